@@ -45,13 +45,12 @@ hold_snapshot(void *ctx)
 static void
 release_snapshot(void *ctx, const void *held)
 {
-	const struct mib_snapshot_parts *parts = ctx;
 	struct mib_snapshot *snapshot = (struct mib_snapshot *)(uintptr_t)held;
 
+	(void)ctx;
 	if (snapshot == NULL)
 		return;
-	if (snapshot->static_addresses != NULL)
-		static_addresses_release(parts->static_addresses, snapshot->static_addresses);
+	static_addresses_release(snapshot->static_addresses);
 	hal_snapshot_release(snapshot->hal);
 	sampling_table_release(snapshot->sampling);
 	rmon_tables_release(snapshot->rmon);

@@ -1,10 +1,10 @@
 #include "agent/static_addresses.h"
 
 #include "common/log.h"
+#include "common/publication.h"
 #include "mibs/mibs.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ struct tied {
 };
 
 struct published_addresses {
-	struct mib_static_address_table table; /* the first member: holders get its address */
-	unsigned references;
+	struct published head;
+	struct mib_static_address_table table;
 };
 
 struct static_addresses {
@@ -24,8 +24,7 @@ struct static_addresses {
 	struct tied tied[MIB_STATIC_ADDRESSES_MAX]; /* addresses that the device has, by mac */
 	size_t n_tied;
 	bool dirty;
-	struct published_addresses *newest;
-	pthread_mutex_t publish_lock; /* over newest and every reference count */
+	struct publication publication; /* of struct published_addresses */
 };
 
 /* ---- rows ---- */
@@ -211,58 +210,34 @@ static_addresses_port(struct static_addresses *s, const struct hal_port_event *e
 
 /* ---- the published table ---- */
 
-static void
-release(struct static_addresses *s, struct published_addresses *p)
-{
-	bool last;
-
-	if (!p)
-		return;
-	pthread_mutex_lock(&s->publish_lock);
-	last = --p->references == 0;
-	pthread_mutex_unlock(&s->publish_lock);
-	if (last)
-		free(p);
-}
-
 /* If there is no memory, the old table remains published and the next call tries again. */
 void
 static_addresses_publish(struct static_addresses *s)
 {
-	struct published_addresses *old, *fresh = s->dirty ? calloc(1, sizeof(*fresh)) : NULL;
+	struct published_addresses *fresh = s->dirty ? calloc(1, sizeof(*fresh)) : NULL;
 	void *rows;
 
 	if (!fresh)
 		return;
-	fresh->references = 1;
 	fresh->table.n = managed_rows(s->managed, &rows);
 	if (fresh->table.n > 0)
 		memcpy(fresh->table.rows, rows, fresh->table.n * sizeof(fresh->table.rows[0]));
 	s->dirty = false;
-	pthread_mutex_lock(&s->publish_lock);
-	old = s->newest;
-	s->newest = fresh;
-	pthread_mutex_unlock(&s->publish_lock);
-	release(s, old);
+	publication_replace(&s->publication, &fresh->head);
 }
 
 const struct mib_static_address_table *
 static_addresses_hold(struct static_addresses *s)
 {
-	struct published_addresses *p;
+	struct published *held = publication_hold(&s->publication);
 
-	pthread_mutex_lock(&s->publish_lock);
-	p = s->newest;
-	if (p)
-		p->references++;
-	pthread_mutex_unlock(&s->publish_lock);
-	return p ? &p->table : NULL;
+	return held ? &((struct published_addresses *)(void *)held)->table : NULL;
 }
 
 void
-static_addresses_release(struct static_addresses *s, const struct mib_static_address_table *table)
+static_addresses_release(const struct mib_static_address_table *table)
 {
-	release(s, (struct published_addresses *)(uintptr_t)table);
+	published_release(PUBLISHED_OF(table, struct published_addresses, table));
 }
 
 /* ---- life cycle ---- */
@@ -277,7 +252,7 @@ static_addresses_create(struct hal *hal, struct static_addresses **static_addres
 		return -ENOMEM;
 	s->hal = hal;
 	s->dirty = true;
-	pthread_mutex_init(&s->publish_lock, NULL);
+	publication_init(&s->publication);
 	rc = managed_create(&bridge_mib_static_table, &type, s, &s->managed);
 	if (rc < 0)
 		static_addresses_destroy(s);
@@ -292,8 +267,7 @@ static_addresses_destroy(struct static_addresses *static_addresses)
 	if (!static_addresses)
 		return;
 	managed_destroy(static_addresses->managed);
-	free(static_addresses->newest);
-	pthread_mutex_destroy(&static_addresses->publish_lock);
+	publication_end(&static_addresses->publication);
 	free(static_addresses);
 }
 

@@ -30,7 +30,7 @@ void static_addresses_publish(struct static_addresses *static_addresses);
 /* Returns the newest table, or NULL before the first one. It never changes. */
 const struct mib_static_address_table *static_addresses_hold(
     struct static_addresses *static_addresses);
-void static_addresses_release(
-    struct static_addresses *static_addresses, const struct mib_static_address_table *table);
+/* NULL allowed. */
+void static_addresses_release(const struct mib_static_address_table *table);
 
 #endif

@@ -80,9 +80,8 @@ struct hal_ports_ops {
 enum hal_counter_flags {
 	HAL_COUNTER_CLEARS_ON_READ = 1u << 0,  /* a reading is the count since the previous one */
 	HAL_COUNTER_ZERO_AFTER_MAX = 1u << 1,  /* reading the maximum resets the counter to 0 */
-	HAL_COUNTER_FREEZES = 1u << 2,	       /* stops at the maximum instead of wrapping */
-	HAL_COUNTER_IS_TOTAL = 1u << 3,	       /* has 64 bits; restarts only with its driver (Linux) */
-	HAL_COUNTER_NOT_SAMPLED = 1u << 4,     /* none of HAL_SAMPLE_FIGURES depends on it, so that it
+	HAL_COUNTER_IS_TOTAL = 1u << 2,	       /* has 64 bits; restarts only with its driver (Linux) */
+	HAL_COUNTER_NOT_SAMPLED = 1u << 3,     /* none of HAL_SAMPLE_FIGURES depends on it, so that it
 						  is not read for a sample */
 };
 

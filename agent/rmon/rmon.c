@@ -282,19 +282,6 @@ view_octets(struct rmon *rmon)
 	    managed_rows(rmon->managed[MANAGED_ALARM], &rows) * sizeof(struct rmon_alarm);
 }
 
-static void
-publish(struct rmon *rmon, struct published_tables *fresh)
-{
-	struct published_tables *old;
-
-	pthread_mutex_lock(&rmon->publish_lock);
-	old = rmon->newest;
-	rmon->newest = fresh;
-	pthread_mutex_unlock(&rmon->publish_lock);
-	if (old)
-		rmon_tables_release(&old->tables);
-}
-
 /* If there is no memory, the old tables remain published and the next call tries again. */
 void
 rmon_publish(struct rmon *rmon)
@@ -306,39 +293,23 @@ rmon_publish(struct rmon *rmon)
 	fresh = malloc(sizeof(*fresh) + view_octets(rmon));
 	if (!fresh)
 		return;
-	fresh->rmon = rmon;
-	fresh->references = 1;
 	fill_tables(rmon, &fresh->tables, fresh->block);
 	rmon->dirty = false;
-	publish(rmon, fresh);
+	publication_replace(&rmon->publication, &fresh->head);
 }
 
 const struct rmon_tables *
 rmon_tables_hold(struct rmon *rmon)
 {
-	struct published_tables *p;
+	struct published *held = publication_hold(&rmon->publication);
 
-	pthread_mutex_lock(&rmon->publish_lock);
-	p = rmon->newest;
-	if (p)
-		p->references++;
-	pthread_mutex_unlock(&rmon->publish_lock);
-	return p ? &p->tables : NULL;
+	return held ? &((struct published_tables *)(void *)held)->tables : NULL;
 }
 
 void
 rmon_tables_release(const struct rmon_tables *tables)
 {
-	struct published_tables *p = (struct published_tables *)(uintptr_t)tables;
-	bool last;
-
-	if (!p)
-		return;
-	pthread_mutex_lock(&p->rmon->publish_lock);
-	last = --p->references == 0;
-	pthread_mutex_unlock(&p->rmon->publish_lock);
-	if (last)
-		free(p);
+	published_release(PUBLISHED_OF(tables, struct published_tables, tables));
 }
 
 /* ---- life cycle ---- */
@@ -360,7 +331,7 @@ rmon_create(const struct rmon_options *options, struct rmon **rmon)
 	r->options = *options;
 	r->stats = (struct stat_set){stat_names, RMON_N_STATS, r->stat_values};
 	r->dirty = true;
-	pthread_mutex_init(&r->publish_lock, NULL);
+	publication_init(&r->publication);
 	for (size_t i = 0; i < RMON_N_MANAGED && rc == 0; i++)
 		rc = managed_create(tables[i], &types[i], r, &r->managed[i]);
 	if (rc < 0)
@@ -379,9 +350,7 @@ rmon_destroy(struct rmon *rmon)
 	free(rmon->running_alarms);
 	for (size_t i = 0; i < RMON_N_MANAGED; i++)
 		managed_destroy(rmon->managed[i]);
-	if (rmon->newest)
-		rmon_tables_release(&rmon->newest->tables);
-	pthread_mutex_destroy(&rmon->publish_lock);
+	publication_end(&rmon->publication);
 	free(rmon);
 }
 

@@ -5,8 +5,8 @@
 #define EASE_AGENT_RMON_RMON_PRIVATE_H
 
 #include "agent/rmon/rmon.h"
+#include "common/publication.h"
 
-#include <pthread.h>
 #include <stdalign.h>
 
 #define RMON_NEVER UINT64_MAX
@@ -53,9 +53,8 @@ struct running_alarm {
 enum { MANAGED_CONTROL, MANAGED_ALARM, MANAGED_EVENT, MANAGED_HC_ALARM };
 
 struct published_tables {
-	struct rmon_tables tables; /* the first member: holders get its address */
-	struct rmon *rmon;
-	unsigned references;
+	struct published head;
+	struct rmon_tables tables;
 	alignas(uint64_t) uint8_t block[]; /* all rows */
 };
 
@@ -70,8 +69,7 @@ struct rmon {
 	struct rmon_log logs[RMON_LOGS_MAX]; /* a ring */
 	size_t n_logs, oldest_log;
 	bool dirty;
-	pthread_mutex_t publish_lock; /* over newest and references */
-	struct published_tables *newest;
+	struct publication publication; /* of struct published_tables */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[RMON_N_STATS];
 };

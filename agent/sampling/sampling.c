@@ -5,10 +5,10 @@
 #include "agent/sampling/skip_counter.h"
 
 #include "common/log.h"
+#include "common/publication.h"
 #include "common/sorted.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -72,9 +72,8 @@ struct used_numbers {
 enum { USED_NUMBERS_MAX = 16384 };
 
 struct published_table {
-	struct sampling_table table; /* the first member: holders get its address */
-	struct sampling *sampling;
-	unsigned references;
+	struct published head;
+	struct sampling_table table;
 	struct sampling_port_row rows[];
 };
 
@@ -86,8 +85,7 @@ struct sampling {
 	size_t n_ports;
 	struct used_numbers *used; /* a ring of USED_NUMBERS_MAX; NULL: nothing was forgotten */
 	size_t next_used;
-	struct published_table *published;
-	pthread_mutex_t publish_lock;
+	struct publication publication; /* of struct published_table */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[N_STATS];
 };
@@ -209,7 +207,7 @@ sampling_create(struct hal *hal, const struct sampling_options *options,
 	s->options = *options;
 	s->sink = *sink;
 	s->stats = (struct stat_set){stat_names, N_STATS, s->stat_values};
-	pthread_mutex_init(&s->publish_lock, NULL);
+	publication_init(&s->publication);
 	if (sampling_check_port(&options->defaults) < 0)
 		rc = -EINVAL;
 	else if (!options->has_seed && getrandom(&s->options.seed, sizeof(s->options.seed), 0) < 0)
@@ -229,9 +227,7 @@ sampling_destroy(struct sampling *s)
 {
 	if (s == NULL)
 		return;
-	if (s->published != NULL)
-		sampling_table_release(&s->published->table);
-	pthread_mutex_destroy(&s->publish_lock);
+	publication_end(&s->publication);
 	free(s->ports);
 	free(s->used);
 	free(s);
@@ -822,23 +818,16 @@ int
 sampling_publish(struct sampling *s)
 {
 	size_t n = hal_has_sampling(s->hal) ? s->n_ports : 0;
-	struct published_table *old, *fresh = malloc(sizeof(*fresh) + n * sizeof(fresh->rows[0]));
+	struct published_table *fresh = malloc(sizeof(*fresh) + n * sizeof(fresh->rows[0]));
 
 	if (fresh == NULL)
 		return -ENOMEM;
 	fresh->table = (struct sampling_table){fresh->rows, 0};
-	fresh->sampling = s;
-	fresh->references = 1;
 	for (size_t i = 0; i < n; i++) {
 		if (!s->ports[i].absent && !s->ports[i].unsampled)
 			fill_row(s, &s->ports[i], &fresh->rows[fresh->table.n_ports++]);
 	}
-	pthread_mutex_lock(&s->publish_lock);
-	old = s->published;
-	s->published = fresh;
-	pthread_mutex_unlock(&s->publish_lock);
-	if (old != NULL)
-		sampling_table_release(&old->table);
+	publication_replace(&s->publication, &fresh->head);
 	return 0;
 }
 
@@ -847,48 +836,36 @@ sampling_publish_port(struct sampling *s, uint32_t if_index)
 {
 	const struct sampled_port *port = find_port(s, if_index);
 	const struct sampling_port_row *row = NULL;
+	struct published_table *newest;
 	struct sampling_port_row fresh;
 	bool held;
 
 	if (port == NULL)
 		return 0;
 	fill_row(s, port, &fresh);
-	pthread_mutex_lock(&s->publish_lock);
-	held = s->published == NULL || s->published->references > 1;
+	pthread_mutex_lock(&s->publication.lock);
+	newest = (struct published_table *)(void *)s->publication.newest;
+	held = newest == NULL || newest->head.references > 1;
 	if (!held)
-		row = sampling_table_port(&s->published->table, if_index);
+		row = sampling_table_port(&newest->table, if_index);
 	if (row != NULL)
-		s->published->rows[row - s->published->rows] = fresh;
-	pthread_mutex_unlock(&s->publish_lock);
+		newest->rows[row - newest->rows] = fresh;
+	pthread_mutex_unlock(&s->publication.lock);
 	return held ? sampling_publish(s) : 0;
 }
 
 const struct sampling_table *
 sampling_table_hold(struct sampling *s)
 {
-	struct published_table *p;
+	struct published *held = publication_hold(&s->publication);
 
-	pthread_mutex_lock(&s->publish_lock);
-	p = s->published;
-	if (p != NULL)
-		p->references++;
-	pthread_mutex_unlock(&s->publish_lock);
-	return p != NULL ? &p->table : NULL;
+	return held != NULL ? &((struct published_table *)(void *)held)->table : NULL;
 }
 
 void
 sampling_table_release(const struct sampling_table *table)
 {
-	struct published_table *p = (struct published_table *)(uintptr_t)table;
-	bool last;
-
-	if (p == NULL)
-		return;
-	pthread_mutex_lock(&p->sampling->publish_lock);
-	last = --p->references == 0;
-	pthread_mutex_unlock(&p->sampling->publish_lock);
-	if (last)
-		free(p);
+	published_release(PUBLISHED_OF(table, struct published_table, table));
 }
 
 const struct sampling_port_row *

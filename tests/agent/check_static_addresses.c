@@ -76,7 +76,7 @@ add(uint32_t column, uint32_t station, uint32_t receive_port, struct mib_value v
 	enum mib_error error = mib_transaction_add(&t, &bridge_mib_static_table, &context, oid,
 	    sizeof(oid) / sizeof(oid[0]), &value);
 
-	static_addresses_release(static_addresses, snapshot.static_addresses);
+	static_addresses_release(snapshot.static_addresses);
 	return error;
 }
 
@@ -126,7 +126,7 @@ n_rows(void)
 	const struct mib_static_address_table *table = static_addresses_hold(static_addresses);
 	size_t n = table ? table->n : 0;
 
-	static_addresses_release(static_addresses, table);
+	static_addresses_release(table);
 	return n;
 }
 
