@@ -46,31 +46,43 @@ async function reasonOf(answer) {
 	}
 }
 
-/* The request ends with the signal or after TIMEOUT_MS; browsers before 2023 have no such limit. */
-function limited(signal) {
-	return AbortSignal.any ? AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) : signal;
+/* Calls ask(until); the signal until ends with the caller's, or after TIMEOUT_MS, which throws Gone. Without
+ * AbortSignal.any() and timeout(), which browsers have since 2024. */
+async function limited(signal, ask) {
+	const limit = new AbortController(), end = () => limit.abort();
+	const timer = setTimeout(end, TIMEOUT_MS);
+
+	signal.addEventListener('abort', end);
+	if (signal.aborted)
+		end();
+	try {
+		return await ask(limit.signal);
+	} catch (error) {
+		if (signal.aborted)
+			throw error;
+		throw new Gone(limit.signal.aborted ? 'no answer within a minute' : 'no connection');
+	} finally {
+		clearTimeout(timer);
+		signal.removeEventListener('abort', end);
+	}
 }
 
 /* The report's object. Throws Refused, Gone, or AbortError if the caller has aborted the request. */
 export async function get(name, asked, signal) {
-	const search = new URLSearchParams(asked), until = limited(signal);
-	let answer;
-
-	try {
-		answer = await fetch(`api/v1/${name}?${search}`, {
+	const search = new URLSearchParams(asked);
+	const {answer, report} = await limited(signal, async (until) => {
+		const answer = await fetch(`api/v1/${name}?${search}`, {
 			signal: until,
 			cache: 'no-store',
 			headers: headers(),
 		});
+
 		setClock(answer);
-		if (answer.ok)
-			return await answer.json();
-	} catch (error) {
-		if (signal.aborted)
-			throw error;
-		throw new Gone(
-		    error.name === 'TimeoutError' ? 'no answer within a minute' : 'no connection');
-	}
+		return {answer, report: answer.ok ? await answer.json() : undefined};
+	});
+
+	if (answer.ok)
+		return report;
 	const reason = await reasonOf(answer) ?? `${answer.status} ${answer.statusText}`;
 
 	throw new (KINDS[answer.status] ?? Refused)(reason);

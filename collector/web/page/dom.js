@@ -36,15 +36,19 @@ export function setAttribute(element, name, value) {
 
 /*
  * Makes parent's children those of the items, in their order: an item's element is found by its
- * key, or made by create(item), and then filled by update(element, item).
+ * key, or made by create(item), and then filled by update(element, item). Items of one key have an element each.
  */
 export function reconcile(parent, items, keyOf, create, update) {
 	const old = new Map([...parent.children].map((element) => [element.dataset.key, element]));
-	const focused = document.activeElement;
+	const focused = document.activeElement, used = new Set();
 	let at = parent.firstElementChild;
 
 	for (const item of items) {
-		const key = String(keyOf(item));
+		let key = String(keyOf(item));
+
+		while (used.has(key))
+			key += ' again';
+		used.add(key);
 		let element = old.get(key);
 
 		if (!element) {

@@ -13,11 +13,14 @@ import urllib.parse
 import urllib.request
 
 from browser import Browser
-from sflow_wire import Switch, frame
+from sflow_wire import Switch, frame, ip_frame, length_frame
 
 URL = os.environ['EASE_PAGE_URL']
 SHOTS = os.environ.get('EASE_PAGE_SHOTS')
 LIVE_SWITCH = '192.0.2.9'
+ODD_SWITCH = '192.0.2.11'
+# Between two hosts by several protocols, none of which has ports: ICMP, GRE, ESP, and a later fragment of TCP.
+ODD_PROTOCOLS = {1: b'\x08\0\0\0\0\1\0\1', 47: b'\0\0\x88\xbe', 50: b'\0\0\0\1', 89: b''}
 SECTIONS = {'ports', 'load', 'sources', 'destinations', 'conversations', 'connections', 'protocols', 'matrix',
             'trouble'}
 failed = False
@@ -423,6 +426,94 @@ def check_typed_filters(page, asked):
     equal('and the message goes', page.js("document.getElementById('message').hidden"), True)
 
 
+def tell_odd_frames():
+    """What has neither ports nor, partly, a type; returns when it is in the reports."""
+    switch = Switch(('127.0.0.1', int(os.environ['EASE_PAGE_SFLOW'])), ODD_SWITCH, 2, lambda port: 0.01)
+    switch.tell_counters(1)
+    time.sleep(1.1)
+    switch.tell_counters(2)
+    for _ in range(3):
+        for protocol, payload in ODD_PROTOCOLS.items():
+            switch.tell_sample(1, ip_frame('10.8.0.1', '10.8.0.2', protocol, payload))
+        switch.tell_sample(1, length_frame())
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if any(row['agent'] == ODD_SWITCH for row in api('agents', last='1h')['rows']) and \
+                sum(row['samples'] for row in api('conversations', last='1h', agent=ODD_SWITCH)['rows']) == 12:
+            break
+        time.sleep(0.1)
+
+
+def check_odd_frames(page):
+    tell_odd_frames()
+    page.open(last='1h', agent=ODD_SWITCH, by='ethertype')
+    shown = "document.querySelectorAll('#conversations td.key[data-prefix]').length"
+    equal('conversations that differ in protocol only have a row each',
+          sorted(page.js("[...document.querySelectorAll('#conversations td.key[data-prefix]')]"
+                         ".map((key) => key.dataset.prefix)")),
+          sorted(row['name'] or f"protocol {row['protocol']}"
+                 for row in api('conversations', last='1h', agent=ODD_SWITCH)['rows']))
+    equal('and so many', page.js(shown), len(ODD_PROTOCOLS))
+    for unit in ('packets', 'octets', 'packets'):
+        page.click(f'#sort [data-sort={unit}]')
+    equal('also when it was drawn anew', page.js(shown), len(ODD_PROTOCOLS))
+    equal('who has no port is not shown with port 0',
+          sorted(set(page.texts('#conversations .key .filter'))), ['10.8.0.1', '10.8.0.2'])
+    equal('frames with a length of 802.3 are named',
+          [text for text in page.texts('#protocols .key .filter') if not text.startswith('0x0800')],
+          [row['name'] for row in api('protocols', last='1h', agent=ODD_SWITCH, by='ethertype')['rows']
+           if not row['ethertype']])
+    equal('and their key filters nothing',
+          page.js("[...document.querySelectorAll('#protocols .key .filter')].map((key) => key.disabled)").count(True), 1)
+    check('nothing that is not known is shown as null or undefined',
+          not re.search(r'\b(null|undefined|NaN)\b', page.text('main')),
+          re.findall(r'.*\b(?:null|undefined|NaN)\b.*', page.text('main')))
+
+
+def check_outage(page):
+    """What happened to the collector is no switch's."""
+    rows = [{'time': '2026-01-05T10:00:00Z', 'event': 'collector crash', 'agent': None, 'port': None, 'count': 15,
+             'text': 'samples lost in the collector'},
+            {'time': '2026-01-05T10:00:00Z', 'event': 'link down', 'agent': '192.0.2.77', 'port': 'if4711'}]
+    page.open()
+    page.browser.answer('*/api/v1/events*', 200, json.dumps({'report': 'events', 'empty': False, 'rows': rows}))
+    page.click('#sort [data-sort=packets]')
+    equal('an outage of the collector has its place, a port that of its switch', page.texts('#trouble-events .where'),
+          ['collector', '192.0.2.77 if4711'])
+    equal('and only the port filters',
+          page.js("[...document.querySelectorAll('#trouble-events .filter')].map((line) => line.disabled)"), [True, False])
+    page.browser.answer_no_more()
+
+
+# What browsers have since 2022 or later: Safari 15.4, Firefox ESR 91 and Chrome 92 have none of it.
+NEWER = ('AbortSignal.any AbortSignal.timeout AbortSignal.prototype.throwIfAborted Array.prototype.findLast'
+         ' Array.prototype.findLastIndex Array.prototype.toSorted Array.prototype.toReversed Array.prototype.toSpliced'
+         ' Array.prototype.with Array.fromAsync Object.groupBy Map.groupBy Object.hasOwn structuredClone'
+         ' Promise.withResolvers Promise.try Set.prototype.union Set.prototype.difference Set.prototype.intersection'
+         ' URL.canParse URL.parse Iterator CompressionStream String.prototype.isWellFormed navigation Response.json'
+         ' Element.prototype.checkVisibility HTMLElement.prototype.showPopover Intl.DurationFormat').split()
+
+
+def check_old_browser(page, asked):
+    page.open(**asked)
+    must, before = page.rows('sources'), len(page.browser.console)
+    script = page.browser.call('Page.addScriptToEvaluateOnNewDocument',
+                               source=''.join(f'try {{ delete globalThis.{name}; }} catch {{}}' for name in NEWER))
+    page.open(**asked)
+    equal('an old browser is one', page.js("[typeof AbortSignal.any, typeof AbortSignal.timeout, typeof structuredClone]"),
+          ['undefined'] * 3)
+    equal('it shows the same', page.rows('sources'), must)
+    page.click('#sources .filter')
+    check('and filters', 'addr' in page.asked())
+    equal('without a word to the console', page.browser.console[before:], [])
+    page.browser.answer('*/api/v1/*', 503, '{"error": "too much is asked"}')
+    page.click('#sort [data-sort=packets]')
+    check('and says why it has no answer', 'too much is asked' in page.text('#message-text'), page.text('#message-text'))
+    page.browser.answer_no_more()
+    page.browser.call('Page.removeScriptToEvaluateOnNewDocument', identifier=script['identifier'])
+    del page.browser.console[before:]  # the answer of 503
+
+
 def check_tooltips(page, asked):
     page.open(**asked)
     services = api('protocols', **asked, top=5)['rows']
@@ -596,11 +687,12 @@ def check_refusals(page, asked):
 
 def check_gone(page):
     page.open()
+    n_tiles = len(page.texts('.tile'))
     os.kill(int(os.environ['EASE_PAGE_COLLECTOR']), signal.SIGTERM)
     told = page.wait("document.getElementById('message-text').textContent"
                      ".includes('does not answer')", 20)
     check('a collector that is gone is told', told, page.text('#message'))
-    equal('and what was there stays', len(page.texts('.tile')), 1008)
+    equal('and what was there stays', len(page.texts('.tile')), n_tiles)
     page.shot('gone')
 
 
@@ -611,6 +703,7 @@ def check_all(page, live):
     check_figures(page, asked)
     check_filters(page, asked)
     check_tooltips(page, asked)
+    check_old_browser(page, asked)
     check_choices(page, asked)
     check_ranges(page)
     check_keyboard(page, asked)
@@ -623,6 +716,8 @@ def check_all(page, live):
     page.js('1')
     equal('no error in the console', browser.console, [])
     check_hostile(page, asked)
+    check_odd_frames(page)
+    check_outage(page)
     check_typed_filters(page, asked)
     check_refusals(page, asked)
     check_gone(page)

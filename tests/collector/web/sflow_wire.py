@@ -18,6 +18,17 @@ def frame(src, dst, src_port, dst_port, vlan=None):
     return b'\x02\0' + _ipv4(dst) + b'\x02\0' + _ipv4(src) + tag + b'\x08\x00' + ip + tcp
 
 
+def ip_frame(src, dst, protocol, payload=b''):
+    """The same of any IP protocol."""
+    ip = struct.pack('!BBHHHBBH4s4s', 0x45, 0, 1400, 0, 0, 64, protocol, 0, _ipv4(src), _ipv4(dst))
+    return b'\x02\0' + _ipv4(dst) + b'\x02\0' + _ipv4(src) + b'\x08\x00' + ip + payload
+
+
+def length_frame():
+    """One with a length instead of a type, as spanning tree has it (IEEE 802.3, 3.2.6)."""
+    return b'\x01\x80\xc2\0\0\0' + b'\x02\0\0\0\0\1' + struct.pack('!H', 39) + b'\x42\x42\x03' + b'\0' * 36
+
+
 class Switch:
     """Ports 1 to n of 1 Gb/s. load: by port, the share received; errors, down: sets of ports; source: whose
     address it sends from."""
