@@ -20,6 +20,7 @@ struct ease_record {
 	uint32_t boot;
 	bool loose_numbers;   /* sFlow: numbers may start anywhere or continue across a boot, and
 				 snapshots do not say which were given out */
+	uint32_t source_port; /* sFlow: the port whose numbers a sample has (source_port.h); 0: its own */
 	const char *sender;   /* address as text, without port; borrowed for the call. Of sFlow the
 				 agent's own address */
 	const char *source;   /* as whom the sender is known (window/agent_identity.h); NULL: as

@@ -1,5 +1,6 @@
 #include "collector/input/sflow_input.h"
 #include "collector/input/sflow_state.h"
+#include "collector/source_port.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
     [SFLOW_STAT_UNKNOWN] = {"sflow.unknown",
 	"samples of unknown formats and counters of no interface, not used"},
     [SFLOW_STAT_NO_INTERFACE] = {"sflow.no_interface",
-	"samples whose source is not an interface, not used"},
+	"samples whose source has a number that nothing has, not used"},
     [SFLOW_STAT_NO_HEADER] = {"sflow.no_header",
 	"flow samples without an Ethernet header, not used: their numbers count as lost"},
     [SFLOW_STAT_NO_RATE] = {"sflow.no_rate",
@@ -128,6 +129,7 @@ add_record(struct taking *t, enum ease_part kind)
 	r->kind = kind;
 	r->boot = t->peer->boot;
 	r->loose_numbers = true;
+	r->source_port = 0;
 	r->sender = t->peer->address;
 	r->source = t->origin->sender;
 	r->received_us = t->origin->received_us;
@@ -135,22 +137,33 @@ add_record(struct taking *t, enum ease_part kind)
 	return r;
 }
 
+static bool
+is_interface(const struct sflow_source *source)
+{
+	return source->class == SFLOW_SOURCE_IF && source->index > 0 && source->index < SOURCE_PORT;
+}
+
+/* The port of an interface, or that of the numbers of another source. */
 static struct sflow_port *
 port_of(struct taking *t, const struct sflow_source *source)
 {
 	struct sflow_port *p;
 
-	if (source->class != SFLOW_SOURCE_IF || source->index == 0) {
+	if (!is_interface(source) && !source_port_is_possible(source->class, source->index)) {
 		count(t->in, SFLOW_STAT_NO_INTERFACE);
+		log_warn_limited(ROOM, "sample of agent %s ignored: its data source is %u:%u, and none has such a "
+		    "class or index", t->peer->address, source->class, source->index);
 		return NULL;
 	}
-	p = sflow_port_of(t->in->state, t->peer, source->index, t->origin->received_us);
+	p = sflow_port_of(t->in->state, t->peer,
+	    is_interface(source) ? source->index : source_port_of_numbers(source->class, source->index),
+	    t->origin->received_us);
 	if (!p) {
 		count(t->in, SFLOW_STAT_PORTS_FULL);
 		log_warn_limited(ROOM,
-		    "samples of ifIndex %u of agent %s ignored: there is room for %d sFlow ports, all are "
+		    "samples of data source %u:%u of agent %s ignored: there is room for %d sFlow ports, all are "
 		    "heard, and its sender %s has no fewer than anybody else",
-		    source->index, t->peer->address, SFLOW_MAX_PORTS, t->origin->sender);
+		    source->class, source->index, t->peer->address, SFLOW_MAX_PORTS, t->origin->sender);
 	}
 	return p;
 }
@@ -163,11 +176,14 @@ is_if(const struct sflow_if *interface, uint32_t if_index)
 	return interface->format == SFLOW_IF_INDEX && interface->value == if_index;
 }
 
+/* One that is no interface samples what comes in somewhere. */
 static uint8_t
 direction_of(const struct sflow_flow *f)
 {
 	uint32_t source = f->source.index;
 
+	if (!is_interface(&f->source))
+		return EASE_IN;
 	if (is_if(&f->input, source))
 		return EASE_IN;
 	return is_if(&f->input, 0) && !is_if(&f->output, source) ? EASE_IN : EASE_OUT;
@@ -208,6 +224,25 @@ frame_octets(const struct taking *t, const struct sflow_port *p, const struct sf
 	return f->frame_octets + FRAME_FCS_OCTETS;
 }
 
+/* The ifIndex of the port at which a sample lies: the source, or where the frame came in. */
+static uint32_t
+place_of(const struct sflow_flow *f)
+{
+	uint32_t input = f->input.format == SFLOW_IF_INDEX ? f->input.value : 0;
+
+	if (is_interface(&f->source))
+		return f->source.index;
+	return input > 0 && input != SFLOW_IF_LOCAL && input < SOURCE_PORT
+	    ? input : source_port_of(f->source.class, f->source.index);
+}
+
+/* What passed a port is not known of what passed its bridge. */
+static uint64_t
+pool_of(const struct sflow_port *p, const struct sflow_flow *f)
+{
+	return is_interface(&f->source) && sflow_pool_is_real(p) ? p->pool_pkts : EASE_COUNT_UNKNOWN;
+}
+
 static void
 add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
 {
@@ -215,15 +250,16 @@ add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
 
 	if (!r)
 		return;
+	r->source_port = is_interface(&f->source) ? 0 : p->if_index;
 	r->sample = (struct ease_sample){
 	    .time_us = r->received_us,
-	    .if_index = p->if_index,
+	    .if_index = place_of(f),
 	    .sequence = f->sequence,
 	    .direction = direction_of(f),
 	    .input_if = ease_if(&f->input),
 	    .output_if = ease_if(&f->output),
 	    .mean_skip = weight_of(t, p),
-	    .pool_pkts = sflow_pool_is_real(p) ? p->pool_pkts : EASE_COUNT_UNKNOWN,
+	    .pool_pkts = pool_of(p, f),
 	    .drops = f->drops,
 	    .frame_octets = frame_octets(t, p, f),
 	    .kept_octets = (uint16_t)f->kept_octets,
@@ -292,6 +328,7 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_if_co
 static void
 take_counters(struct taking *t, const struct sflow_counters *c)
 {
+	const struct sflow_source interface = {SFLOW_SOURCE_IF, c->interface.if_index};
 	struct ease_record *r;
 	struct sflow_port *p;
 
@@ -299,7 +336,7 @@ take_counters(struct taking *t, const struct sflow_counters *c)
 		count(t->in, SFLOW_STAT_UNKNOWN);
 		return;
 	}
-	p = port_of(t, &c->source);
+	p = port_of(t, is_interface(&c->source) ? &c->source : &interface);
 	if (!p)
 		return;
 	if (!sflow_take_counters(p, c, t->newer, t->origin->received_us)) {
@@ -437,7 +474,7 @@ refuse_one(struct taking *t, const struct sflow_sample *s)
 	if (is_flow)
 		r->sample = (struct ease_sample){
 		    .time_us = r->received_us,
-		    .if_index = s->flow.source.index,
+		    .if_index = place_of(&s->flow),
 		    .sequence = s->flow.sequence,
 		    .frame_octets = s->flow.frame_octets,
 		    .kept_octets = s->flow.has_header ? (uint16_t)s->flow.kept_octets : 0,

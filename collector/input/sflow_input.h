@@ -3,10 +3,11 @@
  * accounting and reports need not tell them apart.
  *
  * A flow sample becomes a sample. Its direction is in, if its input interface is the source itself
- * (or if neither interface is and the input is unknown), else out; sflow_weight gives its weight;
+ * (or if neither interface is and the input is unknown), else out; of a source that is no interface
+ * it is in, at the input interface (collector/source_port.h); sflow_weight gives its weight;
  * its time is that of arrival, because sFlow carries none. Interface counters become a snapshot
- * with 64-bit totals, and a port state without a name. Not used, only counted, are sources that are
- * no interface, samples without an Ethernet header, and discarded-packet events, which must not be
+ * with 64-bit totals, and a port state without a name. Not used, only counted, are
+ * samples without an Ethernet header, and discarded-packet events, which must not be
  * scaled.
  *
  * A datagram whose sender may not speak for its agent changes nothing here. Its samples and counters

@@ -1,6 +1,7 @@
 /*
  * What the collector must remember of sFlow agents: of each agent its start and the numbers of its
- * datagrams; of each port the state of its sample numbers, its pool and its 32-bit counters. It
+ * datagrams; of each port the state of its sample numbers, its pool and its 32-bit counters (a data source
+ * that is no interface is a port, too: collector/source_port.h). It
  * detects restarts, measures the real sampling rate, and extends counters to 64 bits. Tables have a
  * fixed size; who makes room when they are full says common/lru_table.h, an owner being a sender. To whatever
  * comes back then the collector is one that restarted. No I/O.

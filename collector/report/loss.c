@@ -83,7 +83,8 @@ static const struct place {
 	{"slow queue", "datagrams", {"slow_path.queue_full", "inform.full"}, false},
 	{"accounting", "records", {"accounting.agents_full", "accounting.ports_full",
 	    "accounting.old_boot",
-	    "accounting.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.refused_sample",
+	    "accounting.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.no_interface",
+	    "sflow.refused_sample",
 	    "sflow.refused_restart",
 	    "sflow.too_many"}, false},
 	{"store", "rows", {"accounting.lost_store_queue", "accounting.lost_store_rows",
@@ -437,8 +438,11 @@ int
 report_loss(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	int err = query_begin(query, options, now_us);
+	int err;
 
+	query->wants_numbers = true;
+	err = query_begin(query, options, now_us);
+	query->wants_numbers = false;
 	if (err)
 		return err;
 	result_begin(result, "loss", loss_columns, N_COLUMNS, query);

@@ -1,6 +1,7 @@
 #include "collector/cluster/url.h"
 #include "collector/report/mirror.h"
 #include "collector/report/number_format.h"
+#include "collector/source_port.h"
 #include "common/utf8.h"
 
 #include <ctype.h>
@@ -379,9 +380,10 @@ static int
 add_port(struct query *query, sqlite3_stmt *stmt)
 {
 	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
+	uint32_t if_index = (uint32_t)sqlite3_column_int64(stmt, 1);
 	struct query_port *ports;
 
-	if (!agent)
+	if (!agent || (source_port_has_numbers(if_index) && !query->wants_numbers))
 		return 0;
 	if ((query->n_ports & (query->n_ports - 1)) == 0) { /* none, or as many as there was room for */
 		ports = realloc(query->ports, (2 * query->n_ports + 1) * sizeof(*ports));
@@ -392,11 +394,10 @@ add_port(struct query *query, sqlite3_stmt *stmt)
 	ports = query->ports;
 	ports[query->n_ports] = (struct query_port){
 		.agent = agent,
-		.if_index = (uint32_t)sqlite3_column_int64(stmt, 1),
+		.if_index = if_index,
 		.edge = true,
 	};
-	snprintf(ports[query->n_ports].name, sizeof(ports->name), "if%u",
-	    ports[query->n_ports].if_index);
+	source_port_name(if_index, ports[query->n_ports].name, sizeof(ports->name));
 	query->n_ports++;
 	return 0;
 }

@@ -141,6 +141,7 @@ struct query {
 	size_t n_agents;
 	struct query_port *ports; /* by agent id, ifIndex */
 	size_t n_ports;
+	bool wants_numbers; /* query_begin reads also ports that have nothing but numbers (source_port.h) */
 	struct query_range range;
 	struct query_range asked; /* the range of query_begin; range may be a step of it */
 	struct query_gaps *gaps;  /* of all of it; NULL: not read yet */

@@ -1,5 +1,6 @@
 #include "collector/window/accounting_private.h"
 #include "collector/window/record_rows.h"
+#include "collector/source_port.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -378,15 +379,20 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
 }
 
 /* A sequence number counts as expected in the minute of the record that first showed that it was
- * given out: a later sample or a snapshot. When the sample itself arrives afterwards and belongs to
- * another minute, the expectation moves to that minute. */
+ * given out: a later sample or a snapshot; where ports share numbers, of the port of that sample. When the
+ * sample itself arrives afterwards and belongs to another minute or port, the expectation moves there. */
 static void
 move_expectation(struct accounting *acc, struct port *p, const struct account *a,
     uint64_t time_us, struct store_batch *batch)
 {
-	if (a->last_expected_us / STORE_WINDOW_US == time_us / STORE_WINDOW_US)
+	struct port *from = a->last_expected_if == p->if_index || source_port_has_numbers(a->last_expected_if)
+	    ? p : inventory_find_port(&acc->inventory, p->agent, a->last_expected_if);
+
+	if (!from)
+		from = p; /* it left */
+	if (from == p && a->last_expected_us / STORE_WINDOW_US == time_us / STORE_WINDOW_US)
 		return;
-	accounting_add_numbers(acc, p, accounting_window_of(acc, p, a->last_expected_us),
+	accounting_add_numbers(acc, from, accounting_window_of(acc, from, a->last_expected_us),
 	    a->last_expected_us, -1, 0, batch);
 	accounting_add_numbers(
 	    acc, p, accounting_window_of(acc, p, time_us), time_us, 1, 0, batch);
@@ -440,12 +446,24 @@ note_pool(struct port *p, const struct ease_record *r)
 	port_pools_note(pools, s->time_us, s->pool_pkts);
 }
 
+/* The port whose numbers the port's samples have: its own, or that of its data source; then the port has an
+ * account without numbers, so that reports know of it. NULL: there is no place for it. */
+static struct port *
+numbers_of(struct accounting *acc, struct port *p, const struct ease_record *r,
+    struct store_batch *batch)
+{
+	if (!r->loose_numbers || r->source_port == 0)
+		return p;
+	return account_of(acc, p, r, r->sample.time_us, batch) ? port_of(acc, p->agent, r->source_port) : NULL;
+}
+
 static void
 add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
 	const struct ease_sample *s = &r->sample;
-	struct account *a = account_of(acc, p, r, s->time_us, batch);
+	struct port *source = numbers_of(acc, p, r, batch);
+	struct account *a = source ? account_of(acc, source, r, s->time_us, batch) : NULL;
 	const struct frame_keys *keys;
 	uint64_t expected, more;
 	struct accounting_cut_target cut_target = {acc, p, batch};
@@ -482,15 +500,18 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	accounting_add_numbers(acc, p, w, s->time_us, (int64_t)more, room, batch);
 	if (more == 0)
 		move_expectation(acc, p, a, s->time_us, batch);
-	else
+	else {
 		a->last_expected_us = s->time_us;
+		a->last_expected_if = p->if_index;
+	}
 	if (!room) {
-		inventory_add_lost(p, 1);
+		inventory_add_lost(source, 1);
 		accounting_count(acc, ACCOUNTING_STAT_NO_ROOM);
 		return;
 	}
-	sample_gaps_add_sample(&p->gaps, r->boot, sequence_tracker_extend(t, s->sequence), t->contact,
-	    r->loose_numbers, acc->notification, s, accounting_add_cut, &cut_target);
+	if (source == p) /* else nobody knows what passed this port meanwhile */
+		sample_gaps_add_sample(&p->gaps, r->boot, sequence_tracker_extend(t, s->sequence), t->contact,
+		    r->loose_numbers, acc->notification, s, accounting_add_cut, &cut_target);
 	note_pool(p, r);
 	keys = sum_sample(acc, p, s, w, batch);
 	store_sample_row(acc, p, r->boot, s, keys, batch);
@@ -516,6 +537,7 @@ add_given_out(struct accounting *acc, struct port *p, struct account *a,
 	accounting_add_numbers(acc, p, accounting_window_of(acc, p, s->time_us), s->time_us,
 	    (int64_t)more, 0, batch);
 	a->last_expected_us = s->time_us;
+	a->last_expected_if = p->if_index;
 	return true;
 }
 

@@ -445,7 +445,8 @@ open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
 	    .boot = boot,
 	    .slot = slot,
 	    .first_us = first_us,
-	    .last_expected_us = first_us};
+	    .last_expected_us = first_us,
+	    .last_expected_if = p->if_index};
 	return a;
 }
 

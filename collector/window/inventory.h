@@ -62,9 +62,10 @@ struct account {
 	bool is_newest;	      /* the last record was the newest by the device's clock, */
 	uint64_t newest_said_us; /* which this is the latest time of; 0: not known */
 	uint32_t again;	      /* numbers in a row that had come before, with newer times */
+	uint32_t last_expected_if; /* the port to which expected numbers were added last, */
 	uint64_t first_us;
 	uint64_t
-	    last_expected_us; /* a time in the minute to which expected numbers were added last */
+	    last_expected_us; /* and a time in the minute */
 };
 
 struct port {

@@ -192,11 +192,14 @@ boots_without_end(struct attack_rig *r, uint32_t i)
 static void
 data_sources_without_end(struct attack_rig *r, uint32_t i)
 {
+	static const uint8_t frame[60] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
+
 	b.n = 0;
 	built_begin(&b, ATTACKER, i % 64, i, 1000 * i, 50);
-	for (uint32_t k = 0; k < 50; k++)
-		built_add_flow(&b, &(struct built_flow){.sequence = 1, .index = 1 + 50 * i + k, .rate = 100,
-		    .pool = 100, .frame_octets = 500, .stripped = 4});
+	for (uint32_t k = 0; k < 50; k++) /* interfaces, VLANs, bridges, … */
+		built_add_flow(&b, &(struct built_flow){.sequence = 1, .class = k % 4, .index = 1 + 50 * i + k,
+		    .input = k % 8 < 4 ? 1 + 50 * i + k : 0, .rate = 100, .pool = 100, .frame_octets = 500,
+		    .stripped = 4, .kept = sizeof(frame), .header = frame});
 	attack_send_sflow(r, ATTACKER, &b);
 }
 

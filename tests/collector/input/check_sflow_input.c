@@ -178,14 +178,15 @@ END_TEST
 
 START_TEST(test_what_is_not_used)
 {
-	struct built_flow vlan_source = flow(1, 1), no_rate = flow(1, 1), no_header = flow(2, 1);
+	struct built_flow strange = flow(1, 1), no_rate = flow(1, 1), no_header = flow(2, 1);
 	static const uint32_t discard[] = {5, 32, 1, 0, 4, 99, 2, 0, 258, 0};
 
-	vlan_source.class = 1;
+	strange.class = 64; /* there are four */
+	strange.expanded = true;
 	no_rate.rate = 0;
 	no_header.header = NULL;
 	begin(0, 4);
-	built_add_flow(&b, &vlan_source);
+	built_add_flow(&b, &strange);
 	built_add_flow(&b, &no_rate);
 	built_add_flow(&b, &no_header);
 	for (size_t i = 0; i < sizeof(discard) / sizeof(discard[0]); i++)
@@ -196,6 +197,67 @@ START_TEST(test_what_is_not_used)
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_RATE), 1);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_HEADER), 1);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_DISCARDS), 1);
+}
+END_TEST
+
+/* Sources that are no interface: where a sample of each lies, and whose numbers it has. */
+static const struct {
+	bool expanded;
+	uint32_t class, index, input_format, input, if_index, source_port;
+} sources[] = {
+    {false, 0, 3, 0, 3, 3, 0},
+    {false, 2, 1000, 0, 4, 4, 0xc20003e8}, /* the bridge of Open vSwitch */
+    {true, 2, 1000, 0, 4, 4, 0xc20003e8},
+    {false, 2, 1000, 0, 0, 0x820003e8, 0xc20003e8}, /* it does not say where it came in */
+    {true, 2, 1000, 0, 0x3fffffff, 0x820003e8, 0xc20003e8},
+    {true, 2, 1000, 0, 0xffffffff, 0x820003e8, 0xc20003e8}, /* no ifIndex is so large */
+    {true, 2, 1000, 2, 7, 0x820003e8, 0xc20003e8},
+    {false, 1, 12, 0, 5, 5, 0xc100000c},
+    {false, 3, 0, 0, 5, 5, 0xc3000000},
+    {false, 0, 0, 0, 5, 5, 0xc0000000}, /* ifIndex 0 is none */
+    {true, 63, 0xffffff, 0, 5, 5, 0xffffffff},
+};
+
+START_TEST(test_data_sources)
+{
+	for (uint32_t i = 1; i <= 40; i++) {
+		struct built_flow f = flow(i, 4711 * i); /* the pool is a count, but not of this port */
+		const struct ease_sample *s;
+
+		f.expanded = sources[_i].expanded;
+		f.class = sources[_i].class;
+		f.index = sources[_i].index;
+		f.input_format = sources[_i].input_format;
+		f.input = sources[_i].input;
+		f.drops = 7;
+		s = take(&f, i);
+		ck_assert_ptr_nonnull(s);
+		ck_assert_uint_eq(s->if_index, sources[_i].if_index);
+		ck_assert_uint_eq(result.records[0].source_port, sources[_i].source_port);
+		ck_assert_uint_eq(s->sequence, i);
+		ck_assert_uint_eq(s->drops, 7);
+		ck_assert_uint_eq(s->direction, EASE_IN);
+		ck_assert_int_eq(s->pool_pkts == EASE_COUNT_UNKNOWN, sources[_i].class != 0 || sources[_i].index == 0);
+	}
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_INTERFACE), 0);
+}
+END_TEST
+
+/* Numbers of two sources are apart; that one begins anew is seen. */
+START_TEST(test_data_sources_are_told_apart)
+{
+	struct built_flow bridge = flow(500, 1), port = flow(1, 1);
+
+	bridge.class = 2;
+	bridge.index = port.index = 3;
+	take(&bridge, 1000);
+	take(&port, 1001);
+	bridge.sequence = 501;
+	take(&bridge, 1002);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 0);
+	bridge.sequence = 1;
+	take(&bridge, 1003);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 1);
 }
 END_TEST
 
@@ -678,6 +740,8 @@ add_tests(TCase *tc)
 	tcase_add_loop_test(tc, test_direction, 0, sizeof(interfaces) / sizeof(interfaces[0]));
 	tcase_add_test(tc, test_agents_are_told_apart);
 	tcase_add_test(tc, test_what_is_not_used);
+	tcase_add_loop_test(tc, test_data_sources, 0, sizeof(sources) / sizeof(sources[0]));
+	tcase_add_test(tc, test_data_sources_are_told_apart);
 	tcase_add_test(tc, test_good_samples_beside_bad_ones);
 	tcase_add_test(tc, test_gaps_and_disorder);
 	tcase_add_test(tc, test_agent_restart);

@@ -2,6 +2,7 @@
  * Accounting and store together: after restarts, repetitions, kill -9 and a file that cannot be
  * written, the file must contain the same as after one undisturbed run. Read back by plain SQL.
  */
+#include "collector/source_port.h"
 #include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"
 
@@ -108,6 +109,64 @@ START_TEST(loss_is_counted_where_it_was)
 	    rig_query(&f, "SELECT sum(expected - received) FROM window_port"), 118 + 8);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * 598);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* A sample of a bridge's port, with the bridge's numbers. */
+static void
+send_of_bridge(struct accounting_rig *f, uint32_t if_index, uint32_t number, uint64_t time_us, uint64_t drops)
+{
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record r;
+
+	rig_header(number, header);
+	r = rig_sample(1, number, header);
+	r.loose_numbers = true;
+	r.source_port = source_port_of_numbers(2, 1000);
+	r.sample.if_index = if_index;
+	r.sample.direction = EASE_IN;
+	r.sample.time_us = time_us;
+	r.sample.pool_pkts = EASE_COUNT_UNKNOWN;
+	r.sample.drops = drops;
+	accounting_add_records(f->accounting, f->batch, &r, 1);
+}
+
+/* Ports of a bridge with one sampler: what is missing of its numbers is missing at the port whose sample shows
+ * it, until it comes. */
+START_TEST(ports_of_a_bridge_share_its_numbers)
+{
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint32_t i = 1; i <= 600; i++)
+		if (i % 10 != 4 && i != 301) /* 4, 14, … are lost, at port 6; 301 is late */
+			send_of_bridge(&f, 5 + i % 2 + (i % 10 == 5), i, NOON_US + i * STEP_US, i / 10);
+	send_of_bridge(&f, 5, 301, NOON_US + 301 * STEP_US, 0); /* it was missed at another port, in another minute */
+	send_of_bridge(&f, 5, 301, NOON_US + 301 * STEP_US, 0);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM account WHERE expected > 0"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT if_index FROM account WHERE expected > 0"), 0xc20003e8);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM account"), 600);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM account"), 540);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(duplicates) FROM account"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(agent_drops) FROM account"), 60);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM window_port"), 600);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM window_port"), 540);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected - received) FROM window_port WHERE if_index = 7"), 60);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM window_port WHERE if_index > 7"), 0);
+	rig_close(&f);
+	rig_open(&f); /* and a collector that starts anew knows what came */
+	send_of_bridge(&f, 6, 599, NOON_US + 601 * STEP_US, 0);
+	for (uint32_t i = 601; i <= 700; i++)
+		send_of_bridge(&f, 5 + i % 3, i, NOON_US + i * STEP_US, 60);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM account"), 700);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM account"), 640);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(duplicates) FROM account"), 2);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM window_port"), 700);
 	rig_close(&f);
 	rig_remove(&f);
 }
@@ -717,6 +776,7 @@ main(void)
 	tcase_add_test(tc, a_restart_in_the_middle_changes_nothing);
 	tcase_add_test(tc, disorder_and_repetition_change_nothing);
 	tcase_add_test(tc, loss_is_counted_where_it_was);
+	tcase_add_test(tc, ports_of_a_bridge_share_its_numbers);
 	tcase_add_test(tc, a_boot_of_the_agent_goes_on);
 	tcase_add_test(tc, states_on_change_and_events_once);
 	tcase_add_test(tc, resources_and_error_sources_have_rows);
