@@ -26,7 +26,7 @@ agent/snmp/*             agent/snmp/* common/* net-snmp/*
 agent/rmon/*             agent/rmon/* agent/hal/hal.h agent/snmp/mib_table.h agent/snmp/managed_table.h common/*
 mibs/*                   mibs/* agent/hal/hal.h agent/sampling/*.h agent/rmon/rmon.h agent/snmp/mib_table.h common/*
 agent/*                  !collector/* agent/* mibs/* common/*
-collector/input/*        collector/input/* collector/record.h common/* net-snmp/*
+collector/input/*        collector/input/* collector/record.h collector/source_port.h common/* net-snmp/*
 collector/*              collector/* common/*
 conf/guide/*             conf/guide/* agent/bus/* agent/hal/hal_provider.h common/*
 tests/*                  * net-snmp/*
