@@ -68,16 +68,19 @@ print(' '.join([(frame + b'x' * (octets - 42)).hex()] * n))" "$1" "$3" "$some")
 		given=$((given + some))
 	done
 }
-rows() { # AGENT
-	easetop talkers --by src --last all --agent "$1" --top 1000 --format json
+# Of an agent, or of one port of it: a report that reaches to now waits for the counters of all ports that it is
+# asked for, for a while also for those of one that is gone.
+rows() { # AGENT [PORT]
+	easetop talkers --by src --last all --agent "$1" ${2:+--port "$2"} --top 1000 --format json
 }
-given_by() { # AGENT: "PORT SOURCE FRAMES" of each
-	awk -v agent="$1" '$1 == agent { n[$2 " " $3] += $4 } END { for (k in n) print k, n[k] }' "$rig/given" | sort
+given_by() { # AGENT [PORT]: "PORT SOURCE FRAMES" of each
+	awk -v agent="$1" -v port="${2:-}" '$1 == agent && (port == "" || $2 == port) { n[$2 " " $3] += $4 }
+	    END { for (k in n) print k, n[k] }' "$rig/given" | sort
 }
-total_given() { given_by "$1" | awk '{ n += $3 } END { print n + 0 }'; }
-counted() { rows "$1" 2>/dev/null | jq '.totals.packets'; }
-all_counted() { step 1000; [ "$(counted "$1")" = "$(total_given "$1")" ]; }
-found() { rows "$1" | jq -r '.rows[] | "\(.port) \(.src) \(.packets.estimate | round)"' | sort; }
+total_given() { given_by "$@" | awk '{ n += $3 } END { print n + 0 }'; }
+counted() { rows "$@" 2>/dev/null | jq '.totals.packets'; }
+all_counted() { [ "$(counted "$@")" = "$(total_given "$@")" ]; }
+found() { rows "$@" | jq -r '.rows[] | "\(.port) \(.src) \(.packets.estimate | round)"' | sort; }
 stat() { sqlite3 "$rig/ease.db" "SELECT value FROM stat WHERE name = '$1'"; }
 numbers() { # AGENT FIELD: of the bridge's own numbers, over its boots
 	easetop loss --last all --agent "$1" --format json | jq "[.rows[] | select(.port == \"source 2:1000\") | .$2] | add"
@@ -97,7 +100,8 @@ for source in 1 2 3; do
 	give 2 1002 $source $((7 * source))
 done
 give 3 1003 1 57
-wait_for 20 all_counted 127.0.0.11
+for _ in 1 2 3; do step 1000; done
+wait_for 30 all_counted 127.0.0.11
 expect 'one in one: the ports counted every frame' "$(counted 127.0.0.11)" "$(total_given 127.0.0.11)"
 expect 'one in one: every frame is found again at its port' "$(found 127.0.0.11)" "$(given_by 127.0.0.11)"
 expect 'one in one: every number of the bridge arrived' \
@@ -114,8 +118,12 @@ step 1000 # or it forgets what it has not sent
 vsctl clear bridge br0 sflow
 samples_from 127.0.0.11 1
 give 1 1001 1 30
-wait_for 20 all_counted 127.0.0.11
-expect 'renumbered and restarted: every frame is found again' "$(found 127.0.0.11)" "$(given_by 127.0.0.11)"
+for _ in 1 2 3; do step 1000; done
+for port in if1001 if1033; do
+	wait_for 30 all_counted 127.0.0.11 $port
+	expect "renumbered and restarted: every frame is found again, $port" "$(found 127.0.0.11 $port)" \
+	    "$(given_by 127.0.0.11 $port)"
+done
 expect 'renumbered and restarted: nothing is said to be lost' "$(numbers 127.0.0.11 lost)" 0
 
 # One in ten, of another agent: 45 sources with 100 to 320 frames each.
@@ -126,7 +134,8 @@ for source in $(seq 1 15); do
 	give 2 1002 $source 200
 	give 3 1033 $source $((350 - 20 * source))
 done
-wait_for 20 all_counted 127.0.0.12
+for _ in 1 2 3; do step 1000; done
+wait_for 30 all_counted 127.0.0.12
 expect 'one in ten: the ports counted every frame' "$(counted 127.0.0.12)" "$(total_given 127.0.0.12)"
 rows 127.0.0.12 | jq -r '.rows[] | "\(.port) \(.src) \(.packets.low) \(.packets.high)"' | sort >"$rig/limits"
 held=$(given_by 127.0.0.12 | awk 'NR == FNR { low[$1 $2] = $3; high[$1 $2] = $4; next }
