@@ -204,7 +204,8 @@ state_file_lock(const char *dir, const char *vfs, struct state_file **result, ch
 	if (rc == 0) {
 		/* SQLite refuses links anywhere in the path, and those to the directory are the user's. */
 		file->dir = realpath(dir, NULL);
-		rc = file->dir == NULL ? -errno : 0;
+		if (!file->dir)
+			rc = errno > 0 ? -errno : -EIO;
 	}
 	if (rc == 0 && asprintf(&file->path, "%s/" DATABASE, file->dir) < 0) {
 		file->path = NULL;
