@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 enum {
-	FRACTION_TERMS = 2000, /* far above the sqrt(max(a, b)) terms that the fraction needs */
+	FRACTION_TERMS = 20000, /* the fraction needs sqrt(max(a, b)) terms, the series some eight times as many */
 	QUANTILE_STEPS = 100,  /* three or four usually; halving needs 60 */
 };
 static const double SMALLEST_LOG = -745; /* of a double */
@@ -137,7 +137,7 @@ guess_log_quantile(const struct beta *d, bool upper, double p)
 }
 
 /* Newton's steps from t in the tail's coordinates, kept below e^high and within the bracket that the steps so far
- * have proven. They converge as squares do: what follows a small step is exact. */
+ * have proven. They converge as squares do: what follows a step that is small, in x and in the probability, is exact. */
 static double
 quantile_from(double t, tail_function *tail_of, const struct beta *d, bool upper, double p, double high)
 {
@@ -153,7 +153,7 @@ quantile_from(double t, tail_function *tail_of, const struct beta *d, bool upper
 			low = t;
 		else
 			high = t;
-		if (fabs(next - t) <= 1e-5 && next < highest)
+		if (fabs(next - t) <= 1e-5 && fabs(excess) <= 1e-3 && next < highest)
 			return exp(next);
 		t = next > low && next < high ? next : (low + high) / 2;
 	}
