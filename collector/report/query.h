@@ -64,6 +64,7 @@ struct query_port {
 	/* What it counted after the edge in the last window; sides are without it. By enum
 	 * ease_direction and estimate_unit. */
 	double beyond[EASE_OUT + 1][ESTIMATE_N_UNITS];
+	double beyond_stalled; /* frames of these that passed while the skip counter was empty; cut is without it, too */
 	/* Received samples without a key because the memory for keys was full, and the most of them
 	 * that one key can have; of the kind that query_keys read, 0 if from kept samples. */
 	uint64_t folded, folded_most;

@@ -238,7 +238,7 @@ query_find_edge(struct query *query, const struct report_options *options, uint6
 
 /* ---- what was counted after the edge ---- */
 
-enum { IN_PKTS, IN_OCTETS, OUT_PKTS, OUT_OCTETS, N_VALUES };
+enum { IN_PKTS, IN_OCTETS, OUT_PKTS, OUT_OCTETS, STALLED_PKTS, N_VALUES };
 
 struct counted {
 	bool known;
@@ -246,7 +246,7 @@ struct counted {
 	double value[N_VALUES]; /* NAN: the device does not count it */
 };
 
-#define COUNTED_COLUMNS "time_us, discontinuity_us, pool_in, in_octets, pool_out, out_octets"
+#define COUNTED_COLUMNS "time_us, discontinuity_us, pool_in, in_octets, pool_out, out_octets, stalled_pkts"
 
 struct reading {
 	struct query *query;
@@ -318,11 +318,14 @@ read_beyond(const struct reading *r, struct query_port *port, uint64_t edge_us)
 
 	if (err == 0)
 		err = counted_at(r, port, end_us, &end);
-	for (int i = 0; err == 0 && at.known && end.known && i < N_VALUES; i++)
-		if (at.discontinuity_us == end.discontinuity_us && end.value[i] > at.value[i])
+	if (err || !at.known || !end.known || at.discontinuity_us != end.discontinuity_us)
+		return err;
+	port->beyond_stalled = fmax(0, end.value[STALLED_PKTS] - at.value[STALLED_PKTS]);
+	for (int i = 0; i < STALLED_PKTS; i++)
+		if (end.value[i] > at.value[i])
 			port->beyond[i < OUT_PKTS ? EASE_IN : EASE_OUT][i % OUT_PKTS] =
 			    end.value[i] - at.value[i];
-	return err;
+	return 0;
 }
 
 static int
@@ -349,6 +352,24 @@ find_beyond(struct query *query)
 	return err;
 }
 
+/* What was counted beyond the edge, and what of it passed while samples were lost: of each direction the same
+ * part. The latter is not taken out of the sides yet (query_windows). */
+static void
+end_port_at_edge(struct query_port *port)
+{
+	double pkts = port->beyond[EASE_IN][ESTIMATE_PKTS] + port->beyond[EASE_OUT][ESTIMATE_PKTS];
+	double part = pkts > 0 ? fmin(1, port->beyond_stalled / pkts) : 0;
+
+	for (int d = EASE_IN; d <= EASE_OUT; d++) {
+		const double *beyond = port->beyond[d];
+
+		port->cut[d].pkts = fmax(0, port->cut[d].pkts - part * beyond[ESTIMATE_PKTS]);
+		port->cut[d].octets = fmax(0, port->cut[d].octets - part * beyond[ESTIMATE_OCTETS]);
+		query_take_off(&port->side[d].pool_pkts, beyond[ESTIMATE_PKTS]);
+		query_take_off(&port->side[d].pool_octets, beyond[ESTIMATE_OCTETS]);
+	}
+}
+
 int
 query_end_at_edge(struct query *query)
 {
@@ -360,11 +381,6 @@ query_end_at_edge(struct query *query)
 	if (!query->beyond_known)
 		err = find_beyond(query);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
-		for (int d = EASE_IN; d <= EASE_OUT; d++) {
-			struct query_port *port = &query->ports[i];
-
-			query_take_off(&port->side[d].pool_pkts, port->beyond[d][ESTIMATE_PKTS]);
-			query_take_off(&port->side[d].pool_octets, port->beyond[d][ESTIMATE_OCTETS]);
-		}
+		end_port_at_edge(&query->ports[i]);
 	return err;
 }

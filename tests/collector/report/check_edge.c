@@ -37,10 +37,13 @@ struct sending {
 	 * tick (message_wait_ms) for others. The time of both is that of reception. */
 	bool any_phase;
 	bool is_smooth;		/* the load is the same all the time */
+	bool stands_still;	/* the skip counters stand still for five sixths of each second */
 };
 
 static const struct sending sflow = {.name = "sFlow, counters every 30 s", .counters_s = 30, .all_at_once = true};
 static const struct sending in_turn = {.name = "sFlow, ports in turn every 30 s", .counters_s = 30};
+static const struct sending standing_still = {.name = "skip counters that stand still", .counters_s = 30,
+    .is_smooth = true, .stands_still = true};
 static const struct sending ease = {
     .name = "EASE, counters every 2 s", .counters_s = 2, .with_samples = true, .all_at_once = true};
 static const struct sending bursty_agent = {
@@ -55,6 +58,7 @@ struct live {
 	double level[PORTS];		      /* of the port's load, in natural logarithms */
 	unsigned hot[PORTS];		      /* the key that has a burst */
 	struct totals port[PORTS];
+	uint64_t stalled_pkts[PORTS];
 	uint32_t sequence[PORTS];
 	unsigned until_sample[PORTS];
 	unsigned phase_ticks;		      /* with any_phase: when the first counters come */
@@ -132,7 +136,7 @@ send_counters(struct live *l, int port, double s)
 		return;
 	r.snapshot = (struct ease_snapshot){.if_index = (uint32_t)port + 1, .time_us = time_at(s),
 	    .in = {.octets = t->octets, .ucast_pkts = t->pkts}, .pool_in_pkts = t->pkts,
-	    .last_sequence = l->sequence[port]};
+	    .last_sequence = l->sequence[port], .stalled_pkts = l->stalled_pkts[port]};
 	accounting_add_records(l->rig.accounting, l->rig.batch, &r, 1);
 }
 
@@ -172,7 +176,9 @@ pass_frame(struct live *l, int port, double s)
 	l->so_far.octets += octets;
 	l->so_far_of_key[key].pkts++;
 	l->so_far_of_key[key].octets += octets;
-	if (--l->until_sample[port] == 0) {
+	if (l->sending->stands_still && s - floor(s) > 1 / 6.0) {
+		l->stalled_pkts[port]++;
+	} else if (--l->until_sample[port] == 0) {
 		send_sample(l, port, key, octets, sent_at(l, s));
 		l->until_sample[port] = draw_skip(l);
 	}
@@ -658,6 +664,29 @@ START_TEST(test_silent_ports_are_named)
 }
 END_TEST
 
+/* Of what a port counted after the edge, most passed while its skip counter stood still: that was never in the
+ * total of which samples tell the shares. */
+START_TEST(test_standstills_beyond_the_edge)
+{
+	struct report_options options = last(5);
+
+	for (int now_s = NOW_S - 30; now_s < NOW_S; now_s += 7) {
+		struct live *l = live_until(&standing_still, 0, now_s);
+		struct report_result result;
+
+		ask(l, "load", &options, now_s, &result);
+		ck_assert_int_lt(second_of(result.to_us), now_s);
+		ck_assert_uint_eq(result.n_rows, PORTS);
+		for (size_t row = 0; row < result.n_rows; row++)
+			ck_assert_msg(strcmp(report_cell(&result, row, result.n_columns - 1)->text, "ok") == 0,
+			    "at %d s, port %zu: %s", now_s, row,
+			    report_cell(&result, row, result.n_columns - 1)->text);
+		report_result_free(&result);
+		live_end(l);
+	}
+}
+END_TEST
+
 /* A range of the past, and one of a store that nothing more comes to, end where they were asked to. */
 START_TEST(test_other_ranges_are_left_alone)
 {
@@ -685,7 +714,11 @@ static Suite *
 edge_suite(void)
 {
 	Suite *s = suite_create("edge");
-	TCase *tc = tcase_create("live");
+	TCase *tc = tcase_create("live"), *standstills = tcase_create("standstills");
+
+	tcase_set_timeout(standstills, 0);
+	tcase_add_test(standstills, test_standstills_beyond_the_edge);
+	suite_add_tcase(s, standstills);
 
 	tcase_set_timeout(tc, 0);
 	tcase_add_test(tc, test_rates_of_sflow);
