@@ -170,6 +170,8 @@ query_close(struct query *query)
 {
 	if (!query)
 		return;
+	for (int i = 0; i < QUERY_KEPT; i++)
+		sqlite3_finalize(query->kept[i].stmt);
 	sqlite3_close(query->db);
 	query_end_steps(query);
 	query_forget_gaps(query);
@@ -221,6 +223,37 @@ query_prepare(struct query *query, const char *sql)
 	bind_if_there(stmt, ":from", query->range.from_us);
 	bind_if_there(stmt, ":to", query->range.to_us);
 	return stmt;
+}
+
+/* What a cluster's statement reads is fetched when it is prepared. */
+sqlite3_stmt *
+query_prepare_kept(struct query *query, const char *sql)
+{
+	struct query_kept *kept = query->kept, *end = kept + QUERY_KEPT;
+
+	while (kept < end && kept->sql && kept->sql != sql)
+		kept++;
+	if (query->mirror || kept == end)
+		return query_prepare(query, sql);
+	if (!kept->sql) {
+		kept->stmt = query_prepare(query, sql);
+		kept->sql = kept->stmt ? sql : NULL;
+		return kept->stmt;
+	}
+	bind_if_there(kept->stmt, ":from", query->range.from_us);
+	bind_if_there(kept->stmt, ":to", query->range.to_us);
+	return kept->stmt;
+}
+
+void
+query_give_back(struct query *query, sqlite3_stmt *stmt)
+{
+	for (int i = 0; i < QUERY_KEPT; i++)
+		if (stmt && query->kept[i].stmt == stmt) {
+			sqlite3_reset(stmt);
+			return;
+		}
+	sqlite3_finalize(stmt);
 }
 
 int

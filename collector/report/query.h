@@ -110,6 +110,13 @@ enum query_rows {
 	QUERY_NEWEST_ROWS,  /* the newest of each port; the newest two counters */
 };
 
+/* A statement that is asked for each port: preparing it takes longer than running it. */
+enum { QUERY_KEPT = 8 };
+struct query_kept {
+	const char *sql; /* static storage; NULL: free */
+	sqlite3_stmt *stmt;
+};
+
 struct query_fetch_range {
 	bool given; /* else all rows of the range */
 	enum query_rows rows;
@@ -132,6 +139,7 @@ struct query_gaps;
 struct query {
 	sqlite3 *db;
 	struct mirror *mirror; /* NULL: a file */
+	struct query_kept kept[QUERY_KEPT];
 	struct query_fetch_range fetch_range; /* for the statement that is prepared next */
 	struct query_steps *steps; /* NULL: none under way */
 	int failed; /* what fetching from a cluster returned: each step of the statement returns it */
@@ -269,6 +277,11 @@ void query_set_fetch_range(struct query *query, enum query_rows rows, uint64_t f
 
 /* Prepares a statement and binds :from and :to where it has them; NULL after setting the error. */
 sqlite3_stmt *query_prepare(struct query *query, const char *sql);
+
+/* The same for a statement that is asked many times in a question: prepared once where that is possible. sql has
+ * static storage and is told apart by its address. To be given back by query_give_back, NULL too. */
+sqlite3_stmt *query_prepare_kept(struct query *query, const char *sql);
+void query_give_back(struct query *query, sqlite3_stmt *stmt);
 
 /* 1 with a row, 0 at the end, -errno after setting the error. */
 int query_step(struct query *query, sqlite3_stmt *stmt);

@@ -54,7 +54,7 @@ read_totals(struct query *query, const struct query_port *port, const char *sql,
 	int more;
 
 	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, query->range.from_us, query->range.to_us);
-	stmt = query_prepare(query, sql);
+	stmt = query_prepare_kept(query, sql);
 	*totals = (struct totals){0};
 	if (!stmt)
 		return -EIO;
@@ -69,7 +69,7 @@ read_totals(struct query *query, const struct query_port *port, const char *sql,
 		for (size_t i = 0; i < ARRAY_LEN(totals->value); i++)
 			totals->value[i] = query_count(stmt, 2 + (int)i);
 	}
-	sqlite3_finalize(stmt);
+	query_give_back(query, stmt);
 	return more < 0 ? more : 0;
 }
 
@@ -231,7 +231,7 @@ query_last_skip(struct query *query, const struct query_port *port)
 	double skip = 0;
 
 	query_set_fetch_range(query, QUERY_NEWEST_ROWS, 0, UINT64_MAX);
-	stmt = query_prepare(query, "SELECT mean_skip FROM sample WHERE agent = ?1"
+	stmt = query_prepare_kept(query, "SELECT mean_skip FROM sample WHERE agent = ?1"
 	    " AND if_index = ?3 AND boot = (SELECT MAX(boot) FROM sample WHERE agent = ?1)"
 	    " ORDER BY sequence DESC LIMIT 1");
 	if (!stmt)
@@ -240,6 +240,6 @@ query_last_skip(struct query *query, const struct query_port *port)
 	sqlite3_bind_int64(stmt, 3, port->if_index);
 	if (query_step(query, stmt) == 1)
 		skip = sqlite3_column_double(stmt, 0);
-	sqlite3_finalize(stmt);
+	query_give_back(query, stmt);
 	return skip;
 }

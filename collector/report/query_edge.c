@@ -60,7 +60,7 @@ last_interval(struct query *query, const struct query_port *port, uint64_t until
 	*interval_us = 0;
 	query_set_fetch_range(query, QUERY_NEWEST_ROWS,
 	    from_us > LONGEST_INTERVAL_US ? from_us - LONGEST_INTERVAL_US : 0, until_us + 1);
-	stmt = query_prepare(query, "SELECT ?3 - time_us FROM counter WHERE agent = ?1 AND"
+	stmt = query_prepare_kept(query, "SELECT ?3 - time_us FROM counter WHERE agent = ?1 AND"
 	    " if_index = ?2 AND time_us < ?3 ORDER BY time_us DESC LIMIT 1");
 	if (!stmt)
 		return -EIO;
@@ -70,7 +70,7 @@ last_interval(struct query *query, const struct query_port *port, uint64_t until
 	more = query_step(query, stmt);
 	if (more == 1)
 		*interval_us = query_u64(stmt, 0);
-	sqlite3_finalize(stmt);
+	query_give_back(query, stmt);
 	return more < 0 ? more : 0;
 }
 

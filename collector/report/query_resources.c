@@ -67,7 +67,7 @@ query_resources(struct query *query, const struct query_port *port,
 	int err;
 
 	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, query->range.from_us, query->range.to_us);
-	stmt = query_prepare(query, by_boot);
+	stmt = query_prepare_kept(query, by_boot);
 	err = stmt ? 0 : -EIO;
 	*resources = (struct query_resources){0};
 	if (stmt)
@@ -76,6 +76,6 @@ query_resources(struct query *query, const struct query_port *port,
 		add_boot(resources, stmt);
 		err = 0;
 	}
-	sqlite3_finalize(stmt);
+	query_give_back(query, stmt);
 	return err;
 }
