@@ -160,7 +160,7 @@ set_option(struct report_command *command, const char *name, const char *text)
 	err = asked ? question_set(&command->question, asked, text) : o->set(command, text);
 	if (err)
 		fprintf(stderr, "easetop: --%s %s: %s\n", name, text,
-		    asked ? asked->expected : o->expected);
+		    asked ? question_refusal(&command->question, asked) : o->expected);
 	return err;
 }
 
@@ -181,11 +181,11 @@ parse_options(struct report_command *command, int argc, char **argv)
 static int
 refuse_word(const char *word)
 {
-	struct report_prefix prefix;
+	struct filter_prefix prefix;
 
 	if (report_find(word))
 		fprintf(stderr, "easetop: unexpected %s: one report at a time\n", word);
-	else if (report_parse_prefix(word, &prefix) == 0)
+	else if (filter_parse_prefix(word, &prefix) == 0)
 		fprintf(stderr, "easetop: unexpected %s; --addr filters by address\n", word);
 	else
 		fprintf(stderr, "easetop: unexpected %s; each option begins with --\n", word);
@@ -231,6 +231,8 @@ report_command_parse(struct report_command *command, int argc, char **argv)
 	if (err || command->help || command->claims)
 		return err;
 	err = question_check_options(&command->question, error, sizeof(error));
+	if (err == 0)
+		err = question_finish(&command->question, error, sizeof(error));
 	if (err)
 		fprintf(stderr, "easetop: %s\n", error);
 	return err;

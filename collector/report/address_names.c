@@ -1,6 +1,6 @@
 #include "collector/report/address_names.h"
 
-#include "collector/report/report.h"
+#include "collector/report/filter.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -73,7 +73,7 @@ prefix_of(size_t n_octets, const uint8_t *octets, unsigned bits)
 {
 	struct entry entry = {.n_octets = (uint8_t)n_octets, .bits = (uint8_t)bits};
 
-	report_cut(octets, bits, entry.octets);
+	filter_cut(octets, bits, entry.octets);
 	return entry;
 }
 
@@ -147,9 +147,9 @@ read_vlan(const char *word, struct entry *entry)
 static int
 read_prefix(const char *word, struct entry *entry)
 {
-	struct report_prefix prefix;
+	struct filter_prefix prefix;
 
-	if (report_parse_prefix(word, &prefix) != 0)
+	if (filter_parse_prefix(word, &prefix) != 0)
 		return -EINVAL;
 	*entry = prefix_of(prefix.n_octets, prefix.octets, prefix.bits);
 	return 0;

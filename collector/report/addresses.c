@@ -4,6 +4,7 @@
  * port received, or when a switch reports it as new (store/places.h). The newest arrivals come first.
  */
 #include "collector/report/address_names.h"
+#include "collector/report/query_private.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/store/schema.h"
@@ -46,11 +47,13 @@ static const struct report_column columns[N_COLUMNS] = {
 	[COLUMN_SEEN] = {"seen", "SEEN", REPORT_COUNT},
 };
 
+enum { UNTAGGED = -1 };
+
 /* One address: its place is the port where it was seen last. */
 struct place {
 	uint8_t n_octets, octets[FRAME_IP_LEN];
 	const struct query_port *port, *before; /* before: NULL if it was seen nowhere else */
-	int32_t vlan;				/* REPORT_ANY: untagged */
+	int32_t vlan;				/* UNTAGGED, or the outermost tag's */
 	uint64_t since_us, last_us, before_us; /* at port; and when it was seen last at before */
 	uint64_t moves, seen;
 	bool seen_later; /* after the range: how often within is not known */
@@ -84,7 +87,28 @@ sort_places(struct places *places)
 		qsort(places->items, places->n, sizeof(*places->items), compare_places);
 }
 
-/* Ends an address: what was not seen in the range, or is of another VLAN, is not asked for. Memory is for the
+/* The address as the source of a frame; without a place the VLAN where it is now is not known. */
+static enum filter_answer
+judge(const struct places *places, const struct query_port *port, const uint8_t *octets, size_t n_octets,
+    const struct place *place)
+{
+	bool is_inner = places->options->layer == REPORT_LAYER_INNER;
+	struct filter_subject subject;
+
+	if (port->passes)
+		return FILTER_YES;
+	query_set_place(&subject, port);
+	filter_set_absent(&subject, FILTER_MACS | FILTER_IPS | FILTER_INNER_IPS);
+	filter_set_address(&subject, n_octets == FRAME_MAC_LEN ? FILTER_SRC_MAC
+	    : is_inner ? FILTER_INNER_SRC_IP : FILTER_SRC_IP, octets, n_octets);
+	if (place && place->vlan == UNTAGGED)
+		filter_set_absent(&subject, FILTER_BIT(FILTER_VLAN));
+	else if (place)
+		filter_set_number(&subject, FILTER_VLAN, (uint32_t)place->vlan);
+	return filter_judge(places->query->filter, &subject);
+}
+
+/* Ends an address: what was not seen in the range, or does not pass the filter where it is now, is not asked for. Memory is for the
  * newest arrivals only. */
 static void
 end_address(struct places *places)
@@ -93,7 +117,7 @@ end_address(struct places *places)
 	struct place *p = &places->open;
 
 	if (p->n_octets == 0 || p->last_us < places->query->range.from_us ||
-	    (options->vlan != REPORT_ANY && p->vlan != options->vlan))
+	    judge(places, p->port, p->octets, p->n_octets, p) != FILTER_YES)
 		return;
 	if (p->before && p->before_us >= p->since_us) { /* it came back after it was elsewhere */
 		p->since_us = p->before_us;
@@ -144,11 +168,10 @@ add_row(struct places *places, sqlite3_stmt *stmt)
 	    sqlite3_column_int64(stmt, 1), (uint32_t)sqlite3_column_int64(stmt, 2));
 	uint64_t last_us = (uint64_t)sqlite3_column_int64(stmt, 4), to_us = places->query->range.to_us;
 	bool later = last_us >= to_us, untagged = sqlite3_column_type(stmt, 5) == SQLITE_NULL;
-	const struct report_prefix *prefix = &places->options->addr;
 	struct place *p = &places->open;
 
 	if (!octets || n_octets > FRAME_IP_LEN || !port || !port_is_counted(places->options, port) ||
-	    (prefix->n_octets > 0 && !report_in_prefix(prefix, (size_t)n_octets, octets)))
+	    judge(places, port, octets, (size_t)n_octets, NULL) == FILTER_NO)
 		return;
 	if (p->n_octets != n_octets || memcmp(p->octets, octets, (size_t)n_octets) != 0) {
 		end_address(places);
@@ -156,7 +179,7 @@ add_row(struct places *places, sqlite3_stmt *stmt)
 		memcpy(p->octets, octets, (size_t)n_octets);
 	}
 	add_port(p, port, (uint64_t)sqlite3_column_int64(stmt, 3), later ? to_us - 1 : last_us,
-	    untagged ? REPORT_ANY : sqlite3_column_int(stmt, 5));
+	    untagged ? UNTAGGED : sqlite3_column_int(stmt, 5));
 	p->seen += (uint64_t)sqlite3_column_int64(stmt, 6);
 	p->seen_later = p->seen_later || later;
 }
@@ -169,14 +192,35 @@ place_layer(const struct report_options *options)
 						    : STORE_PLACE_ETH;
 }
 
+/* A prefix that the filter asks all addresses to have, as a source or in either direction; NULL: none. */
+static const struct filter_prefix *
+required_prefix(const struct filter *filter, const struct filter_node *node)
+{
+	const struct filter_node *first = &filter->nodes[node->child];
+	const struct filter_prefix *found = NULL;
+
+	if (node->op == FILTER_IN_PREFIX)
+		return &node->prefix;
+	if (node->op == FILTER_ANY_OF && first->op == FILTER_IN_PREFIX && first->next > 0 &&
+	    filter->nodes[first->next].op == FILTER_IN_PREFIX && filter->nodes[first->next].next == 0 &&
+	    memcmp(&first->prefix, &filter->nodes[first->next].prefix, sizeof(first->prefix)) == 0)
+		return &first->prefix;
+	for (uint16_t i = node->child; node->op == FILTER_ALL_OF && !found && i > 0; i = filter->nodes[i].next)
+		found = required_prefix(filter, &filter->nodes[i]);
+	return found;
+}
+
 /* The addresses that a prefix can hold are one range of the table. */
 static void
-bind_prefix(sqlite3_stmt *stmt, const struct report_prefix *prefix)
+bind_prefix(sqlite3_stmt *stmt, const struct filter *filter)
 {
+	static const struct filter_prefix all;
+	const struct filter_prefix *found = filter ? required_prefix(filter, &filter->nodes[0]) : NULL;
+	const struct filter_prefix *prefix = found ? found : &all;
 	uint8_t low[FRAME_IP_LEN] = {0}, high[FRAME_IP_LEN];
 
 	memset(high, 0xff, sizeof(high));
-	report_cut(prefix->octets, prefix->bits, low);
+	filter_cut(prefix->octets, prefix->bits, low);
 	for (unsigned bit = 0; bit < prefix->bits; bit++)
 		if (!(low[bit / 8] & 0x80 >> bit % 8))
 			high[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
@@ -198,7 +242,7 @@ read_places(struct places *places)
 	if (!stmt)
 		return -EIO;
 	sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":layer"), place_layer(places->options));
-	bind_prefix(stmt, &places->options->addr);
+	bind_prefix(stmt, places->options->filter);
 	while ((err = query_step(places->query, stmt)) == 1)
 		add_row(places, stmt);
 	end_address(places);
@@ -246,7 +290,7 @@ add_place(struct report_result *result, struct address_names *names, const struc
 	fill_address(names, row, place);
 	row[COLUMN_AGENT] = cell_text(place->port->agent->name);
 	row[COLUMN_PORT] = cell_text(place->port->name);
-	if (place->vlan != REPORT_ANY)
+	if (place->vlan != UNTAGGED)
 		row[COLUMN_VLAN] = cell_number(place->vlan);
 	row[COLUMN_SINCE] = cell_time(place->since_us);
 	row[COLUMN_LAST] = cell_time(place->last_us);
@@ -266,15 +310,17 @@ count_ports(struct report_result *result, const struct places *places)
 			result_count_port(result, &places->query->ports[i]);
 }
 
-/* A prefix of --addr says whether MAC or IP addresses are meant, whatever --layer says. */
+/* Addresses in the filter say whether MAC or IP addresses are meant, whatever --layer says. */
 static struct report_options
 with_layer(const struct report_options *options)
 {
 	struct report_options copy = *options;
 
-	if (options->addr.n_octets == FRAME_MAC_LEN)
+	if (filter_find(options->filter, FILTER_MACS))
 		copy.layer = REPORT_LAYER_ETH;
-	else if (options->addr.n_octets > 0 && options->layer == REPORT_LAYER_ETH)
+	else if (filter_find(options->filter, FILTER_INNER_IPS))
+		copy.layer = REPORT_LAYER_INNER;
+	else if (filter_find(options->filter, FILTER_IPS))
 		copy.layer = REPORT_LAYER_IP;
 	return copy;
 }

@@ -1,5 +1,6 @@
 #include "collector/report/dimension.h"
 
+#include "collector/report/query_private.h"
 #include "collector/report/result.h"
 #include "collector/report/address_names.h"
 #include "collector/report/protocol_names.h"
@@ -343,4 +344,52 @@ dimension_find(const struct report_options *options)
 		    (!dimensions[i].has_layer || dimensions[i].layer == options->layer))
 			return &dimensions[i];
 	return NULL;
+}
+
+/* Whether the filter lets no frame pass of which there is no conversation: without an IP protocol. */
+static bool
+is_of_conversations(const struct filter *filter)
+{
+	struct filter_subject subject = {0};
+
+	filter_set_absent(&subject, FILTER_BIT(FILTER_IP_PROTO) | FILTER_PORTS);
+	return filter_judge(filter, &subject) == FILTER_NO;
+}
+
+/* In a conversation's key two ports of 0 are none. */
+static bool
+asks_for_port_0(const struct filter *filter)
+{
+	for (size_t i = 0; i < filter->n_nodes; i++)
+		if (filter->nodes[i].op == FILTER_IN_RANGE && filter->nodes[i].range.low == 0 &&
+		    FILTER_BIT(filter->nodes[i].field) & FILTER_PORTS)
+			return true;
+	return false;
+}
+
+static bool
+conversations_tell(const struct dimension *d, const struct filter *filter)
+{
+	bool has_all = d->kind == STORE_KEY_IP_PROTO || d->kind == STORE_KEY_SERVER_PORT;
+
+	if (!query_kind_has(STORE_KEY_CONVERSATION, filter) || asks_for_port_0(filter))
+		return false;
+	return has_all || (d->kind == STORE_KEY_IP_PAIR && is_of_conversations(filter));
+}
+
+struct dimension
+dimension_for(const struct dimension *d, const struct filter *filter)
+{
+	struct dimension derived = *d;
+
+	if (query_kind_has(d->kind, filter) || d->kind == 0)
+		return derived;
+	derived.single = 0;
+	derived.kind = 0;
+	if (conversations_tell(d, filter)) {
+		derived.kind = STORE_KEY_CONVERSATION;
+		derived.from_conversations = true;
+		derived.same = PACK_ANY_PKTS; /* as of subnets */
+	}
+	return derived;
 }

@@ -39,6 +39,7 @@ struct dimension {
 	enum store_key_kind kind; /* 0: of kept samples only */
 	bool key1, key2; /* which halves of the stored key are part of it */
 	bool subnet;	 /* of the first half, its host bits cut off */
+	bool from_conversations; /* kind is theirs: each is a part of this dimension's key */
 	/* Kind of parts with that half alone, at the levels that have them (levels.h); 0: none. */
 	enum store_part_kind single;
 	/* In kind's packs: the sums over pairs of samples of one notification with the same key. */
@@ -59,6 +60,10 @@ struct dimension {
 
 /* The dimension that the options ask for; NULL: there is none. */
 const struct dimension *dimension_find(const struct report_options *options);
+
+/* The dimension as the filter's question is best answered: as it is, summed from conversations where these say what
+ * the filter looks at and the dimension's own keys do not, or of kept samples alone. */
+struct dimension dimension_for(const struct dimension *d, const struct filter *filter);
 
 /* Column of the i-th of the tail. */
 static inline size_t

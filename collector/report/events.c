@@ -124,8 +124,7 @@ static const struct source {
 
 /* 1 if the event was asked for and added, 0 if not, or -ENOMEM. */
 static int
-add_event(const struct query *query, const struct report_options *options,
-    const struct source *source, sqlite3_stmt *stmt, struct report_result *result)
+add_event(const struct query *query, const struct source *source, sqlite3_stmt *stmt, struct report_result *result)
 {
 	const struct query_agent *agent = query_find_agent(query,
 	    sqlite3_column_int64(stmt, SQL_AGENT));
@@ -135,7 +134,7 @@ add_event(const struct query *query, const struct report_options *options,
 	struct report_value *row;
 	char mac[FRAME_MAC_TEXT], number[16];
 
-	if (!agent || !agent->chosen || (options->port && (!port || !port->chosen)))
+	if (!agent || !agent->chosen || (port ? !port->chosen : query->filter && query->filter->fields & FILTER_BIT(FILTER_IF)))
 		return 0;
 	row = result_add_row(result);
 	if (!row)
@@ -175,7 +174,7 @@ add_source(struct query *query, const struct report_options *options, const stru
 	stmt = query_prepare(query, source->sql);
 	err = stmt ? 0 : -EIO;
 	while (err == 0 && n < options->top && (more = query_step(query, stmt)) != 0) {
-		err = more < 0 ? more : add_event(query, options, source, stmt, result);
+		err = more < 0 ? more : add_event(query, source, stmt, result);
 		if (err > 0) {
 			n++;
 			err = 0;
@@ -249,7 +248,7 @@ report_events(struct query *query, const struct report_options *options, uint64_
 		query->range.to_us = now_us; /* events do not wait for counters */
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(sources); i++)
 		err = add_source(query, options, &sources[i], result);
-	if (err == 0 && !options->agent && !options->port)
+	if (err == 0 && !options->filter)
 		err = add_outages(query, options, result);
 	keep_newest(result, options->top);
 	result_hide_agent(result, query, COLUMN_AGENT);

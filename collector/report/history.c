@@ -162,7 +162,7 @@ add_part(struct history *h, struct report_result *top, size_t key, const struct 
 
 		figure[u] = estimate_key_figure(h->range, &sum, unit, &claim);
 		figure[u].high = fmax(figure[u].high, fmin(top->total[u], figure[u].high +
-		    unkeyed_most(h->query, &h->options, h->keys.dimension, unit)));
+		    unkeyed_most(h->query, &h->options, &h->keys.dimension, unit)));
 	}
 	row = result_add_row(top);
 	if (!row)
@@ -224,7 +224,7 @@ split(struct history *h, struct report_result *top)
 	    .n_columns = PART_COLUMNS};
 	err = query_windows(h->query);
 	if (err == 0)
-		err = query_keys(h->query, &h->options, h->keys.dimension, &keys, &n_keys,
+		err = query_keys(h->query, &h->options, &h->keys.dimension, &keys, &n_keys,
 		    &kept_since_us);
 	if (err == 0)
 		err = count_ports(h, top);

@@ -143,8 +143,7 @@ add_lines(const struct list *list, const struct estimate_key of[N_OF])
 static bool
 has_filter(const struct report_options *options)
 {
-	return options->vlan != REPORT_ANY || options->ip_proto != REPORT_ANY ||
-	    options->ethertype != REPORT_ANY || options->addr.n_octets > 0;
+	return options->filter && options->filter->fields & ~FILTER_PLACES;
 }
 
 static const char *

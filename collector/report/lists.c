@@ -590,7 +590,7 @@ choose_by(struct query *query, const struct list_report *report, struct report_o
 static int
 copy_shown(const struct list *list, struct list_keys *keys)
 {
-	keys->dimension = list->dimension;
+	keys->dimension = list->chosen;
 	keys->keys = calloc(list->n_shown + 1, sizeof(*keys->keys));
 	if (!keys->keys)
 		return -ENOMEM;
@@ -636,13 +636,16 @@ list_run(const struct list_report *report, struct query *query,
 		err = query_begin(query, &options, now_us);
 	if (err)
 		return err;
-	list.dimension = dimension_find(&options);
+	list.chosen = dimension_for(dimension_find(&options), options.filter);
+	list.dimension = &list.chosen;
 	result_begin(result, report->name, list.dimension->layout->columns,
 	    list.dimension->layout->n_columns, query);
 	result->has_keys = true;
 	result->sort = options.sort;
 	result->noun = list.dimension->noun;
 	result->unseen = list.dimension->unseen;
+	if (options.filter && options.filter->fields & ~FILTER_PLACES)
+		result->answered_from = query_answers_from(list.dimension);
 	if (options.layer == REPORT_LAYER_SYN)
 		err = narrow_to_connections(&list);
 	if (err == 0)

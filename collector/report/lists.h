@@ -11,7 +11,7 @@
 struct list_keys {
 	struct query_key *keys; /* owned by the caller */
 	size_t n;
-	const struct dimension *dimension;
+	struct dimension dimension;
 };
 
 /* The list that --by names, as the other reports have it. */

@@ -21,7 +21,8 @@ struct list {
 	struct query *query;
 	const struct report_options *options;
 	struct report_result *result;
-	const struct dimension *dimension;
+	const struct dimension *dimension; /* chosen */
+	struct dimension chosen;
 	struct query_key *keys;
 	size_t n_keys;
 	struct sort_item *sorted_keys; /* those of counted ports */

@@ -1,7 +1,5 @@
 #include "collector/report/protocol_names.h"
 
-#include "collector/report/report.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -12,17 +10,17 @@ static const struct {
 	const char *name;
 	int32_t ip_proto, ethertype;
 } protos[] = { /* IANA protocol numbers; IEEE ethertypes */
-	{"icmp", 1, REPORT_ANY},     {"igmp", 2, REPORT_ANY},	  {"ipip", 4, REPORT_ANY},
-	{"tcp", 6, REPORT_ANY},	     {"udp", 17, REPORT_ANY},	  {"dccp", 33, REPORT_ANY},
-	{"ipv6-in-ip", 41, REPORT_ANY}, {"gre", 47, REPORT_ANY},  {"esp", 50, REPORT_ANY},
-	{"ah", 51, REPORT_ANY},	     {"icmp6", 58, REPORT_ANY},	  {"eigrp", 88, REPORT_ANY},
-	{"ospf", 89, REPORT_ANY},    {"pim", 103, REPORT_ANY},	  {"vrrp", 112, REPORT_ANY},
-	{"sctp", 132, REPORT_ANY},   {"udplite", 136, REPORT_ANY}, {"ip", REPORT_ANY, 0x0800},
-	{"arp", REPORT_ANY, 0x0806}, {"ipv6", REPORT_ANY, 0x86dd}, {"slow", REPORT_ANY, 0x8809},
-	{"mpls", REPORT_ANY, 0x8847}, {"pppoe-d", REPORT_ANY, 0x8863},
-	{"pppoe", REPORT_ANY, 0x8864}, {"eapol", REPORT_ANY, 0x888e},
-	{"lldp", REPORT_ANY, 0x88cc}, {"macsec", REPORT_ANY, 0x88e5},
-	{"ptp", REPORT_ANY, 0x88f7}, {"pause", REPORT_ANY, 0x8808},
+	{"icmp", 1, PROTOCOL_NAMES_NONE},     {"igmp", 2, PROTOCOL_NAMES_NONE},	  {"ipip", 4, PROTOCOL_NAMES_NONE},
+	{"tcp", 6, PROTOCOL_NAMES_NONE},	     {"udp", 17, PROTOCOL_NAMES_NONE},	  {"dccp", 33, PROTOCOL_NAMES_NONE},
+	{"ipv6-in-ip", 41, PROTOCOL_NAMES_NONE}, {"gre", 47, PROTOCOL_NAMES_NONE},  {"esp", 50, PROTOCOL_NAMES_NONE},
+	{"ah", 51, PROTOCOL_NAMES_NONE},	     {"icmp6", 58, PROTOCOL_NAMES_NONE},	  {"eigrp", 88, PROTOCOL_NAMES_NONE},
+	{"ospf", 89, PROTOCOL_NAMES_NONE},    {"pim", 103, PROTOCOL_NAMES_NONE},	  {"vrrp", 112, PROTOCOL_NAMES_NONE},
+	{"sctp", 132, PROTOCOL_NAMES_NONE},   {"udplite", 136, PROTOCOL_NAMES_NONE}, {"ip", PROTOCOL_NAMES_NONE, 0x0800},
+	{"arp", PROTOCOL_NAMES_NONE, 0x0806}, {"ipv6", PROTOCOL_NAMES_NONE, 0x86dd}, {"slow", PROTOCOL_NAMES_NONE, 0x8809},
+	{"mpls", PROTOCOL_NAMES_NONE, 0x8847}, {"pppoe-d", PROTOCOL_NAMES_NONE, 0x8863},
+	{"pppoe", PROTOCOL_NAMES_NONE, 0x8864}, {"eapol", PROTOCOL_NAMES_NONE, 0x888e},
+	{"lldp", PROTOCOL_NAMES_NONE, 0x88cc}, {"macsec", PROTOCOL_NAMES_NONE, 0x88e5},
+	{"ptp", PROTOCOL_NAMES_NONE, 0x88f7}, {"pause", PROTOCOL_NAMES_NONE, 0x8808},
 };
 
 enum { N_PROTOS = sizeof(protos) / sizeof(protos[0]), LENGTH_MAX = 1500 };
@@ -57,6 +55,18 @@ protocol_names_service(uint8_t ip_proto, uint16_t port, char *text, size_t size)
 	if (getservbyport_r(htons(port), protocol_names_ip_proto(ip_proto), &entry, room, sizeof(room),
 	    &found) == 0 && found)
 		snprintf(text, size, "%s", found->s_name);
+}
+
+int
+protocol_names_find_service(const char *name, uint16_t *port)
+{
+	struct servent entry, *found = NULL;
+	char room[1024];
+
+	if (getservbyname_r(name, NULL, &entry, room, sizeof(room), &found) != 0 || !found)
+		return -ENOENT;
+	*port = ntohs((uint16_t)found->s_port);
+	return 0;
 }
 
 int

@@ -4,14 +4,12 @@
 #include "collector/source_port.h"
 #include "common/utf8.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <grp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +17,6 @@ enum {
 	BUSY_WAIT_MS = 2000, /* a writer's checkpoint may hold the file for a moment */
 	/* of SQLite's virtual machine between checks of the limits: some hundred microseconds */
 	LIMIT_LOOK_STEPS = 10000,
-	PORTS_NAMED = 8, /* in a refusal of --port */
 };
 
 int
@@ -355,24 +352,12 @@ name_agent(const struct query *query, struct query_agent *agent)
 static int
 load_agents(struct query *query, const struct report_options *options)
 {
-	size_t n_chosen = 0;
 	int err = query_rows(query, query->mirror ? AGENTS_WITH(", lacks_minute") : AGENTS_WITH(""),
 	    add_agent);
 
-	for (size_t i = 0; err == 0 && i < query->n_agents; i++) {
-		struct query_agent *a = &query->agents[i];
-
-		name_agent(query, a);
-		a->chosen = !options->agent || strcmp(options->agent, a->address) == 0 ||
-		    strcmp(options->agent, a->name) == 0 ||
-		    (*options->agent &&
-		    strncasecmp(options->agent, a->id_text, strlen(options->agent)) == 0);
-		n_chosen += a->chosen;
-	}
-	if (err == 0 && n_chosen == 0 && options->agent)
-		err = query_fail(query, -ENOENT, "%s: no agent with the address or id %s;"
-		    " easetop agents lists them", query->path, options->agent);
-	return err;
+	for (size_t i = 0; err == 0 && i < query->n_agents; i++)
+		name_agent(query, &query->agents[i]);
+	return err == 0 ? query_choose_agents(query, options->filter) : err;
 }
 
 const struct query_agent *
@@ -457,70 +442,9 @@ set_state(struct query *query, sqlite3_stmt *stmt)
 	return 0;
 }
 
-static bool
-port_matches(const struct query_port *port, const char *wanted)
-{
-	char number[16];
-
-	if (!wanted)
-		return true;
-	snprintf(number, sizeof(number), "%u", port->if_index);
-	return strcmp(wanted, port->name) == 0 || strcmp(wanted, number) == 0;
-}
-
-/* A question about an aggregate is answered by its members. */
-static bool
-is_asked_for(const struct query *query, const struct query_port *port, const char *wanted)
-{
-	const struct query_port *parent =
-	    port->lag_parent ? query_find_port(query, port->agent->id, port->lag_parent) : NULL;
-
-	return port_matches(port, wanted) || (parent && port_matches(parent, wanted));
-}
-
-/* Letters and digits alone, in lower case: "e2" is found in "e-2". */
-static void
-fold_name(const char *name, char *folded)
-{
-	for (; *name; name++)
-		if (isalnum((unsigned char)*name))
-			*folded++ = (char)tolower((unsigned char)*name);
-	*folded = '\0';
-}
-
-static bool
-is_near(const struct query_port *port, const char *folded)
-{
-	char name[EASE_NAME_MAX + 1];
-
-	fold_name(port->name, name);
-	return *name && *folded && (strstr(name, folded) || strstr(folded, name));
-}
-
-/* Names ports that --port may have meant: those with a similar name, or failing that the first. */
 static int
-refuse_port(struct query *query, const char *wanted)
+load_ports(struct query *query)
 {
-	char folded[EASE_NAME_MAX + 1] = "", names[QUERY_ERROR_TEXT / 2] = "";
-	size_t n_near = 0, n = 0, len = 0;
-
-	if (strlen(wanted) <= EASE_NAME_MAX)
-		fold_name(wanted, folded);
-	for (size_t i = 0; i < query->n_ports; i++)
-		n_near += query->ports[i].agent->chosen && is_near(&query->ports[i], folded);
-	for (size_t i = 0; i < query->n_ports && n < PORTS_NAMED && len < sizeof(names); i++)
-		if (query->ports[i].agent->chosen &&
-		    (n_near == 0 || is_near(&query->ports[i], folded)))
-			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
-			    n++ > 0 ? ", " : "", query->ports[i].name);
-	return query_fail(query, -ENOENT, "%s: no port with the name or ifIndex %s%s%s; easetop load"
-	    " lists all", query->path, wanted, n > 0 ? "; there is " : "", names);
-}
-
-static int
-load_ports(struct query *query, const struct report_options *options)
-{
-	size_t n_chosen = 0;
 	int err = query_rows(query, "SELECT agent, if_index FROM port"
 	    " UNION SELECT agent, if_index FROM account ORDER BY 1, 2", add_port);
 
@@ -528,15 +452,7 @@ load_ports(struct query *query, const struct report_options *options)
 		err = query_rows(query, "SELECT agent, if_index, since_us, name, alias,"
 		    " speed_bps, admin_status, oper_status, edge, lag_parent FROM port"
 		    " ORDER BY agent, if_index, since_us", set_state);
-	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
-		struct query_port *port = &query->ports[i];
-
-		port->chosen = port->agent->chosen && is_asked_for(query, port, options->port);
-		n_chosen += port->chosen;
-	}
-	if (err == 0 && n_chosen == 0 && options->port)
-		err = refuse_port(query, options->port);
-	return err;
+	return err == 0 ? query_choose_ports(query) : err;
 }
 
 /* ---- range ---- */
@@ -680,7 +596,7 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 	if (err == 0)
 		err = set_range(query, options, now_us);
 	if (err == 0)
-		err = load_ports(query, options);
+		err = load_ports(query);
 	if (err == 0)
 		err = query_find_edge(query, options, now_us);
 	query->asked = query->range;

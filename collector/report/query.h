@@ -13,6 +13,7 @@
 
 #include "collector/estimate/estimate.h"
 #include "collector/estimate/estimate_list.h"
+#include "collector/report/filter.h"
 #include "collector/report/report.h"
 #include "collector/store/levels.h"
 #include "common/clock.h"
@@ -32,7 +33,8 @@ struct query_agent {
 	uint64_t last_received_us;
 	int64_t clock_off_us; /* added to the device's own times, because its clock is wrong */
 	bool lacks_minute; /* a cluster has newer data of it than the last minute that was shipped */
-	bool chosen; /* by --agent */
+	bool chosen; /* the filter does not rule it out */
+	uint32_t named; /* which of the filter's names it has (filter_subject) */
 	struct query_losses { /* samples of all of its accounts: by the report loss */
 		double expected, received, lost, in_agent, in_collector, network, before;
 		double duplicates;
@@ -50,7 +52,9 @@ struct query_port {
 	uint32_t lag_parent; /* ifIndex of the link aggregate it is a member of; 0: none */
 	bool edge;
 	bool has_state; /* else only its samples and counters are known */
-	bool chosen; /* by --agent and --port, members with their aggregate */
+	bool chosen; /* the filter does not rule it out; members with their aggregate */
+	bool passes; /* the filter lets all frames of it pass */
+	uint32_t named; /* as of agents */
 	/* By enum ease_direction; [0] unused. The pools are what passed while samples arrived; what
 	 * passed while they were lost is in cut. */
 	struct estimate_stratum side[EASE_OUT + 1];
@@ -140,6 +144,7 @@ struct query {
 	sqlite3 *db;
 	struct mirror *mirror; /* NULL: a file */
 	struct query_kept kept[QUERY_KEPT];
+	const struct filter *filter; /* of the question, borrowed; NULL: all pass */
 	struct query_fetch_range fetch_range; /* for the statement that is prepared next */
 	struct query_steps *steps; /* NULL: none under way */
 	int failed; /* what fetching from a cluster returned: each step of the statement returns it */
@@ -190,7 +195,7 @@ void query_close(struct query *query);
 void query_limit(struct query *query, const struct query_limits *limits);
 
 /* Reads the agents, the range that the options ask for, and the ports as they were at its end.
- * -ENOENT if --agent or --port names nothing known. Drops what an earlier question read. */
+ * -ENOENT if the filter names an agent or a port that is not known. Drops what an earlier question read. */
 int query_begin(struct query *query, const struct report_options *options, uint64_t now_us);
 
 /* Length of the shortest windows that the store still has from that time on. */
@@ -221,6 +226,9 @@ struct dimension;
 int query_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n,
     uint64_t *kept_since_us);
+
+/* What query_keys reads: "kept samples", "sums" or "sums of conversations". Static storage. */
+const char *query_answers_from(const struct dimension *dimension);
 
 /* Keys of which only the sums by port were fetched. */
 struct query_left {

@@ -63,36 +63,15 @@ put_hex(FILE *sql, const uint8_t *octets, size_t n)
 	fputs("')", sql);
 }
 
-/* Addresses of a prefix lie between two of their length. */
-static void
-put_between(FILE *sql, const char *half, const struct report_prefix *prefix)
-{
-	uint8_t low[FRAME_IP_LEN], high[FRAME_IP_LEN];
-
-	report_cut(prefix->octets, prefix->bits, low);
-	for (unsigned bit = 0; bit < 8u * prefix->n_octets; bit++) {
-		uint8_t mask = (uint8_t)(0x80 >> bit % 8);
-
-		if (bit % 8 == 0)
-			high[bit / 8] = low[bit / 8];
-		if (bit >= prefix->bits)
-			high[bit / 8] |= mask;
-	}
-	fprintf(sql, "(length(%s) = %u AND %s >= ", half, prefix->n_octets, half);
-	put_hex(sql, low, prefix->n_octets);
-	fprintf(sql, " AND %s <= ", half);
-	put_hex(sql, high, prefix->n_octets);
-	fputs(")", sql);
-}
-
-/* The keys that a history follows. Networks cannot be named here: they are not stored as keys. */
+/* The keys that a history follows. Networks, and what conversations are part of, cannot be
+ * named here: they are not stored as keys. */
 static void
 put_only(FILE *sql, const struct query *query, const struct query_want *want)
 {
 	const struct dimension *d = want->dimension;
 
 	if (!query->only || query->n_only == 0 || query->n_only > CLUSTER_KEYS_LISTED_MAX ||
-	    d->subnet)
+	    d->subnet || d->from_conversations)
 		return;
 	fprintf(sql, " AND (%s) IN (", d->key1 && d->key2 ? "key1, key2" : d->key1 ? "key1"
 									       : "key2");
@@ -157,8 +136,6 @@ void
 cluster_write_where(FILE *sql, const struct query *query, const struct query_want *want,
     const struct cluster_source *source)
 {
-	char half2[64] = "key2";
-
 	mirror_write_agents(sql, query);
 	if (source->table == CLUSTER_PORTS)
 		return;
@@ -170,16 +147,7 @@ cluster_write_where(FILE *sql, const struct query *query, const struct query_wan
 		put_without_uncounted(sql, query, want->options);
 	else
 		put_only(sql, query, want);
-	if (want->options->addr.n_octets > 0) {
-		if (want->dimension->behind2 > 0)
-			snprintf(half2, sizeof(half2), "substring(key2, 1, length(key2) - %d)",
-			    want->dimension->behind2);
-		fputs(" AND (", sql);
-		put_between(sql, "key1", &want->options->addr);
-		fputs(" OR ", sql);
-		put_between(sql, half2, &want->options->addr);
-		fputs(")", sql);
-	}
+	cluster_write_filter(sql, query, source->kind);
 }
 
 static char *

@@ -33,6 +33,11 @@ size_t cluster_uncounted_ports(const struct query *query, const struct report_op
 void cluster_write_where(FILE *sql, const struct query *query, const struct query_want *want,
     const struct cluster_source *source);
 
+/* The same of the query's filter, for keys of that kind. Writes nothing where it cannot: then rows come that the
+ * filter does not let pass, and servers must not rank. */
+bool cluster_can_filter(const struct query *query, unsigned kind);
+void cluster_write_filter(FILE *sql, const struct query *query, unsigned kind);
+
 /* Sums of one key in one step, which begins at step times the steps' length; 0 without steps. */
 struct cluster_entry {
 	uint64_t step;

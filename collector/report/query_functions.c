@@ -6,18 +6,6 @@
 
 #include <string.h>
 
-/* in_prefix(address): whether it matches --addr. */
-static void
-sql_in_prefix(sqlite3_context *context, int n, sqlite3_value **values)
-{
-	const struct report_options *options = sqlite3_user_data(context);
-	const uint8_t *octets = sqlite3_value_blob(values[0]);
-	bool in = n == 1 && octets && report_in_prefix(&options->addr,
-	    (size_t)sqlite3_value_bytes(values[0]), octets);
-
-	sqlite3_result_int(context, in);
-}
-
 /* subnet(address): its host bits cleared. */
 static void
 sql_subnet(sqlite3_context *context, int n, sqlite3_value **values)
@@ -30,7 +18,7 @@ sql_subnet(sqlite3_context *context, int n, sqlite3_value **values)
 		sqlite3_result_null(context);
 		return;
 	}
-	report_cut(sqlite3_value_blob(values[0]), report_mask_bits(options, (size_t)octets),
+	filter_cut(sqlite3_value_blob(values[0]), report_mask_bits(options, (size_t)octets),
 	    subnet);
 	sqlite3_result_blob(context, subnet, octets, SQLITE_TRANSIENT);
 }
@@ -91,8 +79,7 @@ query_add_functions(struct query *query, const struct report_options *options)
 		const char *name;
 		int n;
 		void (*run)(sqlite3_context *, int, sqlite3_value **);
-	} functions[] = {{"in_prefix", 1, sql_in_prefix}, {"subnet", 1, sql_subnet},
-		{"octets", -1, sql_octets}};
+	} functions[] = {{"subnet", 1, sql_subnet}, {"octets", -1, sql_octets}};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (sqlite3_create_function(query->db, functions[i].name, functions[i].n,
@@ -100,5 +87,7 @@ query_add_functions(struct query *query, const struct report_options *options)
 		    functions[i].run, NULL, NULL) != SQLITE_OK)
 			return false;
 	return sqlite3_create_function(query->db, "is_asked", 2, SQLITE_UTF8, query, sql_is_asked,
-	    NULL, NULL) == SQLITE_OK;
+		   NULL, NULL) == SQLITE_OK &&
+	    sqlite3_create_function(query->db, "is_wanted", -1, SQLITE_UTF8, query, query_sql_is_wanted,
+		NULL, NULL) == SQLITE_OK;
 }

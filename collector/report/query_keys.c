@@ -143,16 +143,16 @@ find_kept_since(struct query *query, uint64_t *kept_since_us)
 }
 
 bool
-query_needs_samples(const struct report_options *options, const struct dimension *dimension)
+query_needs_samples(const struct dimension *dimension)
 {
-	enum store_key_kind pairs = options->addr.n_octets == FRAME_MAC_LEN ? STORE_KEY_ETH_PAIR
-									    : STORE_KEY_IP_PAIR;
+	return dimension->kind == 0;
+}
 
-	if (dimension->kind == STORE_KEY_SYN) /* begins with the addresses of a pair */
-		pairs = STORE_KEY_SYN;
-	return dimension->kind == 0 || options->vlan != REPORT_ANY ||
-	    options->ip_proto != REPORT_ANY || options->ethertype != REPORT_ANY ||
-	    (options->addr.n_octets > 0 && dimension->kind != pairs);
+const char *
+query_answers_from(const struct dimension *dimension)
+{
+	return query_needs_samples(dimension) ? "kept samples"
+	    : dimension->from_conversations ? "sums of conversations" : "sums";
 }
 
 static const char *
@@ -168,29 +168,14 @@ asked_keys(const struct query *query)
 }
 
 static void
-build_sample_sql(const struct query *query, const struct report_options *options,
-    const struct dimension *dimension, char *sql, size_t size)
+build_sample_sql(const struct query *query, const struct dimension *dimension, char *sql, size_t size)
 {
-	const char *of = options->layer == REPORT_LAYER_INNER ? "inner_" : "";
-	bool mac_prefix = options->addr.n_octets == FRAME_MAC_LEN;
 	char filter[256] = "";
-	size_t len = 0;
 
-	if (options->vlan != REPORT_ANY)
-		len += (size_t)snprintf(filter + len, sizeof(filter) - len, " AND vlan = %d",
-		    options->vlan);
-	if (options->ip_proto != REPORT_ANY)
-		len += (size_t)snprintf(filter + len, sizeof(filter) - len, " AND ip_proto = %d",
-		    options->ip_proto);
-	if (options->ethertype != REPORT_ANY)
-		len += (size_t)snprintf(filter + len, sizeof(filter) - len, " AND ethertype = %d",
-		    options->ethertype);
-	if (mac_prefix)
-		snprintf(filter + len, sizeof(filter) - len,
-		    " AND (in_prefix(src_mac) OR in_prefix(dst_mac))");
-	else if (options->addr.n_octets > 0)
-		snprintf(filter + len, sizeof(filter) - len,
-		    " AND (in_prefix(%ssrc_ip) OR in_prefix(%sdst_ip))", of, of);
+	if (query->filter) {
+		memcpy(filter, " AND ", sizeof(" AND "));
+		query_write_wanted(query, filter + strlen(filter), sizeof(filter) - strlen(filter));
+	}
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
 	    " FROM sample WHERE time_us >= :from AND time_us < :to AND direction = %d"
 	    " AND %s%s%s GROUP BY agent, if_index, k1, k2",
@@ -283,13 +268,13 @@ query_keys(struct query *query, const struct report_options *options,
 	int err;
 
 	*kept_since_us = 0;
-	query->from_samples = query_needs_samples(options, dimension);
+	query->from_samples = query_needs_samples(dimension);
 	if (!query->from_samples) {
 		err = query_sum_folded(query, dimension->kind);
 		return err == 0 ? query_sum_keys(query, options, dimension, keys, n) : err;
 	}
 	query_begin_drop(query);
-	build_sample_sql(query, options, dimension, sql, sizeof(sql));
+	build_sample_sql(query, dimension, sql, sizeof(sql));
 	err = replace_sums(query);
 	if (err == 0)
 		err = find_kept_since(query, kept_since_us);

@@ -1,7 +1,7 @@
 /*
  * What the files of a query share. query.c opens the store and finds agents, ports and the range;
  * query_levels.c chooses the windows of a range, query_edge.c the end of one that reaches to now;
- * query_sums.c adds up packs, query_gaps.c what was
+ * query_filter.c has what a filter means for them; query_sums.c adds up packs, query_gaps.c what was
  * counted while no counters came; query_keys.c reads
  * kept samples, and decides between these and the windows; query_functions.c has SQL functions;
  * mirror.c and query_cluster.c read from a cluster.
@@ -22,6 +22,23 @@ bool query_is_over_limit(const struct query *query);
 
 /* Calls row for each row of a statement, until one fails. */
 int query_rows(struct query *query, const char *sql, int (*row)(struct query *, sqlite3_stmt *));
+
+/* Sets which agents, and then which ports, the filter chooses. -ENOENT if it names one that is not there. */
+int query_choose_agents(struct query *query, const struct filter *filter);
+int query_choose_ports(struct query *query);
+
+/* Forgets what is known, and sets what is known of the port. */
+void query_set_place(struct filter_subject *subject, const struct query_port *port);
+
+/* Adds what a key of that kind of parts says. */
+void query_set_key(struct filter_subject *subject, unsigned kind, const struct pack_key *key);
+
+/* Whether keys of that kind of parts say all that the filter looks at. */
+bool query_kind_has(unsigned kind, const struct filter *filter);
+
+/* The condition that a row of sample passes the query's filter, and the function that it calls. */
+void query_write_wanted(const struct query *query, char *sql, size_t size);
+void query_sql_is_wanted(sqlite3_context *context, int n, sqlite3_value **values);
 
 /* Adds the SQL functions that statements of keys use; the options are borrowed while these run.
  * False: SQLite has the error. */
@@ -85,8 +102,8 @@ int query_cluster_sums(struct query *query, const struct query_want *want,
 struct query_port *query_port_of(const struct query *query, const struct pack_key *key,
     struct query_port *at);
 
-/* True if a filter crosses keys. */
-bool query_needs_samples(const struct report_options *options, const struct dimension *dimension);
+/* True if no sums have the keys, or what the filter looks at (dimension_for). */
+bool query_needs_samples(const struct dimension *dimension);
 
 /* Adds an entry of the present block, by its number; same: first column of the sums over pairs of
  * samples with the same key. */

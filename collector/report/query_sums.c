@@ -306,15 +306,17 @@ is_asked(const struct query *query, const struct key_table *t, const struct quer
 	return false;
 }
 
+/* Whether the filter lets the key pass; of a port that the filter does not decide by itself. */
 static bool
-has_prefix(const struct report_options *options, const struct dimension *d, const struct pack_key *key)
+passes(const struct query *query, const struct query_port *port, unsigned kind, const struct pack_key *key)
 {
-	uint8_t n1, n2;
-	const uint8_t *half1 = pack_half1(key, &n1), *half2 = pack_half2(key, &n2);
+	struct filter_subject subject;
 
-	n2 = n2 > d->behind2 ? n2 - d->behind2 : 0;
-	return options->addr.n_octets == 0 || report_in_prefix(&options->addr, n1, half1) ||
-	    report_in_prefix(&options->addr, n2, half2);
+	if (port->passes)
+		return true;
+	query_set_place(&subject, port);
+	query_set_key(&subject, kind, key);
+	return filter_judge(query->filter, &subject) == FILTER_YES;
 }
 
 static void
@@ -324,25 +326,51 @@ set_half(uint8_t half[QUERY_KEY_OCTETS], const uint8_t *octets, uint8_t n)
 	memcpy(half, octets, n);
 }
 
-/* Turns a stored key into one of the dimension; a part of single halves has only the first. */
-static void
+enum { BEHIND_ADDRESS = 3 }; /* in each half of a conversation: port and protocol */
+
+/* The dimension's key of a conversation's, in whose halves it lies or which `made` takes. False: it has none. */
+static bool
+take_from_conversation(const struct dimension *d, const uint8_t **half1, uint8_t *n1, uint8_t *n2,
+    const uint8_t *half2, uint8_t made[BEHIND_ADDRESS])
+{
+	const uint8_t *port1, *port2;
+
+	if (*n1 <= BEHIND_ADDRESS || *n1 != *n2)
+		return false;
+	*n1 = *n2 = (uint8_t)(*n1 - BEHIND_ADDRESS);
+	if (d->has_pairs)
+		return true;
+	port1 = *half1 + *n1;
+	port2 = half2 + *n2;
+	made[0] = port1[2];
+	memcpy(made + 1, memcmp(port1, port2, 2) < 0 ? port1 : port2, 2);
+	*n1 = d->by == REPORT_BY_SERVICE ? 3 : 1;
+	*half1 = made;
+	return d->by != REPORT_BY_SERVICE || port1[0] || port1[1] || port2[0] || port2[1];
+}
+
+/* Turns a stored key into one of the dimension; a part of single halves has only the first. False: it has none. */
+static bool
 set_key(const struct key_table *t, const struct pack_key *from, bool single, struct query_key *key)
 {
 	const struct dimension *d = t->dimension;
-	uint8_t n1, n2, cut[FRAME_IP_LEN] = {0};
+	uint8_t n1, n2, cut[FRAME_IP_LEN] = {0}, made[BEHIND_ADDRESS];
 	const uint8_t *half1 = pack_half1(from, &n1), *half2 = pack_half2(from, &n2);
 
+	if (d->from_conversations && !take_from_conversation(d, &half1, &n1, &n2, half2, made))
+		return false;
 	if (single) {
 		half2 = half1;
 		n2 = n1;
 	}
 	key->n_octets = d->key1 ? n1 : n2;
 	if (d->subnet && n1 <= FRAME_IP_LEN) {
-		report_cut(half1, report_mask_bits(t->options, n1), cut);
+		filter_cut(half1, report_mask_bits(t->options, n1), cut);
 		half1 = cut;
 	}
 	set_half(key->key1, half1, d->key1 ? n1 : 0);
 	set_half(key->key2, half2, d->key2 ? n2 : 0);
+	return true;
 }
 
 /* Keys of a block before they are looked up. */
@@ -393,8 +421,7 @@ want_key(const struct query *query, const struct key_table *t, const struct pack
 	uint64_t hash;
 
 	key->port = port;
-	set_key(t, &reader->key, single, key);
-	if (!is_asked(query, t, key))
+	if (!set_key(t, &reader->key, single, key) || !is_asked(query, t, key))
 		return;
 	hash = hash_at_port(query, key);
 	wanted->keys[wanted->n].hash = hash;
@@ -414,11 +441,10 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 	if (single && wanted.same != PACK_ANY_PKTS)
 		wanted.same = PACK_SAME_PKTS;
 	while (err == 0 && pack_next(reader)) {
-		if (pack_direction(&reader->key) == EASE_IN &&
-		    has_prefix(t->options, t->dimension, &reader->key)) {
+		if (pack_direction(&reader->key) == EASE_IN) {
 			found = query_port_of(query, &reader->key, port);
 			port = found ? found : port;
-			if (found && found->chosen)
+			if (found && found->chosen && passes(query, found, kind, &reader->key))
 				want_key(query, t, reader, found, single, &wanted);
 		}
 		if (pack_ends_block(reader))
@@ -431,8 +457,8 @@ struct query_want
 query_want_keys(const struct report_options *options, const struct dimension *dimension)
 {
 	return (struct query_want){.kind = dimension->kind,
-	    /* the filter's address may be the other half */
-	    .single = options->addr.n_octets > 0 ? 0 : dimension->single,
+	    /* the filter may look at the other half */
+	    .single = query_kind_has(dimension->single, options->filter) ? dimension->single : 0,
 	    .dimension = dimension, .options = options};
 }
 

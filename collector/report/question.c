@@ -81,18 +81,37 @@ set_sort(struct question *question, const char *value)
 	return 0;
 }
 
+/* Adds a term; the filter's own words for what is wrong with it. */
+static int
+add_term(struct question *question, const char *term)
+{
+	return filter_add(&question->filter, term, question->refusal);
+}
+
+static int
+set_filter(struct question *question, const char *value)
+{
+	return add_term(question, value);
+}
+
+static int
+add_name(struct question *question, const char *word, const char *name)
+{
+	char term[FILTER_TEXT_MAX + 1];
+
+	return filter_write_name(word, name, term, sizeof(term)) ? add_term(question, term) : -EINVAL;
+}
+
 static int
 set_agent(struct question *question, const char *value)
 {
-	question->options.agent = value;
-	return 0;
+	return add_name(question, "agent", value);
 }
 
 static int
 set_port(struct question *question, const char *value)
 {
-	question->options.port = value;
-	return 0;
+	return add_name(question, "if", value);
 }
 
 static int
@@ -109,24 +128,38 @@ set_sure(struct question *question, const char *value)
 static int
 set_vlan(struct question *question, const char *value)
 {
+	char term[32];
 	long number;
-	int err = question_parse_number(value, 0, 4095, &number);
 
-	if (err == 0)
-		question->options.vlan = (int32_t)number;
-	return err;
+	if (question_parse_number(value, 0, 4095, &number) != 0)
+		return -EINVAL;
+	snprintf(term, sizeof(term), "vlan %ld", number);
+	return add_term(question, term);
 }
 
+/* Which addresses are meant depends on --layer, which may come later. */
 static int
 set_addr(struct question *question, const char *value)
 {
-	return report_parse_prefix(value, &question->options.addr);
+	struct filter_prefix prefix;
+
+	question->addr = value;
+	return filter_parse_prefix(value, &prefix);
 }
 
 static int
 set_proto(struct question *question, const char *value)
 {
-	return report_parse_proto(value, &question->options);
+	char term[32];
+
+	if (strlen(value) > 16 || strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") !=
+	    strlen(value))
+		return -EINVAL;
+	snprintf(term, sizeof(term), "proto %s", value);
+	if (add_term(question, term) == 0)
+		return 0;
+	*question->refusal = '\0';
+	return -EINVAL;
 }
 
 static int
@@ -185,49 +218,54 @@ set_warn(struct question *question, const char *value)
 
 const struct question_option question_options[] = {
 	{"by", "KEY", "must be src, dst, pair, subnet, vlan, service, proto, ethertype or server",
-	    REPORT_TAKES_BY, set_by,
+	    REPORT_TAKES_BY, false, set_by,
 	    "what a row is; talkers: src (default), dst, pair, subnet or vlan;\n"
 	    "                             protocols: service (default), proto, ethertype or vlan;\n"
 	    "                             history: any of these (src);\n"
 	    "                             connections: server (default) or src"},
 	{"mask", "N[,M]", "must be the bits of a subnet: IPv4's, 0 to 32, or IPv4's and IPv6's: 24,64",
-	    REPORT_TAKES_MASK, set_mask, "a subnet's bits, IPv4 and IPv6 (24,64)"},
-	{"layer", "eth|ip|inner", "must be eth, ip or inner", REPORT_TAKES_LAYER, set_layer,
+	    REPORT_TAKES_MASK, false, set_mask, "a subnet's bits, IPv4 and IPv6 (24,64)"},
+	{"layer", "eth|ip|inner", "must be eth, ip or inner", REPORT_TAKES_LAYER, false, set_layer,
 	    "MAC or IP addresses, or IP addresses inside tunnels (ip)"},
-	{"agent", "ID|ADDRESS", "", 0, set_agent, "one switch: its address, or its id's first digits"},
-	{"port", "NAME|IFINDEX", "", 0, set_port, "one port of a switch"},
-	{"vlan", "N", "must be a VLAN, 0 to 4095", REPORT_TAKES_VLAN, set_vlan,
-	    "frames of one VLAN (the outermost tag)"},
+	{"filter", "FILTER", "", 0, true, set_filter,
+	    "which frames: src net 10.20.0.0/16 and (dst port 443 or icmp)\n"
+	    "                             and not vlan 12; easetop(1) has the language"},
+	{"agent", "ID|ADDRESS", "must be an agent", 0, false, set_agent,
+	    "filters: agent, one switch: its address, or its id's first digits"},
+	{"port", "NAME|IFINDEX", "must be a port of a switch", 0, false, set_port,
+	    "filters: if, one port of a switch"},
+	{"vlan", "N", "must be a VLAN, 0 to 4095", REPORT_TAKES_FRAMES | REPORT_TAKES_VLAN, false, set_vlan,
+	    "filters: frames of one VLAN (the outermost tag)"},
 	{"addr", "PREFIX",
 	    "must be an address or a prefix: 10.0.0.0/8, 2001:db8::1, or a MAC address, or the first"
-	    " octets of one: 00:11:22", REPORT_TAKES_ADDR, set_addr,
-	    "from or to these: 10.0.0.0/8, 2001:db8::1, 00:11:22"},
+	    " octets of one: 00:11:22", REPORT_TAKES_FRAMES | REPORT_TAKES_ADDR, false, set_addr,
+	    "filters: from or to these: 10.0.0.0/8, 2001:db8::1, 00:11:22"},
 	{"proto", "NAME|N|0xTYPE", "must be " PROTOCOL_NAMES
-	    ", an IP protocol from 0 to 255, or an ethertype such as 0x0800", REPORT_TAKES_PROTO,
-	    set_proto, "tcp, udp, arp, …, an IP protocol, an ethertype"},
-	{"last", "5m|1h|30d|all", TIME_SPAN ", or all", 0, set_last,
+	    ", an IP protocol from 0 to 255, or an ethertype such as 0x0800", REPORT_TAKES_FRAMES,
+	    false, set_proto, "filters: tcp, udp, arp, …, an IP protocol, an ethertype"},
+	{"last", "5m|1h|30d|all", TIME_SPAN ", or all", 0, false, set_last,
 	    "the time up to the newest counters, or all that is stored (5m)"},
-	{"from", "TIME", POINT_IN_TIME, 0, set_from, "2026-11-21T14:00:00+01:00, or a date"},
-	{"to", "TIME", POINT_IN_TIME, 0, set_to, "the same; default: as far as all ports have counted"},
-	{"step", "SPAN", TIME_SPAN, REPORT_TAKES_STEP, set_step,
+	{"from", "TIME", POINT_IN_TIME, 0, false, set_from, "2026-11-21T14:00:00+01:00, or a date"},
+	{"to", "TIME", POINT_IN_TIME, 0, false, set_to, "the same; default: as far as all ports have counted"},
+	{"step", "SPAN", TIME_SPAN, REPORT_TAKES_STEP, false, set_step,
 	    "history: length of a row in whole minutes (at most 300 rows)"},
 	{"sort", "octets|packets|util|errors",
 	    "must be octets or packets (or frames, the same); of load also util or errors",
-	    REPORT_TAKES_SORT, set_sort,
+	    REPORT_TAKES_SORT, false, set_sort,
 	    "\n                             largest first by this (octets); util, errors: load,\n"
 	    "                             which else has ports in their order"},
-	{"top", "N", "must be 1 to 1000000", REPORT_TAKES_TOP, set_top,
+	{"top", "N", "must be 1 to 1000000", REPORT_TAKES_TOP, false, set_top,
 	    "rows at most (10; of load all ports)"},
-	{"sure", "row|list", "must be row or list", REPORT_TAKES_SURE, set_sure,
+	{"sure", "row|list", "must be row or list", REPORT_TAKES_SURE, false, set_sure,
 	    "limits of which 95 of 100 hold, or all of a list at\n"
 	    "                             once in 95 of 100 lists (row)"},
-	{"versus", "SPAN", TIME_SPAN, REPORT_TAKES_VERSUS, set_versus,
+	{"versus", "SPAN", TIME_SPAN, REPORT_TAKES_VERSUS, false, set_versus,
 	    "marks rows up, down or not settled since that long ago: 1d"},
 	{"warn", "RATE", "must be a rate above 0: 500, 20k, 1.5G (bit/s, or frame/s by packets)",
-	    REPORT_TAKES_WARN, set_warn,
+	    REPORT_TAKES_WARN, false, set_warn,
 	    "exit 1 if a row surely has more: 100M bit/s, 5k frame/s;\n"
 	    "                             wrong of a row at one look in a million"},
-	{NULL, NULL, NULL, 0, NULL, NULL},
+	{NULL, NULL, NULL, 0, false, NULL, NULL},
 };
 
 const struct question_option *
@@ -242,11 +280,19 @@ question_find_option(const char *name)
 int
 question_set(struct question *question, const struct question_option *option, const char *value)
 {
-	int err = option->set(question, value);
+	int err;
 
+	*question->refusal = '\0';
+	err = option->set(question, value);
 	if (err == 0)
 		question->given |= 1u << (option - question_options);
 	return err;
+}
+
+const char *
+question_refusal(const struct question *question, const struct question_option *option)
+{
+	return *question->refusal ? question->refusal : option->expected;
 }
 
 static bool
@@ -312,8 +358,6 @@ question_check_options(const struct question *question, char *error, size_t erro
 		reason = "--last and --from exclude each other: use --from and --to";
 	else if (is_given(question, "mask") && options->by != REPORT_BY_SUBNET)
 		reason = "--mask is for --by subnet";
-	else if (strcmp(question->report->name, "connections") == 0 && options->addr.n_octets == FRAME_MAC_LEN)
-		reason = "--addr of connections is an IP address or prefix, not a MAC address";
 	else if (is_given(question, "layer") && !has_addresses(options->by))
 		reason = "--layer is for --by src, dst and pair";
 	else if (options->fold_few && strcmp(question->report->name, "matrix") == 0 &&
@@ -323,6 +367,66 @@ question_check_options(const struct question *question, char *error, size_t erro
 	if (reason)
 		snprintf(error, error_size, "%s", reason);
 	return reason ? -EINVAL : 0;
+}
+
+/* The terms that reports without frames' headers have, and what these reports are of. */
+static const struct {
+	unsigned takes;
+	uint32_t fields;
+	const char *why;
+} filterable[] = {
+	{REPORT_TAKES_FRAMES, UINT32_MAX, NULL},
+	{REPORT_TAKES_VLAN, FILTER_PLACES | FILTER_MACS | FILTER_IPS | FILTER_INNER_IPS | FILTER_BIT(FILTER_VLAN),
+	    "has places of addresses: it filters by agent, site, if, vlan and addresses"},
+	{REPORT_TAKES_ADDR, FILTER_PLACES | FILTER_IPS | FILTER_BIT(FILTER_DST_PORT) | FILTER_BIT(FILTER_ETHERTYPE) |
+	    FILTER_BIT(FILTER_IP_PROTO),
+	    "has sums of new connections: it filters by agent, site, if, IP addresses and dst port"},
+	{UINT32_MAX, FILTER_PLACES, "is of whole ports: it filters by agent, site and if"},
+};
+
+static int
+check_filter(const struct question *question, char *error, size_t error_size)
+{
+	const struct filter *filter = &question->filter;
+	const struct filter_node *node;
+	size_t i = 0;
+
+	while (!(question->report->takes & filterable[i].takes) && filterable[i].takes != UINT32_MAX)
+		i++;
+	node = filter_find(filter, ~filterable[i].fields);
+	if (node) {
+		snprintf(error, error_size, "filter: column %u: %s %s, not by %s", node->column,
+		    question->report->name, filterable[i].why, filter_field_word((enum filter_field)node->field));
+		return -EINVAL;
+	}
+	if (filterable[i].takes == REPORT_TAKES_VLAN && filter_find(filter, FILTER_MACS) &&
+	    (node = filter_find(filter, FILTER_IPS | FILTER_INNER_IPS))) {
+		snprintf(error, error_size, "filter: column %u: %s lists MAC addresses or IP addresses: one kind, not both",
+		    node->column, question->report->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+question_finish(struct question *question, char *error, size_t error_size)
+{
+	bool is_inner = question->options.layer == REPORT_LAYER_INNER;
+	char term[80], refusal[FILTER_ERROR_TEXT];
+
+	if (question->addr) {
+		struct filter_prefix prefix;
+
+		is_inner = is_inner && filter_parse_prefix(question->addr, &prefix) == 0 &&
+		    prefix.n_octets != FRAME_MAC_LEN;
+		snprintf(term, sizeof(term), "%s%s", is_inner ? "inner net " : "", question->addr);
+		question->addr = NULL;
+		if (filter_add(&question->filter, term, refusal) != 0) {
+			snprintf(error, error_size, "filter: %s", refusal);
+			return -EINVAL;
+		}
+	}
+	return check_filter(question, error, error_size);
 }
 
 /* Only load sorts by what no list has. */
@@ -345,12 +449,13 @@ question_answer(const struct question *question, struct query *query, uint64_t n
 	struct report_options options = question->options;
 	int err = check_sort(question, query);
 
+	options.filter = question->filter.n_nodes > 0 ? &question->filter : NULL;
 	options.wants_change = question->versus_us > 0;
 	options.wants_alarm = options.wants_alarm || question->warn > 0;
 	if (err == 0)
 		err = report_run(question->report, query, &options, now_us, result);
 	if (err == 0 && question->versus_us)
-		err = compare_with_past(question->report, query, &question->options, now_us,
+		err = compare_with_past(question->report, query, &options, now_us,
 		    question->versus_us, result);
 	if (err == 0 && question->warn > 0) {
 		err = compare_with_rate(result, result->has_keys ? result->sort : question->options.sort,

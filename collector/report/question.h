@@ -6,6 +6,7 @@
 #ifndef EASE_COLLECTOR_QUESTION_H
 #define EASE_COLLECTOR_QUESTION_H
 
+#include "collector/report/filter.h"
 #include "collector/report/report.h"
 
 struct question {
@@ -14,13 +15,17 @@ struct question {
 	uint64_t versus_us; /* 0: not asked for */
 	double warn;	    /* 0: not asked for */
 	uint32_t given;	    /* bit i: question_set has set question_options[i] */
+	struct filter filter; /* of all options that filter */
+	const char *addr;     /* of --addr, until question_finish adds it to the filter; NULL: none */
+	char refusal[FILTER_ERROR_TEXT]; /* why question_set refused a value, where `expected` does not say it */
 };
 
 struct question_option {
 	const char *name;
 	const char *value; /* its form, for --help */
 	const char *expected; /* completes "--vlan 5000: " if the value is refused */
-	unsigned takes; /* the one bit that a report has which uses it; 0: all use it */
+	unsigned takes; /* bits of which a report that uses it has one; 0: all use it */
+	bool repeats;	/* can be given several times */
 	/* The value is borrowed as long as the question lives. 0 or -EINVAL. */
 	int (*set)(struct question *question, const char *value);
 	const char *help;
@@ -30,9 +35,15 @@ extern const struct question_option question_options[]; /* ended by a row withou
 /* The option, or NULL if there is none of that name. */
 const struct question_option *question_find_option(const char *name);
 
-/* Sets an option and notes that it was given. 0 or -EINVAL. */
+/* Sets an option and notes that it was given. 0, or -EINVAL: question_refusal says why. */
 int question_set(struct question *question, const struct question_option *option,
     const char *value);
+
+const char *question_refusal(const struct question *question, const struct question_option *option);
+
+/* After all were set, and before question_answer: 0, or -EINVAL with the reason in error if the filter has terms
+ * that the report cannot have. */
+int question_finish(struct question *question, char *error, size_t error_size);
 
 /* After all were set: 0, or -EINVAL with the reason in error if an option was given that the report
  * does not use, or two that exclude each other. */

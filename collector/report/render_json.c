@@ -366,6 +366,10 @@ result_json(const struct report_result *result)
 		object = with(object, result->below->report, rows_json(result->below));
 	if (result->has_keys)
 		object = add_key_fields(result, object);
+	if (result->filter)
+		object = with(object, "filter", text_json(result->filter));
+	if (result->answered_from)
+		object = with(object, "answered_from", json_string(result->answered_from));
 	if (result->older_us)
 		object = with(object, "sums_kept_since", time_json(result->from_us));
 	if (result->kept_since_us)

@@ -2,10 +2,12 @@
 
 #include "collector/report/number_format.h"
 #include "collector/report/table.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -480,6 +482,17 @@ print_kept_since(FILE *out, const struct report_result *result,
 	    " the list is of the time since.\n", time);
 }
 
+/* What the rows of a filtered list are made of; print_kept_since says it where that is not all of the range. */
+static void
+print_filter(FILE *out, const struct report_result *result)
+{
+	char *shown = result->filter && result->answered_from ? utf8_printable_copy(result->filter) : NULL;
+
+	if (shown)
+		fprintf(out, "Filter: %s; answered from %s.\n", shown, result->answered_from);
+	free(shown);
+}
+
 static void
 print_key_notes(FILE *out, const struct report_result *result)
 {
@@ -615,6 +628,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 		print_comparisons(out, result);
 	if (err == 0 && result->has_keys)
 		print_key_notes(out, result);
+	print_filter(out, result);
 	print_whole_minutes(out, result);
 	print_uncounted(out, result);
 	print_silent(out, result);

@@ -52,27 +52,14 @@ enum report_layer {
 	REPORT_LAYER_SYN,   /* IP addresses of TCP SYNs without ACK: what `connections` is made of */
 };
 
-/* Addresses that begin with the first `bits` bits of octets; of 6 (MAC), 4 or 16 octets. */
-struct report_prefix {
-	uint8_t n_octets; /* 0: no filter */
-	uint8_t bits;
-	uint8_t octets[FRAME_IP_LEN];
-};
-
-enum { REPORT_ANY = -1 };
-
 struct address_names;
+struct filter;
 struct report_options {
 	enum report_by by;
 	enum report_layer layer;
 	enum estimate_unit sort; /* of lists */
 	enum report_port_sort port_sort;
-	const char *agent; /* id (leading hex digits) or address; NULL: all */
-	const char *port;  /* name or ifIndex; NULL: all */
-	int32_t vlan;	   /* outermost id, or REPORT_ANY */
-	int32_t ip_proto;  /* or REPORT_ANY */
-	int32_t ethertype; /* or REPORT_ANY */
-	struct report_prefix addr; /* source or destination */
+	const struct filter *filter; /* borrowed; NULL: all */
 	bool has_from, has_to, all;
 	uint64_t from_us, to_us; /* with has_from, has_to; else the last `last_us` before now */
 	uint64_t last_us;
@@ -99,18 +86,6 @@ enum { REPORT_FEW_SAMPLES = 5 };
 
 /* Default: the last five minutes, IP, octets, top 10, subnets of 24 and 64 bits. */
 struct report_options report_default_options(void);
-
-/* 10.0.0.0/8, 10.1.2.3, 2001:db8::/32, 00:11:22:33:44:55, 00:11:22. 0 or -EINVAL. */
-int report_parse_prefix(const char *text, struct report_prefix *prefix);
-
-/* Whether these octets are an address of the prefix. */
-bool report_in_prefix(const struct report_prefix *prefix, size_t n_octets, const uint8_t *octets);
-
-/* The first bits of octets, and zeros behind them up to FRAME_IP_LEN. */
-void report_cut(const uint8_t *octets, unsigned bits, uint8_t cut[FRAME_IP_LEN]);
-
-/* tcp, udp, icmp, arp, …, an IP protocol number, or 0x and an ethertype. 0 or -EINVAL. */
-int report_parse_proto(const char *text, struct report_options *options);
 
 /* 90s, 5m, 1h, 30d, all. 0 or -EINVAL. */
 int report_parse_last(const char *text, struct report_options *options);
@@ -272,6 +247,8 @@ struct report_result {
 	double hiding_skip;
 	struct report_extremes *extremes; /* one for each row, owned; NULL: not asked for */
 	double mean_skip;   /* of the samples */
+	char *filter; /* owned; NULL: none */
+	const char *answered_from; /* of a list whose filter looks at frames: the sums or samples; static, or NULL */
 	uint64_t kept_since_us; /* start of the kept samples, if it lies in the range; or 0 */
 	uint64_t connections_since_us; /* start of sums with new connections, if it lies in the range; or 0 */
 	bool as_grid;	    /* text: rows are pairs of a matrix */
@@ -316,14 +293,15 @@ report_cell(const struct report_result *result, size_t row, size_t column)
 	return &result->values[row * result->n_columns + column];
 }
 
-/* The options that a report uses, beside --agent, --port and the range, which all use. */
+/* The options that a report uses, beside --agent, --port, --filter with terms of places, and the range, which all
+ * use. */
 enum report_takes {
 	REPORT_TAKES_BY = 1 << 0,
 	REPORT_TAKES_MASK = 1 << 1,
 	REPORT_TAKES_LAYER = 1 << 2,
-	REPORT_TAKES_VLAN = 1 << 3,
-	REPORT_TAKES_ADDR = 1 << 4,
-	REPORT_TAKES_PROTO = 1 << 5,
+	REPORT_TAKES_FRAMES = 1 << 3, /* filters with any terms */
+	REPORT_TAKES_ADDR = 1 << 4,   /* filters with terms of addresses */
+	REPORT_TAKES_VLAN = 1 << 5,
 	REPORT_TAKES_STEP = 1 << 6,
 	REPORT_TAKES_SORT = 1 << 7,
 	REPORT_TAKES_TOP = 1 << 8,

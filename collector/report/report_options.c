@@ -2,7 +2,6 @@
  * The values of a report's options: their defaults, how they are read from text, and what they mean for an
  * address. report.h declares them.
  */
-#include "collector/report/protocol_names.h"
 #include "collector/report/report.h"
 
 #include <arpa/inet.h>
@@ -38,97 +37,11 @@ report_default_options(void)
 		.by = REPORT_BY_DEFAULT,
 		.layer = REPORT_LAYER_IP,
 		.sort = ESTIMATE_OCTETS,
-		.vlan = REPORT_ANY,
-		.ip_proto = REPORT_ANY,
-		.ethertype = REPORT_ANY,
 		.last_us = 5ull * 60 * 1000000,
 		.top = 10,
 		.mask4 = 24,
 		.mask6 = 64,
 	};
-}
-
-/* Two to six pairs of hex digits with colons; the octets read, or -EINVAL. */
-static int
-parse_mac(const char *text, uint8_t *octets)
-{
-	int n = 0;
-
-	for (; n < FRAME_MAC_LEN; text += 3) {
-		if (!isxdigit((unsigned char)text[0]) || !isxdigit((unsigned char)text[1]))
-			return -EINVAL;
-		octets[n++] = (uint8_t)strtoul((const char[]){text[0], text[1], 0}, NULL, 16);
-		if (text[2] == '\0')
-			return n > 1 ? n : -EINVAL;
-		if (text[2] != ':')
-			return -EINVAL;
-	}
-	return -EINVAL;
-}
-
-static int
-parse_bits(const char *text, uint8_t max, uint8_t *bits)
-{
-	char *end;
-	unsigned long value;
-
-	if (!text) {
-		*bits = max;
-		return 0;
-	}
-	value = strtoul(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || value > max)
-		return -EINVAL;
-	*bits = (uint8_t)value;
-	return 0;
-}
-
-int
-report_parse_prefix(const char *text, struct report_prefix *prefix)
-{
-	const char *slash = strchr(text, '/');
-	size_t len = slash ? (size_t)(slash - text) : strlen(text);
-	char address[FRAME_IP_TEXT];
-	int n;
-
-	*prefix = (struct report_prefix){0};
-	if (len >= sizeof(address))
-		return -EINVAL;
-	snprintf(address, sizeof(address), "%.*s", (int)len, text);
-	if (inet_pton(AF_INET, address, prefix->octets) == 1)
-		prefix->n_octets = 4;
-	else if (inet_pton(AF_INET6, address, prefix->octets) == 1)
-		prefix->n_octets = FRAME_IP_LEN;
-	if (prefix->n_octets > 0)
-		return parse_bits(slash ? slash + 1 : NULL, (uint8_t)(8 * prefix->n_octets),
-		    &prefix->bits);
-	n = slash ? -EINVAL : parse_mac(address, prefix->octets);
-	if (n < 0)
-		return n;
-	prefix->n_octets = FRAME_MAC_LEN;
-	prefix->bits = (uint8_t)(8 * n);
-	return 0;
-}
-
-void
-report_cut(const uint8_t *octets, unsigned bits, uint8_t cut[FRAME_IP_LEN])
-{
-	memset(cut, 0, FRAME_IP_LEN);
-	memcpy(cut, octets, bits / 8);
-	if (bits % 8)
-		cut[bits / 8] = (uint8_t)(octets[bits / 8] & 0xff << (8 - bits % 8));
-}
-
-bool
-report_in_prefix(const struct report_prefix *prefix, size_t n_octets, const uint8_t *octets)
-{
-	uint8_t of_prefix[FRAME_IP_LEN], of_address[FRAME_IP_LEN];
-
-	if (n_octets != prefix->n_octets)
-		return false;
-	report_cut(prefix->octets, prefix->bits, of_prefix);
-	report_cut(octets, prefix->bits, of_address);
-	return memcmp(of_prefix, of_address, sizeof(of_prefix)) == 0;
 }
 
 const char *
@@ -138,23 +51,6 @@ report_direction_name(enum report_direction direction)
 		[REPORT_NOT_SETTLED] = "not settled", [REPORT_UP] = "up", [REPORT_DOWN] = "down"};
 
 	return names[direction];
-}
-
-int
-report_parse_proto(const char *text, struct report_options *options)
-{
-	bool hex = strncasecmp(text, "0x", 2) == 0;
-	unsigned long value;
-	char *end;
-
-	if (protocol_names_find_proto(text, &options->ip_proto, &options->ethertype) == 0)
-		return 0;
-	value = strtoul(text, &end, hex ? 16 : 10);
-	if (!isdigit((unsigned char)*text) || *end || value > (hex ? 0xffffu : 255u))
-		return -EINVAL;
-	options->ip_proto = hex ? REPORT_ANY : (int32_t)value;
-	options->ethertype = hex ? (int32_t)value : REPORT_ANY;
-	return 0;
 }
 
 int

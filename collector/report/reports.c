@@ -1,13 +1,13 @@
 #include "collector/report/reports.h"
 
+#include "collector/report/filter.h"
 #include "collector/report/result.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define TAKES_FILTER (REPORT_TAKES_VLAN | REPORT_TAKES_ADDR | REPORT_TAKES_PROTO)
 #define TAKES_LIST                                                                                 \
-	(TAKES_FILTER | REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_VERSUS |               \
+	(REPORT_TAKES_FRAMES | REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_VERSUS |               \
 	 REPORT_TAKES_WARN | REPORT_TAKES_SURE)
 
 const struct report reports[] = {
@@ -23,7 +23,7 @@ const struct report reports[] = {
 	    REPORT_TAKES_BY | REPORT_TAKES_ADDR | REPORT_TAKES_TOP | REPORT_TAKES_VERSUS | REPORT_TAKES_WARN |
 	    REPORT_TAKES_SURE, report_connections},
 	{"history", "what ports counted over time, and which keys had most of it",
-	    TAKES_FILTER | REPORT_TAKES_BY | REPORT_TAKES_MASK | REPORT_TAKES_LAYER |
+	    REPORT_TAKES_FRAMES | REPORT_TAKES_BY | REPORT_TAKES_MASK | REPORT_TAKES_LAYER |
 	    REPORT_TAKES_STEP | REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_WARN,
 	    report_history},
 	{"load", "what each port counted, and whether the samples agree",
@@ -57,5 +57,7 @@ report_run(const struct report *report, struct query *query, const struct report
 {
 	int err = report->run(query, options, now_us, result);
 
+	if (err == 0 && options->filter && !(result->filter = strdup(options->filter->text)))
+		err = -ENOMEM;
 	return err == 0 && !result_is_whole(result) ? -ENOMEM : err;
 }

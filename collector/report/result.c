@@ -246,7 +246,7 @@ port_is_down(const struct query_port *port)
 bool
 port_is_counted(const struct report_options *options, const struct query_port *port)
 {
-	return port->chosen && (port->edge || options->agent || options->port);
+	return port->chosen && (port->edge || (options->filter && options->filter->asks_for_ports));
 }
 
 struct report_value
@@ -296,6 +296,7 @@ report_result_free(struct report_result *result)
 	free(result->changes);
 	free(result->extremes);
 	free(result->keys);
+	free(result->filter);
 	for (size_t i = 0; i < result->n_counters; i++)
 		free(result->counters[i].name);
 	free(result->counters);

@@ -66,13 +66,22 @@ struct values {
 
 /* As easetop refuses it. */
 static int
-refuse_value(char error[REQUEST_ERROR], const struct question_option *option)
+refuse_value(char error[REQUEST_ERROR], const struct question *question, const struct question_option *option)
 {
-	return refuse(error, HTTP_BAD_REQUEST, "%s: %s", option->name, option->expected);
+	return refuse(error, HTTP_BAD_REQUEST, "%s: %s", option->name, question_refusal(question, option));
+}
+
+/* Fits: the URI has the same names and values, and & where the key has a line feed. */
+static void
+add_to_key(struct request *request, const struct question_option *option, const char *value)
+{
+	size_t len = strlen(request->key);
+
+	snprintf(request->key + len, sizeof(request->key) - len, "\n%s=%s", option->name, value);
 }
 
 static int
-take_option(char *name, char *value, struct values *values, char error[REQUEST_ERROR])
+take_option(struct request *request, char *name, char *value, struct values *values, char error[REQUEST_ERROR])
 {
 	const struct question_option *option;
 
@@ -82,6 +91,11 @@ take_option(char *name, char *value, struct values *values, char error[REQUEST_E
 	if (!option)
 		return refuse(error, HTTP_BAD_REQUEST, "%.*s: no such option",
 		    (int)utf8_cut(name, NAME_SHOWN), name);
+	if (option->repeats) {
+		add_to_key(request, option, value);
+		return question_set(&request->question, option, value) == 0
+		    ? HTTP_OK : refuse_value(error, &request->question, option);
+	}
 	if (values->of[option - question_options])
 		return refuse(error, HTTP_BAD_REQUEST, "%s: given twice", name);
 	values->of[option - question_options] = value;
@@ -90,7 +104,7 @@ take_option(char *name, char *value, struct values *values, char error[REQUEST_E
 
 /* An empty value means none, because forms send empty fields. */
 static int
-take_query(char *query, struct values *values, char error[REQUEST_ERROR])
+take_query(struct request *request, char *query, struct values *values, char error[REQUEST_ERROR])
 {
 	int status = HTTP_OK;
 	char *pair;
@@ -101,7 +115,7 @@ take_query(char *query, struct values *values, char error[REQUEST_ERROR])
 		if (value)
 			*value++ = '\0';
 		if (*pair && value && *value)
-			status = take_option(pair, value, values, error);
+			status = take_option(request, pair, value, values, error);
 		else if (*pair && !question_find_option(pair))
 			status = refuse(error, HTTP_BAD_REQUEST, "%.*s: no such option",
 			    (int)utf8_cut(pair, NAME_SHOWN), pair);
@@ -113,18 +127,15 @@ take_query(char *query, struct values *values, char error[REQUEST_ERROR])
 static bool
 reads_samples(const struct question *question)
 {
-	const struct report_options *options = &question->options;
-
-	return strcmp(question->report->name, "addresses") == 0 || options->vlan != REPORT_ANY ||
-	    options->ip_proto != REPORT_ANY || options->ethertype != REPORT_ANY ||
-	    options->addr.n_octets > 0 || options->layer == REPORT_LAYER_INNER;
+	return strcmp(question->report->name, "addresses") == 0 || question->filter.fields & ~FILTER_PLACES ||
+	    question->options.layer == REPORT_LAYER_INNER;
 }
 
 static int
 set_options(struct request *request, const struct values *values, char error[REQUEST_ERROR])
 {
 	struct question *question = &request->question;
-	size_t len = strlen(request->key);
+	char reason[REQUEST_ERROR];
 
 	question->options = report_default_options();
 	for (int i = 0; question_options[i].name; i++) {
@@ -132,12 +143,12 @@ set_options(struct request *request, const struct values *values, char error[REQ
 
 		if (!values->of[i])
 			continue;
-		if (option->set(question, values->of[i]) != 0)
-			return refuse_value(error, option);
-		/* fits: the URI has the same names and values, and & where this has a line feed */
-		len += (size_t)snprintf(request->key + len, sizeof(request->key) - len, "\n%s=%s",
-		    option->name, values->of[i]);
+		if (question_set(question, option, values->of[i]) != 0)
+			return refuse_value(error, question, option);
+		add_to_key(request, option, values->of[i]);
 	}
+	if (question_finish(question, reason, sizeof(reason)) != 0)
+		return refuse(error, HTTP_BAD_REQUEST, "%s", reason);
 	if (question->options.top > REQUEST_TOP_MAX)
 		return refuse(error, HTTP_BAD_REQUEST, "top: at most %d rows", REQUEST_TOP_MAX);
 	request->is_long = reads_samples(question);
@@ -196,6 +207,6 @@ request_parse(const char *uri, struct request *request, char error[REQUEST_ERROR
 	snprintf(request->key, sizeof(request->key), "%s", request->text);
 	if (status != HTTP_OK || request->kind != REQUEST_REPORT)
 		return status; /* only reports have options; a file's query is for its script */
-	status = take_query(query, &values, error);
+	status = take_query(request, query, &values, error);
 	return status == HTTP_OK ? set_options(request, &values, error) : status;
 }

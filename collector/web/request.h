@@ -12,7 +12,7 @@
 
 enum {
 	REQUEST_URI_MAX = 4096, /* octets; all options together need some hundred */
-	REQUEST_ERROR = 256,
+	REQUEST_ERROR = 320,
 	/* Most rows of one answer, half a megabyte. easetop has no such limit. */
 	REQUEST_TOP_MAX = 1000,
 };

@@ -196,7 +196,7 @@ START_TEST(uplinks_are_no_place)
 	ck_assert_uint_eq(n_rows(j), 1);
 	ck_assert_str_eq(report_json_text(j, "rows.0.port"), "ge-1");
 	json_decref(j);
-	options.port = "up";
+	options.filter = report_store_filter("if up");
 	j = ask(&options);
 	ck_assert_uint_eq(n_rows(j), 2);
 	json_decref(j);
@@ -210,13 +210,13 @@ START_TEST(filters_choose_addresses)
 
 	sample(10, 1, 1, MAC_A, "5", "0a000001");
 	sample(100, 1, 2, MAC_B, "6", "0b000001");
-	ck_assert_int_eq(report_parse_prefix("11.0.0.0/8", &options.addr), 0);
+	options.filter = report_store_filter("11.0.0.0/8");
 	j = ask(&options); /* an IP prefix asks for IP addresses, whatever the layer */
 	ck_assert_uint_eq(n_rows(j), 1);
 	ck_assert_str_eq(report_json_text(j, "rows.0.address"), "11.0.0.1");
 	json_decref(j);
 	options = report_store_options();
-	options.vlan = 5;
+	options.filter = report_store_filter("vlan 5");
 	j = ask(&options);
 	ck_assert_uint_eq(n_rows(j), 1);
 	ck_assert_str_eq(report_json_text(j, "rows.0.address"), "02:00:00:00:00:aa");

@@ -173,7 +173,7 @@ START_TEST(test_steps_of_kept_samples)
 		    " direction, input_if, output_if, skip, mean_skip, pool_pkts, frame_octets,"
 		    " src_ip, dst_ip, vlan) VALUES(1, 1, 1, %d, %llu, 1, 1, 2, 99, 100, 0, 100,"
 		    " x'0a000001', x'0a0000ff', %d)", i, REPORT_STORE_T0 + 2 * MINUTE + i, i % 3);
-	options.vlan = 1;
+	options.filter = report_store_filter("vlan 1");
 	history = report_store_json(&store, "history", &options);
 	ck_assert_str_eq(report_json_text(history, "samples_kept_since"), "2023-11-14T22:16:00Z");
 	ck_assert_double_eq(report_json_number(history, "rows.1.packets"), 2 * PKTS);
@@ -287,7 +287,7 @@ START_TEST(test_events)
 	ck_assert_double_eq(
 	    report_json_number(events, "expected") - report_json_number(events, "samples"), 9);
 	json_decref(events);
-	options.port = "ge-2";
+	options.filter = report_store_filter("if ge-2");
 	events = report_store_json(&store, "events", &options);
 	ck_assert_uint_eq(json_array_size(report_json_at(events, "rows")), 2);
 	json_decref(events);

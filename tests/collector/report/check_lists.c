@@ -277,12 +277,12 @@ START_TEST(inside_tunnels_is_a_layer_of_its_own)
 	text = report_store_render(&store, "talkers", &options, render_text, 120);
 	ck_assert_ptr_nonnull(strstr(text, "not in a tunnel"));
 	free(text);
-	report_parse_prefix("2001:db8::/32", &options.addr);
+	options.filter = report_store_filter("inner net 2001:db8::/32");
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_uint_eq(n_rows(j), 1);
 	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 40);
 	json_decref(j);
-	report_parse_prefix("10.0.0.0/8", &options.addr); /* these are outside */
+	options.filter = report_store_filter("inner net 10.0.0.0/8"); /* these are outside */
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_uint_eq(n_rows(j), 0);
 	json_decref(j);
@@ -332,7 +332,7 @@ START_TEST(kept_samples_give_the_rows_of_windows)
 	options.layer = REPORT_LAYER_IP;
 	options.by = lists[_i].by;
 	windows = report_store_json(&store, lists[_i].report, &options);
-	ck_assert_int_eq(report_parse_prefix("02:00:00:00:00:01", &options.addr), 0);
+	options.filter = report_store_filter("02:00:00:00:00:01");
 	samples = report_store_json(&store, lists[_i].report, &options);
 	ck_assert_uint_gt(n_rows(windows), 1);
 	ck_assert_msg(json_equal(report_json_at(windows, "rows"), report_json_at(samples, "rows")),

@@ -350,7 +350,7 @@ START_TEST(a_port_is_found_by_the_name_that_is_shown)
 	char *text;
 
 	report_store_sql(&store, "UPDATE port SET name = CAST(x'67e9c29b31' AS TEXT)");
-	options.port = "g\xc3\xa9?1";
+	options.filter = report_store_filter("if g\xc3\xa9?1");
 	text = report_store_render(&store, "load", &options, render_text, 60);
 	line_of(text, "g\xc3\xa9?1 ", (char[256]){0}, 256);
 	free(text);

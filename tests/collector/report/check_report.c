@@ -217,7 +217,7 @@ START_TEST(windows_and_ports_add_up)
 	ck_assert_double_eq(report_json_number(j, "rows.1.ports"), 2);
 	assert_near(report_json_number(j, "rows.2.packets.estimate"), 1000, 1e-6);
 	json_decref(j);
-	options.port = "ge-2";
+	options.filter = report_store_filter("if ge-2");
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_double_eq(report_json_number(j, "totals.packets"), 8000);
 	assert_near(report_json_number(j, "rows.1.packets.estimate"), 2000, 1e-6);
@@ -246,11 +246,11 @@ START_TEST(only_received_frames_of_edge_ports_count)
 	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 2);
 	assert_near(report_json_number(j, "rows.0.packets.estimate"), 7000, 1e-6);
 	json_decref(j);
-	options.agent = "192.0.2.2";
+	options.filter = report_store_filter("agent 192.0.2.2");
 	j = report_store_json(&store, "talkers", &options);
 	assert_near(report_json_number(j, "rows.0.packets.estimate"), 10000, 1e-6);
 	json_decref(j);
-	options.agent = "0202";
+	options.filter = report_store_filter("agent 0202");
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_str_eq(report_json_text(j, "rows.0.port"), "up-9");
 	json_decref(j);
@@ -274,7 +274,7 @@ START_TEST(a_port_that_samples_rarely_may_hide_a_source)
 	ck_assert_str_eq(report_json_text(j, "hiding_port"), "ge-9");
 	assert_near(report_json_number(j, "hiding_skip"), 10000, 1e-6);
 	json_decref(j);
-	options.port = "ge-1";
+	options.filter = report_store_filter("if ge-1");
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_double_lt(report_json_number(j, "rows.1.packets.high"), 4000);
 	ck_assert_ptr_null(json_object_get(j, "wide_rows"));
@@ -329,11 +329,11 @@ START_TEST(ip_rows_others_and_rest_are_the_total)
 	ck_assert_double_eq(account_sum(j, "packets"), report_json_number(j, "totals.packets"));
 	json_decref(j);
 	options.top = 10;
-	ck_assert_int_eq(report_parse_prefix("10.0.0.0/9", &options.addr), 0);
+	options.filter = report_store_filter("10.0.0.0/9");
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 2);
 	json_decref(j);
-	ck_assert_int_eq(report_parse_prefix("11.0.0.0/8", &options.addr), 0);
+	options.filter = report_store_filter("11.0.0.0/8");
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 1);
 	ck_assert_str_eq(report_json_text(j, "rows.0.dst"), "11.0.0.2");
@@ -384,19 +384,18 @@ START_TEST(filters_that_cross_keys_use_kept_samples)
 	for (int i = 0; i < 40; i++)
 		keep_sample(i + 1, i % 4 ? MAC_A : MAC_B, i % 2 ? 5 : 6, i < 10 ? 17 : 6,
 		    i < 8 ? "0a000001" : "0b000001");
-	options.vlan = 5; /* 20 of 40, none of them from B */
+	options.filter = report_store_filter("vlan 5"); /* 20 of 40, none of them from B */
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 1);
 	assert_near(report_json_number(j, "rows.0.packets.estimate"), 5000, 1e-6);
 	assert_near(report_json_number(j, "rest.packets.estimate"), 5000, 1e-6);
 	ck_assert_ptr_null(json_object_get(j, "samples_kept_since"));
 	json_decref(j);
-	ck_assert_int_eq(report_parse_proto("udp", &options), 0);
+	options.filter = report_store_filter("vlan 5 and udp");
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 5);
 	json_decref(j);
-	options.vlan = options.ip_proto = REPORT_ANY;
-	ck_assert_int_eq(report_parse_prefix("10.0.0.1", &options.addr), 0);
+	options.filter = report_store_filter("10.0.0.1");
 	j = report_store_json(&store, "talkers", &options); /* MAC pairs of an IP address */
 	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 6);
 	ck_assert_double_eq(report_json_number(j, "rows.1.samples"), 2);
@@ -419,7 +418,7 @@ START_TEST(a_filter_answers_for_the_time_of_kept_samples)
 	for (int i = 0; i < 40; i++)
 		keep_sample(i + 1, MAC_A, i % 4 ? 6 : 5, 6, "0a000001");
 	report_store_sql(&store, "UPDATE sample SET time_us = time_us + %llu", MINUTE - SECOND);
-	options.vlan = 5; /* 10 of 40 */
+	options.filter = report_store_filter("vlan 5"); /* 10 of 40 */
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_str_eq(report_json_text(j, "from"), "2023-11-14T22:15:00Z");
 	ck_assert_double_eq(report_json_number(j, "totals.packets"), 10000);
@@ -727,7 +726,7 @@ START_TEST(unknown_agents_and_ports_are_refused)
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
 
-	options.agent = "198.51.100.1";
+	options.filter = report_store_filter("agent 198.51.100.1");
 	report_store_renew(&store);
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
@@ -735,8 +734,7 @@ START_TEST(unknown_agents_and_ports_are_refused)
 	    ": no agent with the address or id 198.51.100.1; easetop agents lists them"));
 	query_close(query);
 	report_result_free(&result);
-	options.agent = NULL;
-	options.port = "ge-77";
+	options.filter = report_store_filter("if ge-77");
 	report_store_renew(&store);
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
@@ -756,7 +754,7 @@ START_TEST(near_ports_are_named)
 
 	report_store_port(&store, 1, 12, "xe-\0331", 1);
 	report_store_port(&store, 1, 13, "xe-12", 1);
-	options.port = "XE1";
+	options.filter = report_store_filter("if XE1");
 	report_store_renew(&store);
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
@@ -804,7 +802,7 @@ START_TEST(a_wrong_clock_stretches_no_other_range)
 	ck_assert_str_eq(report_json_text(j, "from"), "2023-11-14T22:14:00Z");
 	ck_assert_str_eq(report_json_text(j, "to"), "2023-11-14T22:16:00Z");
 	json_decref(j);
-	options.agent = "192.0.2.2";
+	options.filter = report_store_filter("agent 192.0.2.2");
 	j = report_store_json(&store, "load", &options);
 	ck_assert_str_eq(report_json_text(j, "to"), "2096-10-02T07:06:40Z");
 	json_decref(j);
@@ -833,26 +831,19 @@ END_TEST
 START_TEST(filters_are_parsed_strictly)
 {
 	struct report_options o = report_default_options();
-	struct report_prefix p;
+	struct filter_prefix p;
 
-	ck_assert_int_eq(report_parse_prefix("2001:db8::/33", &p), 0);
+	ck_assert_int_eq(filter_parse_prefix("2001:db8::/33", &p), 0);
 	ck_assert(p.n_octets == 16 && p.bits == 33 && p.octets[0] == 0x20);
-	ck_assert_int_eq(report_parse_prefix("00:1b:21", &p), 0);
+	ck_assert_int_eq(filter_parse_prefix("00:1b:21", &p), 0);
 	ck_assert(p.n_octets == 6 && p.bits == 24 && p.octets[1] == 0x1b);
-	ck_assert_int_eq(report_parse_prefix("00:1B:21:00:00:01", &p), 0);
+	ck_assert_int_eq(filter_parse_prefix("00:1B:21:00:00:01", &p), 0);
 	ck_assert_int_eq(p.bits, 48);
 	for (const char *const *bad = (const char *const[]){"", "10", "10.0.0.0/33", "10.0.0.0/",
 	    "2001::/129", "00:1g", "00:11:", "1:2:3", "00:11:22:33:44:55:66", "00:11/8",
 	    NULL}; *bad;
 	    bad++)
-		ck_assert_msg(report_parse_prefix(*bad, &p) != 0, "%s passed", *bad);
-	ck_assert_int_eq(report_parse_proto("0x88cc", &o), 0);
-	ck_assert(o.ethertype == 0x88cc && o.ip_proto == REPORT_ANY);
-	ck_assert_int_eq(report_parse_proto("58", &o), 0);
-	ck_assert(o.ethertype == REPORT_ANY && o.ip_proto == 58);
-	ck_assert_int_ne(report_parse_proto("256", &o), 0);
-	ck_assert_int_ne(report_parse_proto("0x10000", &o), 0);
-	ck_assert_int_ne(report_parse_proto("tcpx", &o), 0);
+		ck_assert_msg(filter_parse_prefix(*bad, &p) != 0, "%s passed", *bad);
 	ck_assert_int_eq(report_parse_last("90s", &o), 0);
 	ck_assert_uint_eq(o.last_us, 90 * SECOND);
 	ck_assert_int_eq(report_parse_last("2w", &o), 0);

@@ -207,12 +207,12 @@ START_TEST(errors_of_one_port)
 	json_t *j;
 
 	some_errors();
-	options.port = "ge-1";
+	options.filter = report_store_filter("if ge-1");
 	j = report_store_json(&store, "errors", &options);
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 1);
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "sources")), 1);
 	json_decref(j);
-	options.port = NULL;
+	options.filter = NULL;
 	options.top = 1;
 	j = report_store_json(&store, "errors", &options);
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "sources")), 1);
@@ -296,7 +296,7 @@ START_TEST(an_aggregate_is_its_members)
 	ck_assert_double_eq(report_json_number(j, "rows.3.rx_packets"), 640);
 	ck_assert_double_eq_tol(report_json_number(j, "rows.3.rx_bps"), 8 * 90000 / 60.0, 1e-6);
 	json_decref(j);
-	options.port = "bond0"; /* asked for, it brings its members */
+	options.filter = report_store_filter("if bond0"); /* asked for, it brings its members */
 	j = report_store_json(&store, "load", &options);
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 3);
 	json_decref(j);

@@ -428,13 +428,18 @@ static struct report_options
 options_of(const struct question *q, uint64_t from_us, uint64_t to_us)
 {
 	struct report_options options = report_default_options();
+	static struct filter of_question;
+	char filter[128], error[FILTER_ERROR_TEXT];
 
 	options.by = q->by;
 	options.layer = q->layer;
-	options.agent = q->agent;
-	options.port = q->port;
+	snprintf(filter, sizeof(filter), "%s%s%s%s%s", q->agent ? "agent " : "any", q->agent ? q->agent : "",
+	    q->port ? " and if " : "", q->port ? q->port : "", q->addr ? " and " : "");
 	if (q->addr)
-		ck_assert_int_eq(report_parse_prefix(q->addr, &options.addr), 0);
+		snprintf(filter + strlen(filter), sizeof(filter) - strlen(filter), "%s", q->addr);
+	of_question = (struct filter){0};
+	ck_assert_msg(filter_add(&of_question, filter, error) == 0, "%s: %s", filter, error);
+	options.filter = &of_question;
 	options.has_from = options.has_to = true;
 	options.from_us = from_us;
 	options.to_us = to_us;

@@ -154,6 +154,17 @@ report_store_samples(struct report_store *store, int minute, int agent, int if_i
 	    agent, if_index);
 }
 
+const struct filter *
+report_store_filter(const char *text)
+{
+	static struct filter filter;
+	char error[FILTER_ERROR_TEXT];
+
+	filter = (struct filter){0};
+	ck_assert_msg(filter_add(&filter, text, error) == 0, "%s: %s", text, error);
+	return &filter;
+}
+
 struct report_options
 report_store_options(void)
 {

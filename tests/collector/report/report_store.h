@@ -55,6 +55,9 @@ struct report_options report_store_options(void);
 json_t *report_store_json(struct report_store *store, const char *report,
     const struct report_options *options);
 
+/* The filter of a text, valid until the next call; fails the test if it is refused. */
+const struct filter *report_store_filter(const char *text);
+
 /* Any renderer; to be freed. now is T0 + now_s. */
 char *report_store_render(struct report_store *store, const char *report,
     const struct report_options *options, render_fn *render, int now_s);

@@ -45,9 +45,7 @@ START_TEST(requests_mean_what_they_say)
 	ck_assert_int_eq(r.question.options.layer, REPORT_LAYER_ETH);
 	ck_assert_int_eq(r.question.options.by, REPORT_BY_DEFAULT);
 	ck_assert_uint_eq(r.question.options.top, 7);
-	ck_assert_int_eq(r.question.options.vlan, 5);
-	ck_assert_str_eq(r.question.options.agent, "10.0.0.1");
-	ck_assert_str_eq(r.question.options.port, "ge-1 a");
+	ck_assert_str_eq(r.question.filter.text, "(agent 10.0.0.1) and (if \"ge-1 a\") and (vlan 5)");
 	ck_assert_uint_eq(r.question.options.from_us, 1767222000000000ull);
 	ck_assert(!r.question.options.fold_few);
 }
@@ -106,8 +104,30 @@ START_TEST(long_requests_are_refused)
 	memcpy(uri, "/api/v1/talkers?agent=", 22);
 	ck_assert_int_eq(parse(uri, &r, error), 414);
 	uri[REQUEST_URI_MAX] = '\0';
+	ck_assert_int_eq(parse(uri, &r, error), 400); /* a filter is shorter */
+	memset(uri + 16, '&', REQUEST_URI_MAX - 16);
 	ck_assert_int_eq(parse(uri, &r, error), 200);
 	ck_assert_uint_lt(strlen(r.key), sizeof(r.key));
+}
+END_TEST
+
+START_TEST(filters_repeat_and_join)
+{
+	static struct request r, other;
+	char error[REQUEST_ERROR];
+
+	ck_assert_int_eq(parse("/api/v1/talkers?filter=port+80+or+443&filter=not+vlan+12&vlan=", &r, error), 200);
+	ck_assert_str_eq(r.question.filter.text, "(port 80 or 443) and (not vlan 12)");
+	ck_assert(r.is_long);
+	parse("/api/v1/talkers?filter=port+80+or+443&filter=not+vlan+13", &other, error);
+	ck_assert_str_ne(r.key, other.key);
+	ck_assert_int_eq(parse("/api/v1/talkers?filter=port+80+or", &r, error), 400);
+	ck_assert_str_eq(error, "filter: column 11: expected a term (host, net, mac, port, proto, vlan, octets, agent,"
+	    " site, if) or an address, not the end");
+	ck_assert_int_eq(parse("/api/v1/load?filter=if+e-1+and+tcp", &r, error), 400);
+	ck_assert_str_eq(error, "filter: column 12: load is of whole ports: it filters by agent, site and if, not by proto");
+	ck_assert_int_eq(parse("/api/v1/load?filter=if+e-1", &r, error), 200);
+	ck_assert(!r.is_long);
 }
 END_TEST
 
@@ -407,6 +427,7 @@ main(void)
 	tcase_add_test(requests, requests_mean_what_they_say);
 	tcase_add_test(requests, refusals_name_the_option);
 	tcase_add_test(requests, long_requests_are_refused);
+	tcase_add_test(requests, filters_repeat_and_join);
 	tcase_add_test(requests, what_means_the_same_has_one_key);
 	suite_add_tcase(suite, requests);
 	tcase_add_checked_fixture(jobs, setup, teardown);

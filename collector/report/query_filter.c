@@ -1,0 +1,340 @@
+/*
+ * What a filter means for a query: which agents and ports it chooses, which sums can answer it, and what of a key
+ * or a sample it looks at. Part of query.h.
+ */
+#include "collector/report/dimension.h"
+#include "collector/report/query_private.h"
+
+#include <ctype.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { PORTS_NAMED = 8, /* in a refusal */ IP_PROTO_TCP = 6, ETHERTYPE_IP4 = 0x0800, ETHERTYPE_IP6 = 0x86dd };
+
+/* ---- places ---- */
+
+static bool
+agent_is(const struct query_agent *agent, const char *name)
+{
+	return strcmp(name, agent->address) == 0 || strcmp(name, agent->name) == 0 ||
+	    (*name && strncasecmp(name, agent->id_text, strlen(name)) == 0);
+}
+
+static bool
+has_name(const struct query_port *port, const char *name)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", port->if_index);
+	return strcmp(name, port->name) == 0 || strcmp(name, number) == 0;
+}
+
+/* A question about an aggregate is answered by its members. */
+static bool
+port_is(const struct query *query, const struct query_port *port, const char *name)
+{
+	const struct query_port *parent =
+	    port->lag_parent ? query_find_port(query, port->agent->id, port->lag_parent) : NULL;
+
+	return has_name(port, name) || (parent && has_name(parent, name));
+}
+
+/* A name that no agent has is a mistake, wherever it stands in the filter. */
+static int
+refuse_agent(struct query *query, const char *name)
+{
+	return query_fail(query, -ENOENT, "%s: no agent with the address or id %s; easetop agents lists them",
+	    query->path, name);
+}
+
+int
+query_choose_agents(struct query *query, const struct filter *filter)
+{
+	uint32_t found = 0;
+	size_t n_chosen = 0;
+
+	query->filter = filter;
+	for (size_t i = 0; i < query->n_agents; i++) {
+		struct query_agent *agent = &query->agents[i];
+		struct filter_subject subject = {.known = FILTER_BIT(FILTER_AGENT) | FILTER_BIT(FILTER_SITE)};
+
+		for (size_t n = 0; filter && n < filter->n_names; n++)
+			if (filter->names[n].field == FILTER_AGENT && agent_is(agent, filter_name(filter, n)))
+				agent->named |= 1u << n;
+		found |= subject.named = agent->named;
+		agent->chosen = filter_judge(filter, &subject) != FILTER_NO;
+		n_chosen += agent->chosen;
+	}
+	for (size_t n = 0; filter && n < filter->n_names; n++)
+		if (filter->names[n].field == FILTER_AGENT && !(found >> n & 1))
+			return refuse_agent(query, filter_name(filter, n));
+	return query->n_agents > 0 && n_chosen == 0
+	    ? query_fail(query, -ENOENT, "the filter lets no agent pass: %s", filter->text) : 0;
+}
+
+/* Letters and digits alone, in lower case: "e2" is found in "e-2". */
+static void
+fold_name(const char *name, char *folded)
+{
+	for (; *name; name++)
+		if (isalnum((unsigned char)*name))
+			*folded++ = (char)tolower((unsigned char)*name);
+	*folded = '\0';
+}
+
+static bool
+is_near(const struct query_port *port, const char *folded)
+{
+	char name[EASE_NAME_MAX + 1];
+
+	fold_name(port->name, name);
+	return *name && *folded && (strstr(name, folded) || strstr(folded, name));
+}
+
+/* Names ports that may have been meant: those with a similar name, or failing that the first. */
+static int
+refuse_port(struct query *query, const char *wanted)
+{
+	char folded[EASE_NAME_MAX + 1] = "", names[QUERY_ERROR_TEXT / 2] = "";
+	size_t n_near = 0, n = 0, len = 0;
+
+	if (strlen(wanted) <= EASE_NAME_MAX)
+		fold_name(wanted, folded);
+	for (size_t i = 0; i < query->n_ports; i++)
+		n_near += query->ports[i].agent->chosen && is_near(&query->ports[i], folded);
+	for (size_t i = 0; i < query->n_ports && n < PORTS_NAMED && len < sizeof(names); i++)
+		if (query->ports[i].agent->chosen &&
+		    (n_near == 0 || is_near(&query->ports[i], folded)))
+			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
+			    n++ > 0 ? ", " : "", query->ports[i].name);
+	return query_fail(query, -ENOENT, "%s: no port with the name or ifIndex %s%s%s; easetop load"
+	    " lists all", query->path, wanted, n > 0 ? "; there is " : "", names);
+}
+
+int
+query_choose_ports(struct query *query)
+{
+	const struct filter *filter = query->filter;
+	uint32_t found = 0;
+	size_t n_chosen = 0;
+
+	for (size_t i = 0; i < query->n_ports; i++) {
+		struct query_port *port = &query->ports[i];
+		struct filter_subject subject;
+		enum filter_answer answer;
+
+		port->named = port->agent->named;
+		for (size_t n = 0; filter && n < filter->n_names; n++)
+			if (filter->names[n].field == FILTER_IF && port_is(query, port, filter_name(filter, n)))
+				port->named |= 1u << n;
+		query_set_place(&subject, port);
+		answer = filter_judge(filter, &subject);
+		port->chosen = port->agent->chosen && answer != FILTER_NO;
+		port->passes = answer == FILTER_YES;
+		n_chosen += port->chosen;
+		if (port->agent->chosen)
+			found |= port->named;
+	}
+	for (size_t n = 0; filter && n < filter->n_names; n++)
+		if (filter->names[n].field == FILTER_IF && !(found >> n & 1))
+			return refuse_port(query, filter_name(filter, n));
+	return query->n_ports > 0 && n_chosen == 0 && filter && filter->fields & FILTER_BIT(FILTER_IF)
+	    ? query_fail(query, -ENOENT, "the filter lets no port pass: %s", filter->text) : 0;
+}
+
+void
+query_set_place(struct filter_subject *subject, const struct query_port *port)
+{
+	subject->known = FILTER_PLACES;
+	subject->there = 0;
+	subject->named = port->named;
+}
+
+/* ---- keys ---- */
+
+enum { IPS = FILTER_IPS | FILTER_BIT(FILTER_ETHERTYPE) };
+
+/* What the keys of each kind of part say of a frame. */
+static uint32_t
+fields_of_kind(unsigned kind)
+{
+	switch (kind) {
+	case STORE_KEY_ETH_PAIR:
+		return FILTER_MACS;
+	case STORE_PART_ETH_SRC:
+		return FILTER_BIT(FILTER_SRC_MAC);
+	case STORE_PART_ETH_DST:
+		return FILTER_BIT(FILTER_DST_MAC);
+	case STORE_KEY_IP_PAIR:
+		return IPS;
+	case STORE_PART_IP_SRC:
+		return IPS & ~FILTER_BIT(FILTER_DST_IP);
+	case STORE_PART_IP_DST:
+		return IPS & ~FILTER_BIT(FILTER_SRC_IP);
+	case STORE_KEY_VLAN:
+		return FILTER_BIT(FILTER_VLAN);
+	case STORE_KEY_ETHERTYPE:
+		return FILTER_BIT(FILTER_ETHERTYPE);
+	case STORE_KEY_IP_PROTO:
+	case STORE_KEY_SERVER_PORT:
+		return FILTER_BIT(FILTER_IP_PROTO);
+	case STORE_KEY_CONVERSATION:
+		return IPS | FILTER_PORTS | FILTER_BIT(FILTER_IP_PROTO);
+	case STORE_KEY_SYN:
+		return IPS | FILTER_BIT(FILTER_DST_PORT) | FILTER_BIT(FILTER_IP_PROTO);
+	default:
+		return 0;
+	}
+}
+
+bool
+query_kind_has(unsigned kind, const struct filter *filter)
+{
+	return !filter || (filter->fields & ~FILTER_PLACES & ~fields_of_kind(kind)) == 0;
+}
+
+static uint32_t
+be16(const uint8_t *octets)
+{
+	return (uint32_t)octets[0] << 8 | octets[1];
+}
+
+static void
+set_ip(struct filter_subject *subject, enum filter_field field, const uint8_t *octets, size_t n)
+{
+	filter_set_address(subject, field, octets, n);
+	filter_set_number(subject, FILTER_ETHERTYPE, n == 4 ? ETHERTYPE_IP4 : ETHERTYPE_IP6);
+}
+
+/* Address, port and protocol in each half; two ports of 0 are none. */
+static void
+set_conversation(struct filter_subject *subject, const uint8_t *half1, const uint8_t *half2, size_t n)
+{
+	set_ip(subject, FILTER_SRC_IP, half1, n);
+	set_ip(subject, FILTER_DST_IP, half2, n);
+	filter_set_number(subject, FILTER_IP_PROTO, half1[n + 2]);
+	filter_set_number(subject, FILTER_SRC_PORT, be16(half1 + n));
+	filter_set_number(subject, FILTER_DST_PORT, be16(half2 + n));
+	if (be16(half1 + n) == 0 && be16(half2 + n) == 0)
+		filter_set_absent(subject, FILTER_PORTS);
+}
+
+void
+query_set_key(struct filter_subject *subject, unsigned kind, const struct pack_key *key)
+{
+	uint8_t n1, n2;
+	const uint8_t *half1 = pack_half1(key, &n1), *half2 = pack_half2(key, &n2);
+
+	switch (kind) {
+	case STORE_KEY_ETH_PAIR:
+		filter_set_address(subject, FILTER_SRC_MAC, half1, n1);
+		filter_set_address(subject, FILTER_DST_MAC, half2, n2);
+		break;
+	case STORE_PART_ETH_SRC:
+		filter_set_address(subject, FILTER_SRC_MAC, half1, n1);
+		break;
+	case STORE_PART_ETH_DST:
+		filter_set_address(subject, FILTER_DST_MAC, half1, n1);
+		break;
+	case STORE_KEY_IP_PAIR:
+		set_ip(subject, FILTER_SRC_IP, half1, n1);
+		set_ip(subject, FILTER_DST_IP, half2, n2);
+		break;
+	case STORE_PART_IP_SRC:
+		set_ip(subject, FILTER_SRC_IP, half1, n1);
+		break;
+	case STORE_PART_IP_DST:
+		set_ip(subject, FILTER_DST_IP, half1, n1);
+		break;
+	case STORE_KEY_VLAN:
+		filter_set_number(subject, FILTER_VLAN, be16(half1));
+		break;
+	case STORE_KEY_ETHERTYPE: /* 0: a length, as which no term asks for it */
+		filter_set_number(subject, FILTER_ETHERTYPE, be16(half1));
+		break;
+	case STORE_KEY_IP_PROTO:
+	case STORE_KEY_SERVER_PORT:
+		filter_set_number(subject, FILTER_IP_PROTO, half1[0]);
+		break;
+	case STORE_KEY_CONVERSATION:
+		if (n1 > 3 && n1 == n2)
+			set_conversation(subject, half1, half2, n1 - 3u);
+		break;
+	case STORE_KEY_SYN:
+		if (n2 <= 2)
+			break;
+		set_ip(subject, FILTER_SRC_IP, half1, n1);
+		set_ip(subject, FILTER_DST_IP, half2, n2 - 2u);
+		filter_set_number(subject, FILTER_DST_PORT, be16(half2 + n2 - 2));
+		filter_set_number(subject, FILTER_IP_PROTO, IP_PROTO_TCP);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- samples ---- */
+
+/* The column of each field, where samples have it. */
+static const struct {
+	enum filter_field field;
+	const char *column;
+	bool is_address;
+} columns[] = {
+	{FILTER_SRC_MAC, "src_mac", true}, {FILTER_DST_MAC, "dst_mac", true}, {FILTER_SRC_IP, "src_ip", true},
+	{FILTER_DST_IP, "dst_ip", true}, {FILTER_INNER_SRC_IP, "inner_src_ip", true},
+	{FILTER_INNER_DST_IP, "inner_dst_ip", true}, {FILTER_VLAN, "vlan", false},
+	{FILTER_ETHERTYPE, "ethertype", false}, {FILTER_IP_PROTO, "ip_proto", false},
+	{FILTER_SRC_PORT, "src_port", false}, {FILTER_DST_PORT, "dst_port", false},
+	{FILTER_OCTETS, "frame_octets", false},
+};
+
+enum { N_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+void
+query_write_wanted(const struct query *query, char *sql, size_t size)
+{
+	size_t len = (size_t)snprintf(sql, size, "is_wanted(agent, if_index");
+
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		if (query->filter->fields & FILTER_BIT(columns[i].field))
+			len += (size_t)snprintf(sql + len, size - len, ", %s", columns[i].column);
+	snprintf(sql + len, size - len, ")");
+}
+
+static void
+set_column(struct filter_subject *subject, size_t i, sqlite3_value *value)
+{
+	int octets = sqlite3_value_bytes(value);
+
+	if (sqlite3_value_type(value) == SQLITE_NULL || (columns[i].is_address && (octets < 4 || octets > FRAME_IP_LEN)))
+		filter_set_absent(subject, FILTER_BIT(columns[i].field));
+	else if (columns[i].is_address)
+		filter_set_address(subject, columns[i].field, sqlite3_value_blob(value), (size_t)octets);
+	else
+		filter_set_number(subject, columns[i].field, (uint32_t)sqlite3_value_int64(value));
+}
+
+/* is_wanted(agent, ifIndex, columns of query_write_wanted): whether the filter lets the sample pass. */
+void
+query_sql_is_wanted(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const struct query *query = sqlite3_user_data(context);
+	const struct query_port *port = n < 2 ? NULL : query_find_port(query, sqlite3_value_int64(values[0]),
+	    (uint32_t)sqlite3_value_int64(values[1]));
+	struct filter_subject subject;
+	int at = 2;
+
+	if (!port || !port->chosen || !query->filter) {
+		sqlite3_result_int(context, 0);
+		return;
+	}
+	query_set_place(&subject, port);
+	for (size_t i = 0; i < N_COLUMNS && at < n; i++)
+		if (query->filter->fields & FILTER_BIT(columns[i].field))
+			set_column(&subject, i, values[at++]);
+	sqlite3_result_int(context, filter_judge(query->filter, &subject) == FILTER_YES);
+}
