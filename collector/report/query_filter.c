@@ -59,7 +59,7 @@ query_choose_agents(struct query *query, const struct filter *filter)
 	query->filter = filter;
 	for (size_t i = 0; i < query->n_agents; i++) {
 		struct query_agent *agent = &query->agents[i];
-		struct filter_subject subject = {.known = FILTER_BIT(FILTER_AGENT) | FILTER_BIT(FILTER_SITE)};
+		struct filter_subject subject = {.known = FILTER_BIT(FILTER_AGENT)};
 
 		for (size_t n = 0; filter && n < filter->n_names; n++)
 			if (filter->names[n].field == FILTER_AGENT && agent_is(agent, filter_name(filter, n)))

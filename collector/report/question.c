@@ -377,11 +377,11 @@ static const struct {
 } filterable[] = {
 	{REPORT_TAKES_FRAMES, UINT32_MAX, NULL},
 	{REPORT_TAKES_VLAN, FILTER_PLACES | FILTER_MACS | FILTER_IPS | FILTER_INNER_IPS | FILTER_BIT(FILTER_VLAN),
-	    "has places of addresses: it filters by agent, site, if, vlan and addresses"},
+	    "has places of addresses: it filters by agent, if, vlan and addresses"},
 	{REPORT_TAKES_ADDR, FILTER_PLACES | FILTER_IPS | FILTER_BIT(FILTER_DST_PORT) | FILTER_BIT(FILTER_ETHERTYPE) |
 	    FILTER_BIT(FILTER_IP_PROTO),
-	    "has sums of new connections: it filters by agent, site, if, IP addresses and dst port"},
-	{UINT32_MAX, FILTER_PLACES, "is of whole ports: it filters by agent, site and if"},
+	    "has sums of new connections: it filters by agent, if, IP addresses and dst port"},
+	{UINT32_MAX, FILTER_PLACES, "is of whole ports: it filters by agent and if"},
 };
 
 static int

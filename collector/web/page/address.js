@@ -11,7 +11,7 @@ const DEFAULTS = {
 	sort: 'octets',
 	by: 'port'
 };
-const FILTERS = ['agent', 'port', 'vlan', 'addr', 'proto'];
+const FILTERS = ['agent', 'port', 'vlan', 'addr', 'proto']; /* short forms, one of each */
 const NAMES = ['last', 'from', 'to', ...FILTERS, 'layer', 'sort', 'by', 'open'];
 const UNIT_MS = {
 	s: 1000,
@@ -27,6 +27,7 @@ export function parse(search) {
 
 	for (const name of NAMES)
 		view[name] = asked.get(name) || DEFAULTS[name];
+	view.filter = asked.getAll('filter').filter(Boolean);
 	if (view.from || view.to)
 		view.last = undefined;
 	return view;
@@ -38,12 +39,18 @@ export function format(view) {
 	for (const name of NAMES)
 		if (view[name] && view[name] !== DEFAULTS[name])
 			search.set(name, view[name]);
+	for (const filter of view.filter)
+		search.append('filter', filter);
 	return search.size ? `?${search}` : location.pathname;
 }
 
-/* A range of one kind replaces a range of the other kind. */
-export function changed(view, changes) {
+/* A range of one kind replaces a range of the other kind. `also` and `without` are expressions that the filter then
+ * has, or has no longer. */
+export function changed(view, {also, without, ...changes}) {
 	const next = {...view, ...changes};
+
+	if (also || without)
+		next.filter = [...view.filter.filter((one) => one !== also && one !== without), ...also ? [also] : []];
 
 	if (changes.last)
 		next.from = next.to = undefined;
@@ -59,15 +66,21 @@ export function isLive(view) {
 }
 
 export function filtersOf(view) {
-	return FILTERS.filter((name) => view[name]).map((name) => ({name, value: view[name]}));
+	return [...FILTERS.filter((name) => view[name]).map((name) => ({name, value: view[name], undo: {[name]: undefined}})),
+		...view.filter.map((value) => ({name: 'filter', value, undo: {without: value}}))];
 }
 
-/* Parameters of a report: the range and the filters named. */
-export function parameters(view, filters = FILTERS) {
+/* Whether the view has an expression, or one of these: of frames, which not all reports are of. */
+export function filtersFrames(view, names) {
+	return view.filter.length > 0 || names.some((name) => view[name]);
+}
+
+/* Parameters of a report: the range and the filters named; one with several values is given several times. */
+export function parameters(view, filters = [...FILTERS, 'filter']) {
 	const asked = {};
 
 	for (const name of ['last', 'from', 'to', ...filters])
-		if (view[name])
+		if (view[name]?.length)
 			asked[name] = view[name];
 	return asked;
 }
@@ -95,19 +108,9 @@ export function stepped(view, answered, direction) {
 	return changed(view, range(from, from + span));
 }
 
-/* One filter: vlan 12, a port of an agent, tcp, an address or a prefix. */
-function parseOne(text) {
-	const trimmed = text.trim(), [name, value] = trimmed.split(/[\s:=]+(.*)/s);
+const PORTS_OF = {6: 'tcp', 17: 'udp', 132: 'sctp'}; /* protocols whose name stands before "port" */
 
-	if (FILTERS.includes(name.toLowerCase()) && value)
-		return {[name.toLowerCase()]: value.trim()};
-	/* A name or an ethertype; two hexadecimal digits begin a MAC address. */
-	if (/^(0x[0-9a-f]{1,4}|[a-z][a-z0-9-]*)$/i.test(trimmed) && !/^[0-9a-f]{2}$/i.test(trimmed))
-		return {proto: trimmed};
-	return trimmed ? {addr: trimmed} : {};
-}
-
-/* What was typed into the filter: one or several, with commas between them. */
-export function parseFilters(text) {
-	return Object.assign({}, ...text.split(',').map(parseOne));
+/* The filter of a service, as the collector reads it. */
+export function service(protocol, port) {
+	return protocol in PORTS_OF ? `${PORTS_OF[protocol]} port ${port}` : `proto ${protocol} and port ${port}`;
 }

@@ -69,7 +69,8 @@ async function limited(signal, ask) {
 
 /* The report's object. Throws Refused, Gone, or AbortError if the caller has aborted the request. */
 export async function get(name, asked, signal) {
-	const search = new URLSearchParams(asked);
+	const values = Object.entries(asked).flatMap(([key, all]) => [all].flat().map((value) => [key, value]));
+	const search = new URLSearchParams(values);
 	const {answer, report} = await limited(signal, async (until) => {
 		const answer = await fetch(`api/v1/${name}?${search}`, {
 			signal: until,

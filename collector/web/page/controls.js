@@ -92,14 +92,15 @@ function makeChip() {
 	return make('li', {}, make('button', {type: 'button'}));
 }
 
-function fillChip(element, {name, value}) {
+function fillChip(element, {name, value, undo}) {
 	const button = element.firstElementChild;
 
-	const text = name === 'proto' ? format.protocol(value) : value;
+	const short = name === 'proto' ? format.protocol(value) : value;
+	const text = name === 'filter' ? value : `${name} ${short}`;
 
-	setText(button, `${name} ${text} ✕`);
-	setAttribute(button, 'aria-label', `Remove the filter ${name} ${text}`);
-	button.filter = name;
+	setText(button, `${text} ✕`);
+	setAttribute(button, 'aria-label', `Remove the filter ${text}`);
+	button.undo = undo;
 }
 
 /* How wrong an agent's clock is: " (clock 3 h behind)". */
@@ -172,7 +173,7 @@ export class Controls {
 		const field = $('filter-text'), text = field.value;
 
 		event.preventDefault();
-		if (await this.tryFilter(address.parseFilters(text)) && field.value === text)
+		if (await this.tryFilter(text.trim() ? {also: text.trim()} : {}) && field.value === text)
 			field.value = '';
 	}
 
@@ -192,8 +193,8 @@ export class Controls {
 		$('agent').addEventListener(
 		    'change', () => this.change({agent: $('agent').value || undefined}));
 		$('chips').addEventListener('click', ({target}) => {
-			if (target.filter)
-				this.change({[target.filter]: undefined});
+			if (target.undo)
+				this.change(target.undo);
 		});
 		onChoice('sort', 'sort', this.change);
 		onChoice('layer', 'layer', this.change);
@@ -210,7 +211,8 @@ export class Controls {
 		showChoice('layer', 'layer', view);
 		setAttribute($('live'), 'aria-pressed', address.isLive(view));
 		reconcile(
-		    $('chips'), address.filtersOf(view), ({name}) => name, makeChip, fillChip);
+		    $('chips'), address.filtersOf(view), ({name, value}) => name === 'filter' ? `filter ${value}` : name, makeChip,
+		    fillChip);
 	}
 
 	/* Shows what an answer adds: the range in full, completeness, age. */

@@ -3,6 +3,7 @@
  * prints them. A bar is solid up to the lower 95 % limit, hatched from there to the upper one, and
  * has a mark at the estimate. A key is a button that filters by it.
  */
+import * as address from './address.js';
 import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
@@ -36,7 +37,7 @@ function protocolText(row) {
 	return row.name ?? format.protocol(row.protocol);
 }
 
-/* A service is filtered by its IP protocol; frames with an IEEE 802.3 length have no filter. */
+/* Frames with an IEEE 802.3 length have no filter. */
 function protocolKey(row) {
 	const text = protocolText(row);
 
@@ -44,19 +45,24 @@ function protocolKey(row) {
 		return {text, filter: {vlan: String(row.vlan)}};
 	if ('ethertype' in row)
 		return {text, filter: row.ethertype === null ? undefined : {proto: row.ethertype}};
-	return {text, only: format.protocol(row.protocol), filter: {proto: String(row.protocol)}};
+	if ('server_port' in row)
+		return {text, filter: {also: address.service(row.protocol, row.server_port)}};
+	return {text, filter: {proto: String(row.protocol)}};
 }
 
-/* An end of a conversation is filtered by its address. Protocols without ports have port 0. */
-function conversationKey(row, address, name, port) {
+/* What is of an address, as either end, and of a service. */
+const served = (host, protocol, port) => `host ${host} and ${address.service(protocol, port)}`;
+
+/* An end of a conversation is filtered by address and port. Protocols without ports have port 0. */
+function conversationKey(row, host, name, port) {
 	const hasPorts = row.src_port > 0 || row.dst_port > 0;
 
-	return {
-		text: end(address, name, hasPorts ? port : null),
-		only: end(address, name),
-		filter: {addr: address}
-	};
+	const filter = hasPorts ? {also: served(host, row.protocol, port)} : {addr: host};
+
+	return {text: end(host, name, hasPorts ? port : null), only: filter.also ?? end(host, name), filter};
 }
+
+const serverFilter = (row) => `dst host ${row.dst} and tcp dst port ${row.dst_port}`;
 
 const one = (text, filter) => [{text, filter}];
 
@@ -94,8 +100,8 @@ const LISTS = [
 		unit: 'SYN/s',
 		keys: (row) => [{
 			text: [end(row.dst, row.dst_name, row.dst_port), row.name].filter(Boolean).join(' '),
-			only: end(row.dst, row.dst_name),
-			filter: {addr: row.dst}
+			only: serverFilter(row),
+			filter: {also: serverFilter(row)}
 		}]
 	},
 	{

@@ -45,7 +45,7 @@ const answers = new Map(); /* by id: draws a section's last answer again */
 /*
  * The requests of a view, in the order in which their answers are seen: a report, its parameters,
  * the section that shows it or its failure, and the id of the section's element. HEAD's answer also
- * has range, completeness and age.
+ * has range, completeness and age. cannot: the section has no such filter, and is not asked.
  */
 function questions(view) {
 	const {sort, layer} = view;
@@ -53,19 +53,20 @@ function questions(view) {
 	const everywhere = address.parameters(view, ['agent']);
 	const ports = address.parameters(view, ['agent', 'port']);
 	const filtered = address.parameters(view);
-	const one = (id, report, asked, section) => ({id, report, asked, section});
+	const one = (id, report, asked, section, cannot) => ({id, report, asked, section, cannot});
 
 	return [
 		one('ports', 'load', everywhere, tiles),
 		one('agent', 'agents', range, agents),
 		one('load', 'history', {...filtered, sort, layer, top: SERIES}, chart),
 		...lists.map((list) =>
-			one(list.id, list.report, {...filtered, ...list.question(view)}, list)),
+			one(list.id, list.report, {...filtered, ...list.question(view)}, list,
+			    list.report === 'connections' && address.filtersFrames(view, ['vlan', 'proto']))),
 		one('matrix', 'matrix', {...filtered, sort, layer, top: PAIRS}, matrix),
 		one('trouble-errors', 'errors', {...ports, top: SOURCES}, trouble.errors),
 		one('trouble-loss', 'loss', ports, trouble.loss),
 		one('trouble-addresses', 'addresses', {...filtered, top: ADDRESSES},
-		    trouble.addresses),
+		    trouble.addresses, address.filtersFrames(view, ['proto'])),
 		one('trouble-events', 'events', {...ports, top: EVENTS}, trouble.events),
 	];
 }
@@ -163,6 +164,10 @@ function isRefusal(error) {
 
 /* The error, with its question; or undefined. */
 async function askOne(question, signal) {
+	if (question.cannot) {
+		showRefusal(question, 'This section cannot be filtered so.');
+		return undefined;
+	}
 	try {
 		const result = await get(question.report, question.asked, signal);
 

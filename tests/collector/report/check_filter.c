@@ -54,7 +54,6 @@ static const struct {
 	{"vlan", "vlan 0-4095"},
 	{"agent sw1 and if ge-0/0/1", "agent \"sw1\" and if 'ge-0/0/1'"},
 	{"if \"Gi 1/1\"", "if 'Gi\\ 1/1'"},
-	{"site hq", "site in [hq]"},
 	{"dst net 224.0.0.0/4", "ip multicast"},
 	{"dst net ff00::/8", "ip6 multicast"},
 	{"dst mac ff:ff:ff:ff:ff:ff", "broadcast"},
@@ -94,8 +93,8 @@ END_TEST
 static const struct {
 	const char *text, *error;
 } wrong[] = {
-	{"", "column 1: expected a term (host, net, mac, port, proto, vlan, octets, agent, site, if) or an address, not the end"},
-	{"tcp and", "column 8: expected a term (host, net, mac, port, proto, vlan, octets, agent, site, if) or an address, not the end"},
+	{"", "column 1: expected a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address, not the end"},
+	{"tcp and", "column 8: expected a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address, not the end"},
 	{"port htpx", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"htpx\""},
 	{"port 65536", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"65536\""},
 	{"port 9-5", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"9-5\""},
@@ -116,8 +115,8 @@ static const struct {
 	{"net 10.0.0.0 mask 255.0.255.0", "column 19: expected a mask such as 255.255.0.0, not \"255.0.255.0\""},
 	{"port in [80", "column 12: expected ], not the end"},
 	/* a place is counted in characters; control characters are neither read nor shown */
-	{"if \303\251\303\251 and )", "column 11: expected a term (host, net, mac, port, proto, vlan, octets, agent, site, if) or an address, not \")\""},
-	{"tcp and \033[2J", "column 9: expected a term (host, net, mac, port, proto, vlan, octets, agent, site, if) or an address, not \"?\""},
+	{"if \303\251\303\251 and )", "column 11: expected a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address, not \")\""},
+	{"tcp and \033[2J", "column 9: expected a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address, not \"?\""},
 };
 
 START_TEST(mistakes_have_a_place)
@@ -234,7 +233,7 @@ START_TEST(what_asks_for_ports)
 	} cases[] = {
 		{"agent a", true}, {"if e-1", true}, {"if e-1 or if e-2", true}, {"agent a and vlan 5", true},
 		{"agent a or agent b", false}, {"not agent a", false}, {"not if e-1", false}, {"vlan 5", false},
-		{"site hq", false}, {"vlan 5 and (if e-1)", true}, {"if e-1 or tcp", false},
+		{"vlan 5 and (if e-1)", true}, {"if e-1 or tcp", false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

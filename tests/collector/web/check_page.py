@@ -304,6 +304,11 @@ def check_chart(page, asked):
     check('the chart is drawn', page.js('probe.chartColours()') > 20)
 
 
+def service(row):
+    name = {6: 'tcp', 17: 'udp', 132: 'sctp'}.get(row['protocol'])
+    return (f'{name} port' if name else f"proto {row['protocol']} and port") + f" {row['server_port']}"
+
+
 def check_filters(page, asked):
     page.open(**asked)
     before = page.js('location.href')
@@ -330,7 +335,10 @@ def check_filters(page, asked):
     check('a chip takes its filter away', 'addr' not in page.asked())
     page.click('#protocols .filter')
     first = api('protocols', **asked, top=1)['rows'][0]
-    equal('a protocol filters', page.asked().get('proto'), str(first['protocol']))
+    equal('a service filters by protocol and port', page.asked().get('filter'), service(first))
+    page.settle()
+    result = api('protocols', **asked, filter=service(first), top=100)
+    equal('and only its frames are left', len(page.texts('#protocols .key .filter')), min(5, len(result['rows'])))
 
 
 def check_choices(page, asked):
@@ -409,20 +417,21 @@ def submit_filter(page, text):
 
 def check_typed_filters(page, asked):
     page.open(**asked)
-    submit_filter(page, '10.20.0.0/16, tcp')
-    equal('filters as the placeholder shows them', page.asked(),
-          {**asked, 'addr': '10.20.0.0/16', 'proto': 'tcp'})
+    taken = page.js("document.getElementById('filter-text').placeholder")
+    submit_filter(page, taken)
+    equal('filters as the placeholder shows them', page.asked(), {**asked, 'filter': taken})
+    equal('figures are of what the filter lets pass', page.rows('sources'),
+          figures(api('talkers', **asked, filter=taken, by='src', top=5)))
     equal('a filter that is taken leaves the field',
           page.js("document.getElementById('filter-text').value"), '')
     submit_filter(page, 'port nosuch')
-    equal('a filter that is refused is no chip', page.asked(),
-          {**asked, 'addr': '10.20.0.0/16', 'proto': 'tcp'})
+    equal('a filter that is refused is no chip', page.asked(), {**asked, 'filter': taken})
     equal('but stays in the field', page.js("document.getElementById('filter-text').value"),
           'port nosuch')
     message = page.text('#message-text')
-    check('and the message says why', 'nosuch' in message, message)
+    check('and the message says why and where', 'column 6: expected a port' in message, message)
     submit_filter(page, 'vlan 1')
-    equal('a good one after it is taken', page.asked().get('vlan'), '1')
+    equal('a good one after it is taken', page.texts('#chips button')[-2:], [f'{taken} ✕', 'vlan 1 ✕'])
     equal('and the message goes', page.js("document.getElementById('message').hidden"), True)
 
 
@@ -517,12 +526,13 @@ def check_old_browser(page, asked):
 def check_tooltips(page, asked):
     page.open(**asked)
     services = api('protocols', **asked, top=5)['rows']
-    must = {6: 'Only tcp', 17: 'Only udp'}
     equal('tooltips of services say what the filter does',
           page.js("[...document.querySelectorAll('#protocols .key .filter')].map((key) => key.title)"),
-          [must.get(row['protocol'], f"Only protocol {row['protocol']}") for row in services])
+          [f'Only {text}' for text in page.texts('#protocols .key .filter')])
+    check('which are services', len(services) > 0 and all('server_port' in row for row in services))
     pairs = api('conversations', **asked, top=5)['rows']
-    names = [' '.join(filter(None, (row[side], row[f'{side}_name'])))
+    names = [f"host {row[side]} and {service({'protocol': row['protocol'], 'server_port': row[f'{side}_port']})}"
+             if row['src_port'] or row['dst_port'] else ' '.join(filter(None, (row[side], row[f'{side}_name'])))
              for row in pairs for side in ('src', 'dst')]
     equal('and those of conversations',
           page.js("[...document.querySelectorAll('#conversations .key .filter')].map((key) => key.title)"),
