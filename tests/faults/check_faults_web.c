@@ -265,12 +265,37 @@ expect_right(const struct ask *ask, const struct web_answer *is)
 	    is->n_body, ask->right.n_body, is->body);
 }
 
-/* A refusal that says so: 503 and why, or no answer at all. */
+/* Of /metrics without parts that it says are missing: each other line is one of the right answer's. */
 static bool
-is_refusal(const struct web_answer *is)
+is_without_parts(const struct ask *ask, const struct web_answer *is)
+{
+	static const char part[] = "easeswitch_scrape_part_success{part=\"", missing[] = "} 0\n";
+	const char *end = is->body ? is->body + is->n_body : NULL;
+	unsigned n_missing = 0;
+
+	if (is->status != 200 || !is->body || !ask->right.body)
+		return false;
+	for (const char *line = is->body, *next; line < end; line = next) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+
+		if (!stop)
+			return false;
+		next = stop + 1;
+		if (strncmp(line, part, strlen(part)) == 0 && memcmp(next - strlen(missing), missing, strlen(missing)) == 0)
+			n_missing++;
+		else if (!memmem(ask->right.body, ask->right.n_body, line, (size_t)(next - line)))
+			return false;
+	}
+	return n_missing > 0;
+}
+
+/* A refusal that says so: 503 and why, no answer at all, or parts of one. */
+static bool
+is_refusal(const struct ask *ask, const struct web_answer *is)
 {
 	return (is->status == 0 && !is->cut) ||
-	    (is->status == 503 && is->body && strncmp(is->body, "{\"error\":\"", 10) == 0);
+	    (is->status == 503 && is->body && strncmp(is->body, "{\"error\":\"", 10) == 0) ||
+	    is_without_parts(ask, is);
 }
 
 /* Connects and asks. */
@@ -296,7 +321,7 @@ end(struct ask *ask, int fd, enum refusals allowed)
 	int rc = 0;
 
 	faults_assert(!is.silent, "%.40s: after %s failed: no answer", ask->text, faults_last());
-	if (may_refuse && is_refusal(&is))
+	if (may_refuse && is_refusal(ask, &is))
 		rc = -EAGAIN;
 	else
 		expect_right(ask, &is);

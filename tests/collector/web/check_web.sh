@@ -128,7 +128,7 @@ done
 same talkers by=pair layer=eth top=3 sort=packets
 same talkers by=subnet mask=16
 same talkers addr=10.20.1.0/28 by=dst
-same talkers proto=tcp port=e-1
+same talkers port=e-1 proto=tcp
 same talkers versus=1h warn=1k
 same protocols by=ethertype
 same history step=1m by=port top=5
