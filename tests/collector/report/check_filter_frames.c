@@ -123,10 +123,9 @@ read_capture(const char *path)
 static void
 put(uint8_t *frame, size_t *at, const char *hex)
 {
-	for (; *hex; hex += 2) {
-		while (*hex == ' ')
-			hex++;
+	for (hex += strspn(hex, " "); *hex; hex += strspn(hex, " ")) {
 		frame[(*at)++] = (uint8_t)strtoul((const char[]){hex[0], hex[1], 0}, NULL, 16);
+		hex += 2;
 	}
 }
 
