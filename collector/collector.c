@@ -201,6 +201,7 @@ open_slow(struct collector *c, char *error, size_t error_size)
 	    .n_users = config->users.n,
 	    .engine_file = engine_file,
 	    .clock = c->clock,
+	    .refused = c->refused,
 	    .records = keep_records,
 	    .event = keep_event,
 	    .arg = c,
@@ -238,6 +239,7 @@ open_input(struct collector *c, char *error, size_t error_size)
 	    .sink = take_records,
 	    .sink_arg = c,
 	    .slow_path = c->slow_path,
+	    .refused = c->refused,
 	};
 	size_t octets;
 	int r = input_open(&c->input, &input, error, error_size);
@@ -290,8 +292,6 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 
 	if (r < 0)
 		return r;
-	if (getrandom(&c->seed, sizeof(c->seed), 0) < 0)
-		log_warn(ROOM, "cannot read a random seed: %s", strerror(errno));
 	if (accounting_new(&c->accounting, limits, c->clock, c->seed) < 0) {
 		snprintf(error, error_size, "memory: cannot allocate %u MiB", c->config->memory_mib);
 		return -ENOMEM;
@@ -317,6 +317,7 @@ start_threads(struct collector *c, const struct accounting_limits *limits, char 
 {
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},
+	    [STORE_REFUSED_SENDERS] = {.kept = REFUSED_SENDERS_MAX},
 	    [STORE_ENGINES] = {.kept = slow_path_engines(c->slow_path)},
 	};
 	int r;
@@ -374,6 +375,8 @@ open_all(struct collector *c, char *error, size_t error_size)
 	if (r == 0)
 		set_retention(c);
 	if (r == 0)
+		r = refused_senders_new(&c->refused, c->seed);
+	if (r == 0)
 		r = open_slow(c, error, error_size);
 	if (r == 0)
 		r = open_accounting(c, &limits, error, error_size);
@@ -403,6 +406,8 @@ collector_open(struct collector **out, const struct collector_config *config,
 	c->clock = clock;
 	c->signal_fd = -1;
 	c->stats = (struct stat_set){stat_names, COLLECTOR_N_STATS, c->values};
+	if (getrandom(&c->seed, sizeof(c->seed), 0) < 0)
+		log_warn(ROOM, "cannot read a random seed: %s", strerror(errno));
 	c->clock_offset_us = clock_offset_us(clock);
 	stat_add(&c->stats, COLLECTOR_STAT_STARTED, clock_wall_us(clock));
 	r = open_all(c, error, error_size);
@@ -421,6 +426,7 @@ collector_close(struct collector *c)
 		return;
 	input_close(c->input);
 	slow_path_close(c->slow_path);
+	refused_senders_free(c->refused);
 	tap_close(c->tap);
 	store_close(c->store);
 	accounting_free(c->accounting);
@@ -486,6 +492,23 @@ add_engine_rows(struct collector *c, struct store_batch *batch)
 	}
 }
 
+static void
+add_refused_rows(struct collector *c)
+{
+	struct refused_sender refused;
+
+	while (store_batch_reserve(c->batch, STORE_REFUSED_SENDERS, 1) == 0 &&
+	    refused_senders_take(c->refused, &refused)) {
+		struct store_refused_sender *row = store_batch_add(c->batch, STORE_REFUSED_SENDERS);
+
+		*row = (struct store_refused_sender){.datagrams = refused.datagrams,
+		    .first_us = refused.first_us, .last_us = refused.last_us};
+		memcpy(row->address, refused.address, sizeof(refused.address));
+		memcpy(row->reason, refused.reason, sizeof(refused.reason));
+	}
+	stat_raise(input_stats(c->input), INPUT_STAT_REFUSED_UNNAMED, refused_senders_crowded_out(c->refused));
+}
+
 /* Writes all rows again if the store has begun a new file. */
 static void
 notice_renewal(struct collector *c)
@@ -528,6 +551,7 @@ cut_and_submit(struct collector *c, struct store_batch *next)
 		return r;
 	add_outage_row(c);
 	input_count_drops(c->input);
+	add_refused_rows(c);
 	add_stat_rows(c, c->batch);
 	add_engine_rows(c, c->batch);
 	c->batch->durable = slow_path_waiting(c->slow_path) > 0;

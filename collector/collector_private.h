@@ -32,6 +32,7 @@ struct collector {
 	uint64_t seed;
 	struct prefix *senders;
 	struct agent_source_rule *agent_sources;
+	struct refused_senders *refused;
 	struct slow_path *slow_path;
 	uint64_t submitted; /* batches given to the store */
 	struct input *input;

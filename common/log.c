@@ -30,8 +30,9 @@ static const struct {
 static struct {
 	const char *ident;
 	bool to_syslog;
+	int fd;
 	_Atomic(enum log_level) most; /* the only member that may change later */
-} sink = {.most = LOG_LEVEL_INFO};
+} sink = {.fd = STDERR_FILENO, .most = LOG_LEVEL_INFO};
 
 void
 log_open(const char *ident, bool to_syslog, enum log_level most)
@@ -42,6 +43,12 @@ log_open(const char *ident, bool to_syslog, enum log_level most)
 	tzset(); /* else the first message would allocate memory for it, whoever logs it */
 	if (to_syslog)
 		openlog(ident, LOG_PID, LOG_DAEMON);
+}
+
+void
+log_set_fd(int fd)
+{
+	sink.fd = fd < 0 ? STDERR_FILENO : fd;
 }
 
 void
@@ -63,8 +70,8 @@ write_stderr(enum log_level level, const char *room, const char *message)
 		n = sizeof(line) - 1;
 		line[n - 1] = '\n';
 	}
-	/* If standard error fails, there is nothing left to report that to. */
-	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+	/* If that fails, there is nothing left to report that to. */
+	if (write(sink.fd, line, (size_t)n) < 0)
 		return;
 }
 

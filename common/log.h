@@ -16,6 +16,9 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBU
  * level INFO. */
 void log_open(const char *ident, bool to_syslog, enum log_level most);
 
+/* Where lines go instead of standard error; -1: there again. Before there are threads, like log_open. */
+void log_set_fd(int fd);
+
 /* Changes the level from now on. Any thread may call it. */
 void log_set_most(enum log_level most);
 

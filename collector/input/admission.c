@@ -104,6 +104,7 @@ refuse(const struct admission *a, enum input_stat_id stat, const struct decode_o
     const char *why)
 {
 	stat_add(a->stats, stat, 1);
+	refused_senders_note(a->config->refused, origin->sender, why, origin->received_us);
 	log_warn_limited(ROOM, "datagram from %s%s%s refused: %s", origin->sender,
 	    origin->listener ? " to " : "", origin->listener ? origin->listener : "", why);
 }
@@ -152,6 +153,8 @@ keep(void *arg, const struct sockaddr *from, size_t n)
 
 	if (!is_allowed(f->admission, from) || fair_share_admit(f->share, from, n))
 		return true;
+	refused_senders_note(f->admission->config->refused, admission_sender(f->admission, from),
+	    "it sends more than its fair share", clock_wall_us(f->admission->config->clock));
 	log_warn_limited(ROOM,
 	    "more datagrams arrive than can be processed: those of %s beyond its fair share are "
 	    "dropped", admission_sender(f->admission, from));

@@ -41,6 +41,8 @@ static const struct stat_name stat_names[INPUT_N_STATS] = {
     [INPUT_STAT_READ_ERRORS] = {"input.read_errors", "failed reads of a socket"},
     [INPUT_STAT_ACCOUNTING_BEHIND] = {"input.accounting_behind",
 	"times a receiver thread waited because accounting was behind"},
+    [INPUT_STAT_REFUSED_UNNAMED] = {"input.refused_unnamed",
+	"refused datagrams that the list in `agents` does not have: too many came at once, or of too many addresses"},
 };
 
 struct input {
@@ -226,6 +228,9 @@ take_sflow(struct input *in, const void *octets, size_t n, const struct decode_o
 	struct decode_result *result = admission_result(in->admission);
 
 	sflow_input_take(in->sflow, octets, n, origin, result);
+	if (sflow_input_refusal(in->sflow))
+		refused_senders_note(in->config.refused, origin->sender, sflow_input_refusal(in->sflow),
+		    origin->received_us);
 	if (result->n > 0)
 		pass_on(in, result->records, result->n);
 }

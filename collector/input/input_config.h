@@ -5,6 +5,7 @@
 #ifndef EASE_COLLECTOR_INPUT_INPUT_CONFIG_H
 #define EASE_COLLECTOR_INPUT_INPUT_CONFIG_H
 
+#include "collector/input/refused_senders.h"
 #include "collector/input/sflow_input.h"
 #include "collector/input/slow_path.h"
 #include "collector/record.h"
@@ -31,6 +32,7 @@ enum input_stat_id {
 	INPUT_STAT_OVER_SHARE,
 	INPUT_STAT_READ_ERRORS,
 	INPUT_STAT_ACCOUNTING_BEHIND,
+	INPUT_STAT_REFUSED_UNNAMED,
 	INPUT_N_STATS,
 };
 
@@ -53,6 +55,7 @@ struct input_config {
 	ease_record_sink *sink;
 	void *sink_arg;
 	struct slow_path *slow_path; /* NULL: SNMPv3, informs and events are refused */
+	struct refused_senders *refused; /* NULL: who is refused is only logged */
 };
 
 #endif

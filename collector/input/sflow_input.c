@@ -60,9 +60,12 @@ struct sflow_input {
 	struct sflow_accounting accounting;
 	struct stat_set stats;
 	_Atomic uint64_t values[SFLOW_N_STATS];
+	const char *refusal; /* of the newest datagram, see sflow_input_refusal */
 	struct sflow_peer stranger; /* the agent of the newest datagram, where its sender may not speak for it: records
 				       name it until the next one */
 };
+
+static const char began_anew[] = "sFlow of an agent or a data source that began anew twice within a minute";
 
 /* The datagram that is being handled. */
 struct taking {
@@ -108,6 +111,12 @@ const struct stat_set *
 sflow_input_stats(const struct sflow_input *in)
 {
 	return &in->stats;
+}
+
+const char *
+sflow_input_refusal(const struct sflow_input *in)
+{
+	return in->refusal;
 }
 
 static void
@@ -284,6 +293,10 @@ take_flow(struct taking *t, const struct sflow_flow *f)
 		break;
 	case SFLOW_FLOW_REFUSED:
 		count(t->in, SFLOW_STAT_REFUSED_RESTART);
+		t->in->refusal = began_anew;
+		log_warn_limited(ROOM,
+		    "sample of data source %u:%u of agent %s refused: its numbers began anew twice within a minute (sent"
+		    " by %s)", f->source.class, f->source.index, t->peer->address, t->origin->sender);
 		return;
 	case SFLOW_FLOW_TAKEN:
 		break;
@@ -387,6 +400,7 @@ take_all(struct taking *t, struct sflow_datagram *d)
 			return verdict;
 		else {
 			count(t->in, SFLOW_STAT_REFUSED_SAMPLE);
+			t->in->refusal = sflow_verdict_text(verdict);
 			log_warn_limited(ROOM, "sample of agent %s ignored: %s", t->peer->address,
 			    sflow_verdict_text(verdict));
 		}
@@ -408,6 +422,9 @@ arrive(struct taking *t, const struct sflow_datagram *d)
 		arrival = sflow_arrive(t->peer, d, t->origin->received_us);
 	if (arrival.refused) {
 		count(in, SFLOW_STAT_REFUSED_RESTART);
+		in->refusal = began_anew;
+		log_warn_limited(ROOM, "datagram of agent %s refused: the agent began anew twice within a minute (sent by %s)",
+		    t->peer->address, t->origin->sender);
 		return false;
 	}
 	sflow_hear_peer(in->state, t->peer, t->origin->received_us);
@@ -533,10 +550,12 @@ sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
 
 	result->n = result->n_ignored = 0;
 	count(in, SFLOW_STAT_DATAGRAMS);
+	in->refusal = NULL;
 	verdict = take_datagram(&t, octets, n);
 	note_left(in);
 	if (verdict == SFLOW_END)
 		return verdict;
+	in->refusal = sflow_verdict_text(verdict);
 	count(in, verdict == SFLOW_BAD_VERSION ? SFLOW_STAT_REFUSED_VERSION
 					       : SFLOW_STAT_REFUSED_DATAGRAM);
 	log_warn_limited(ROOM, "datagram from %s%s%s %s: %s", origin->sender,

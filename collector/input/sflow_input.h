@@ -76,6 +76,9 @@ void sflow_input_free(struct sflow_input *in);
 enum sflow_verdict sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
     const struct decode_origin *origin, struct decode_result *result);
 
+/* Why the datagram that was taken last, or one of its samples, was refused; NULL: nothing of it was. */
+const char *sflow_input_refusal(const struct sflow_input *in);
+
 /* Has the sender of each agent judged anew, because the rules changed. */
 void sflow_input_forget_sources(struct sflow_input *in);
 

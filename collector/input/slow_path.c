@@ -233,6 +233,7 @@ static void
 refuse(struct slow_path *s, enum slow_path_stat_id stat, const char *why)
 {
 	count(s, stat);
+	refused_senders_note(s->config.refused, s->sender, why, clock_wall_us(s->config.clock));
 	log_warn_limited(ROOM, "message from %s refused: %s", s->sender, why);
 }
 
@@ -363,6 +364,8 @@ has_place_for_reply(struct slow_path *s, const struct inform_identity *inform)
 		return true;
 	case -EDQUOT:
 		count(s, SLOW_PATH_STAT_INFORMS_OVER_SHARE);
+		refused_senders_note(s->config.refused, s->sender, "it has its share of informs that wait for the store",
+		    clock_wall_us(s->config.clock));
 		log_warn_limited(ROOM,
 		    "inform from %s not accepted: its sender has its share of the %d replies that "
 		    "can wait for the store",

@@ -16,6 +16,7 @@
 #ifndef EASE_COLLECTOR_INPUT_SLOW_PATH_H
 #define EASE_COLLECTOR_INPUT_SLOW_PATH_H
 
+#include "collector/input/refused_senders.h"
 #include "collector/input/v3.h"
 #include "collector/record.h"
 #include "common/stat.h"
@@ -63,6 +64,7 @@ struct slow_path_config {
 	size_t n_users;		 /* 0: no SNMPv3; Net-SNMP's library is not started */
 	const char *engine_file; /* see v3_open */
 	const struct clock *clock;
+	struct refused_senders *refused; /* NULL: who is refused is only logged */
 	/* Each receives what one notification brought; false if some of it found no room. */
 	bool (*records)(void *arg, const struct ease_record *records, size_t n);
 	bool (*event)(void *arg, const struct ease_event *event);

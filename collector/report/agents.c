@@ -1,7 +1,8 @@
 /*
  * Agents: the switches that were heard, since when, how many of their samples arrived, how their
  * clocks differ from the collector's, as whom they are known and what was refused in their names,
- * and in a second table which events they sent. Also the long job that the store is doing, if there is one.
+ * in a second table which events they sent, and in a third whose datagrams the collector refused unread
+ * (input/refused_senders.h). Also the long job that the store is doing, if there is one.
  */
 #include "collector/report/event_names.h"
 #include "collector/report/number_format.h"
@@ -77,6 +78,23 @@ static const struct report_column event_columns[EVENT_COLUMNS] = {
 	[EVENT_NEWEST] = {"newest", "NEWEST", REPORT_TIME},
 	[EVENT_PORT] = {"newest_port", "PORT", REPORT_TEXT},
 	[EVENT_MAC] = {"newest_address", "ADDRESS", REPORT_TEXT},
+};
+
+enum {
+	REFUSED_ADDRESS,
+	REFUSED_DATAGRAMS,
+	REFUSED_REASON,
+	REFUSED_FIRST,
+	REFUSED_NEWEST,
+	REFUSED_COLUMNS,
+};
+
+static const struct report_column refused_columns[REFUSED_COLUMNS] = {
+	[REFUSED_ADDRESS] = {"address", "REFUSED SENDER", REPORT_TEXT},
+	[REFUSED_DATAGRAMS] = {"datagrams", "DATAGRAMS", REPORT_COUNT},
+	[REFUSED_REASON] = {"reason", "WHY", REPORT_TEXT},
+	[REFUSED_FIRST] = {"first", NULL, REPORT_TIME},
+	[REFUSED_NEWEST] = {"newest", "NEWEST", REPORT_TIME},
 };
 
 /* ---- clocks ---- */
@@ -292,6 +310,36 @@ add_events(struct query *query, bool all, struct report_result *events)
 	return err;
 }
 
+/* ---- who was refused ---- */
+
+/* Those of whom datagrams came in the range or later, who sent most first; each collector of a cluster knows its own. */
+static int
+add_refused_senders(struct query *query, struct report_result *refused)
+{
+	sqlite3_stmt *stmt;
+	int err;
+
+	if (query->mirror)
+		return 0;
+	stmt = query_prepare(query, "SELECT address, datagrams, reason, first_us, last_us FROM refused_sender"
+	    " WHERE last_us >= :from ORDER BY datagrams DESC, address LIMIT 20");
+	err = stmt ? 0 : -EIO;
+	while (err == 0 && (err = query_step(query, stmt)) == 1) {
+		struct report_value *row = result_add_row(refused);
+
+		err = row ? 0 : -ENOMEM;
+		if (!row)
+			break;
+		row[REFUSED_ADDRESS] = cell_text((const char *)sqlite3_column_text(stmt, 0));
+		row[REFUSED_DATAGRAMS] = cell_number(sqlite3_column_double(stmt, 1));
+		row[REFUSED_REASON] = cell_text((const char *)sqlite3_column_text(stmt, 2));
+		row[REFUSED_FIRST] = cell_time((uint64_t)sqlite3_column_int64(stmt, 3));
+		row[REFUSED_NEWEST] = cell_time((uint64_t)sqlite3_column_int64(stmt, 4));
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
 static int
 add_agent(struct report_result *result, struct query *query, const struct query_agent *agent)
 {
@@ -389,5 +437,9 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 		err = add_events(query, options->all && !options->has_to, result->below);
 	if (result->below)
 		result_hide_agent(result->below, query, EVENT_AGENT);
+	if (err == 0)
+		err = result_add_below(result->below, "refused_senders", refused_columns, REFUSED_COLUMNS);
+	if (err == 0)
+		err = add_refused_senders(query, result->below->below);
 	return err;
 }

@@ -147,9 +147,9 @@ render_csv(FILE *out, const struct report_result *result, const struct render_op
 	int err = put_table(out, result);
 
 	(void)options; /* times are UTC */
-	if (result->below && err == 0) {
+	for (const struct report_result *below = result->below; below && err == 0; below = below->below) {
 		putc('\n', out);
-		err = put_table(out, result->below);
+		err = put_table(out, below);
 	}
 	return ferror(out) ? -EIO : err;
 }

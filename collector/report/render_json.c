@@ -362,8 +362,8 @@ result_json(const struct report_result *result)
 		    json_integer((json_int_t)result->n_left_out));
 	if (result->warn > 0)
 		object = with(object, "warned", json_integer((json_int_t)result->n_warned));
-	if (result->below)
-		object = with(object, result->below->report, rows_json(result->below));
+	for (const struct report_result *below = result->below; below; below = below->below)
+		object = with(object, below->report, rows_json(below));
 	if (result->has_keys)
 		object = add_key_fields(result, object);
 	if (result->filter)

@@ -646,10 +646,11 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 		number_format_age((double)result->cluster_lag_s, lag);
 		fprintf(out, "The ClickHouse cluster is %s behind.\n", lag);
 	}
-	if (err == 0 && result->below && result->below->n_rows > 0) {
-		putc('\n', out);
-		err = print_rows(out, result->below, options);
-	}
+	for (const struct report_result *below = result->below; err == 0 && below; below = below->below)
+		if (below->n_rows > 0) {
+			putc('\n', out);
+			err = print_rows(out, below, options);
+		}
 	if (err == 0 && result->n_counters > 0)
 		err = print_counters(out, result, options);
 	return err == 0 && ferror(out) ? -EIO : err;

@@ -268,7 +268,7 @@ struct report_result {
 	size_t n_warned;
 
 	/* A second table below the first, owned by this result: only its report (its name in JSON),
-	 * columns, hidden and rows are set. NULL: none. */
+	 * columns, hidden, rows and perhaps a third table below it are set. NULL: none. */
 	struct report_result *below;
 
 	/* history only: how keys share each row, one result for each row, owned by this result.

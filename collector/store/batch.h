@@ -25,6 +25,7 @@ enum store_table {
 	STORE_AGENT_SOURCES,
 	STORE_AGENT_REFUSALS,
 	STORE_AGENT_CLOCKS,
+	STORE_REFUSED_SENDERS,
 	STORE_PORTS,
 	STORE_SAMPLES,
 	STORE_COUNTERS,
@@ -47,6 +48,7 @@ enum store_table {
 enum {
 	STORE_SENDER_TEXT = 64,            /* IPv6 with scope */
 	STORE_SOURCE_TEXT = 104,           /* an SNMPv3 user, @ and an address; an engine ID is shorter */
+	STORE_REASON_TEXT = 128,
 	STORE_ENGINE_ID_MAX = 32,          /* octets, RFC 3411 section 5 */
 	STORE_TRACKER_MAX = 640,           /* octets of a sequence tracker (collector/window) */
 	STORE_KEY_HALF = FRAME_IP_LEN + 3, /* of a conversation: address, port, protocol */
@@ -85,6 +87,14 @@ struct store_agent_refusal {
 	char source[STORE_SOURCE_TEXT]; /* of the newest */
 	uint8_t reason;			/* of the newest, enum store_refusal */
 	uint64_t first_us, last_us;	/* by the collector's clock */
+};
+
+/* Whose datagrams were refused unread, see version 21 in schema.h. */
+struct store_refused_sender {
+	char address[STORE_SENDER_TEXT];
+	char reason[STORE_REASON_TEXT]; /* of the newest */
+	uint64_t datagrams;		/* since the row before */
+	uint64_t first_us, last_us;	/* of these, by the collector's clock */
 };
 
 /* What is added to an agent's times, because its clock is wrong; see version 19 in schema.h. */

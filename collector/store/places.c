@@ -112,6 +112,7 @@ trim_port(struct places *p, const struct place_key *key)
 	if (run(p->trim) < 0)
 		return -EIO;
 	p->counts.beyond_limit += (uint64_t)sqlite3_changes(p->db);
+	p->counts.beyond_agent = key->agent;
 	return 0;
 }
 

@@ -43,6 +43,7 @@ void places_rolled_back(struct places *places);
 struct places_counts {
 	uint64_t crowded_out;  /* sightings that found no room */
 	uint64_t beyond_limit; /* rows deleted because a port had more than its number */
+	int64_t beyond_agent;  /* of the port that had it last */
 };
 struct places_counts places_counts(const struct places *places);
 

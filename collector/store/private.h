@@ -8,6 +8,7 @@
 #ifndef EASE_COLLECTOR_STORE_PRIVATE_H
 #define EASE_COLLECTOR_STORE_PRIVATE_H
 
+#include "collector/store/beyond_limit.h"
 #include "collector/store/places.h"
 #include "collector/store/unsettled.h"
 #include "collector/store/store.h"
@@ -34,6 +35,7 @@ struct store {
 	sqlite3_stmt *statements[STORE_N_TABLES];
 	sqlite3_stmt *limits[STORE_N_TABLES]; /* NULL: the table has none */
 	uint64_t limits_held;		      /* how often those of ports were: makes their hash another one */
+	struct beyond_limit beyond;	      /* what they deleted in the present batch */
 	struct unsettled *unsettled;
 	struct places *places; /* opened and closed with db */
 	struct upkeep upkeep;

@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 20, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 21, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -259,6 +259,10 @@ static const char *const store_schema[STORE_VERSION] = {
     "INSERT INTO place SELECT layer, address, agent, if_index, vlan, 0, max(time_us), count(*)" STORE_SIGHTINGS ";"
     "INSERT INTO place SELECT layer, address, agent, if_index, NULL, min(time_us), 0, 0" STORE_SIGHTINGS
     " ON CONFLICT DO UPDATE SET first_us = excluded.first_us;",
+    /* 21: refused_sender: whose datagrams were refused unread, how many, and why the newest was
+     * (input/refused_senders.h); times by the collector's clock */
+    "CREATE TABLE refused_sender(address TEXT PRIMARY KEY, reason TEXT NOT NULL, datagrams INTEGER NOT NULL,"
+    " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
 #endif

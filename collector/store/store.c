@@ -203,7 +203,7 @@ recycle(struct store *store, struct store_batch *batch)
 
 /* Runs the statement that deletes what a limit of the table leaves no room for. */
 static int
-delete_beyond_limit(struct store *store, int table)
+delete_beyond_limit(struct store *store, int table, int64_t agent)
 {
 	sqlite3_stmt *statement = store->limits[table];
 	int code = sqlite3_step(statement);
@@ -213,6 +213,7 @@ delete_beyond_limit(struct store *store, int table)
 		return -EIO;
 	stat_add(
 	    &store->stats, STORE_STAT_BEYOND_LIMIT, (uint64_t)sqlite3_changes(store->db));
+	beyond_limit_note(&store->beyond, agent, (uint64_t)sqlite3_changes(store->db));
 	return 0;
 }
 
@@ -227,7 +228,8 @@ hold_limit(struct store *store, int table, const void *row)
 	    (how->is_due && !how->is_due(row, sqlite3_last_insert_rowid(store->db))))
 		return 0;
 	how->bind_limit(&b, row);
-	return delete_beyond_limit(store, table);
+	return delete_beyond_limit(store, table,
+	    table == STORE_EVENTS ? ((const struct store_event *)row)->agent : 0);
 }
 
 enum { PLACE_BITS = 1 << 16 };
@@ -251,7 +253,7 @@ hold_port_limits(struct store *store, int table, const struct store_rows *rows)
 		held[bit / 64] |= UINT64_C(1) << bit % 64;
 		sqlite3_bind_int64(store->limits[table], 1, at.agent);
 		sqlite3_bind_int64(store->limits[table], 2, at.if_index);
-		if (delete_beyond_limit(store, table) < 0)
+		if (delete_beyond_limit(store, table, at.agent) < 0)
 			return -EIO;
 	}
 	return 0;
@@ -321,6 +323,7 @@ write_places(struct store *store, const struct store_batch *batch)
 	after = places_counts(store->places);
 	stat_add(&store->stats, STORE_STAT_PLACES_CROWDED, after.crowded_out - before.crowded_out);
 	stat_add(&store->stats, STORE_STAT_PLACES_BEYOND, after.beyond_limit - before.beyond_limit);
+	beyond_limit_note(&store->beyond, after.beyond_agent, after.beyond_limit - before.beyond_limit);
 	return r;
 }
 
@@ -338,6 +341,7 @@ write_rows(struct store *store, const struct store_batch *batch)
 		r = unsettled_write(store->unsettled, store->upkeep.parts, batch);
 	if (r == 0)
 		r = write_places(store, batch);
+	beyond_limit_tell(&store->beyond, store->db);
 	return r == 0 ? store_sql_run(store->db, "COMMIT") : r;
 }
 

@@ -89,6 +89,18 @@ bind_agent_refusal(struct binder *b, const void *row)
 }
 
 static void
+bind_refused_sender(struct binder *b, const void *row)
+{
+	const struct store_refused_sender *r = row;
+
+	put_text(b, r->address);
+	put_text(b, r->reason);
+	put_u64(b, r->datagrams);
+	put_u64(b, r->first_us);
+	put_u64(b, r->last_us);
+}
+
+static void
 bind_agent_clock(struct binder *b, const void *row)
 {
 	const struct store_agent_clock *c = row;
@@ -344,6 +356,9 @@ bind_stat(struct binder *b, const void *row)
 /* Limits: how many rows an agent or a port has at most, of the tables whose rows are not deleted
  * with a time that reports still show. The newest stay. */
 #define BOOTS_A_PORT "8"
+#define REFUSED_SENDERS "1024"
+#define REFUSED_SENDERS_A_LIMIT "256"
+#define REFUSED_AGE_US (30 * 86400000000ull)
 #define STATES_A_PORT "256"
 #define ERROR_SOURCES_A_PORT "256"
 #define EVENTS_AN_AGENT "100000"
@@ -408,6 +423,14 @@ bind_event_limit(struct binder *b, const void *row)
 }
 
 static void
+bind_refused_limit(struct binder *b, const void *row)
+{
+	const struct store_refused_sender *r = row;
+
+	put_u64(b, r->last_us > REFUSED_AGE_US ? r->last_us - REFUSED_AGE_US : 0);
+}
+
+static void
 bind_nothing(struct binder *b, const void *row)
 {
 	(void)b;
@@ -430,6 +453,14 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	.row_octets = sizeof(struct store_agent_refusal), .bind = bind_agent_refusal},
     [STORE_AGENT_CLOCKS] = {.sql = "INSERT OR REPLACE INTO agent_clock VALUES(?,?,?)",
 	.row_octets = sizeof(struct store_agent_clock), .bind = bind_agent_clock},
+    [STORE_REFUSED_SENDERS] = {.sql = "INSERT INTO refused_sender VALUES(?,?,?,?,?) ON CONFLICT DO UPDATE SET"
+			      " reason=excluded.reason, datagrams=datagrams+excluded.datagrams,"
+			      " last_us=max(last_us, excluded.last_us)",
+	.row_octets = sizeof(struct store_refused_sender), .bind = bind_refused_sender,
+	/* who sent least leaves: who sends under many addresses, and not who is refused again and again */
+	.limit_sql = "DELETE FROM refused_sender WHERE last_us < ?1 OR ((SELECT count(*) FROM refused_sender) > "
+	REFUSED_SENDERS " AND address IN (SELECT address FROM refused_sender ORDER BY datagrams, last_us LIMIT "
+	REFUSED_SENDERS_A_LIMIT "))", .bind_limit = bind_refused_limit},
     [STORE_PORTS] = {.sql = "INSERT OR REPLACE INTO port VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	.row_octets = sizeof(struct store_port), .bind = bind_port,
 	.limit_sql =

@@ -232,6 +232,8 @@ static void
 note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r, uint64_t time_us)
 {
 	if (r->boot > a->row.boot) {
+		log_info_limited(ROOM, "the agent at %s began anew: boot %u after boot %u", a->row.address, r->boot,
+		    a->row.boot);
 		agent_note_boot(a, r->boot);
 		a->row.last_us = time_us; /* its clock may have started again at an earlier time */
 	}
@@ -829,8 +831,10 @@ add_believed(struct accounting *acc, struct agent *a, struct store_batch *batch,
 		a->row.first_us = moved_time(&move, times->oldest_us);
 		a->row.last_us = a->row.first_us;
 	}
-	if (move.time_us != 0 || move.least_us > 0)
+	if (move.time_us != 0 || move.least_us > 0) {
 		stat_add_own(&acc->stats, ACCOUNTING_STAT_CLOCK_CORRECTED, n);
+		accounting_tell_odd_times(a, move.time_us, move.least_us > 0 ? times->newest_us - times->oldest_us : 0);
+	}
 	if (move.boot == 0 && move.time_us == 0 && move.least_us == 0)
 		add_all(acc, batch, records, n);
 	else

@@ -58,6 +58,19 @@ tell(struct accounting *acc, const struct agent *a, struct store_batch *batch)
 		memcpy(row->text, how, sizeof(row->text));
 }
 
+void
+accounting_tell_odd_times(const struct agent *a, int64_t moved_us, uint64_t span_us)
+{
+	if (moved_us != a->clock.offset_us)
+		log_warn_limited(ROOM,
+		    "a notification of the agent at %s is %.0f s off the time of its others: it is stamped by its"
+		    " reception", a->row.address, fabs((double)(moved_us - a->clock.offset_us)) / 1e6);
+	else if (span_us > 0)
+		log_warn_limited(ROOM,
+		    "a notification of the agent at %s has records of %.0f s: the older ones are stamped by its newest",
+		    a->row.address, (double)span_us / 1e6);
+}
+
 int64_t
 accounting_judge_clock(
     struct accounting *acc, struct agent *a, uint64_t newest_us, struct store_batch *batch)

@@ -102,6 +102,10 @@ void accounting_expect_refused(struct accounting *acc, const struct agent *a, ui
  * clock was set in between, what it would show otherwise is kept. */
 void accounting_note_clock(struct accounting *acc, uint64_t received_us);
 
+/* Tells in the log that a notification was stamped otherwise than the agent's others, by moved_us, or that its
+ * records are of span_us, more than those of one notification may be (0: they are not). */
+void accounting_tell_odd_times(const struct agent *a, int64_t moved_us, uint64_t span_us);
+
 /* Returns what is to be added to the times of an agent's notification, whose newest one is newest_us as the
  * agent says it. An event and a line of the log tell when a clock is found wrong, or right again. */
 int64_t accounting_judge_clock(struct accounting *acc, struct agent *a, uint64_t newest_us,

@@ -5,6 +5,7 @@
 #include "tests/sql.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -447,7 +448,6 @@ attack_rig_open(struct attack_rig *r, uint64_t seed, const char *further)
 	static const uint8_t other_id[8] = {6, 6, 6, 6, 6, 6, 6, 6};
 
 	memset(r, 0, sizeof(*r));
-	log_set_most(getenv("EASE_ATTACKS_LOG") ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR);
 	r->random = seed;
 	attack_draw(r, 1);
 	r->clock = (struct clock){.manual = true, .manual_wall_us = NOON_US, .manual_mono_us = 2 * DAY_US};
@@ -455,6 +455,10 @@ attack_rig_open(struct attack_rig *r, uint64_t seed, const char *further)
 	ck_assert_ptr_nonnull(mkdtemp(r->dir));
 	snprintf(r->conf, sizeof(r->conf), "%s/conf", r->dir);
 	snprintf(r->db, sizeof(r->db), "%s/ease.db", r->dir);
+	snprintf(r->log, sizeof(r->log), "%s/log", r->dir);
+	r->log_fd = open(r->log, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	ck_assert_int_ge(r->log_fd, 0);
+	log_set_fd(r->log_fd);
 	attack_v3_begin();
 	attack_v3_user(&r->other, ATTACK_USER, other_id, AUTH_PASSPHRASE, PRIV_PASSPHRASE);
 	for (int i = 0; i < FLEET_SWITCHES; i++)
@@ -490,11 +494,27 @@ attack_rig_start(struct attack_rig *r)
 void
 attack_rig_remove(struct attack_rig *r)
 {
-	char command[128];
+	char command[256];
 
 	collector_config_free(&r->config);
-	snprintf(command, sizeof(command), "rm -rf '%s'", r->dir);
+	log_set_fd(-1);
+	close(r->log_fd);
+	snprintf(command, sizeof(command), "%s '%s'; rm -rf '%s'", getenv("EASE_ATTACKS_LOG") ? "cat" : ":", r->log,
+	    r->dir);
 	ck_assert_int_eq(system(command), 0);
+}
+
+void
+attack_expect_named(const struct attack_rig *r, const char *who, const char *when)
+{
+	char command[256], sql[512];
+
+	snprintf(command, sizeof(command), "grep -v ' info stat: ' '%s' | grep -qF '%s'", r->log, who);
+	ck_assert_msg(system(command) == 0, "%s: no line of the log names %s", when, who);
+	snprintf(sql, sizeof(sql), "SELECT (SELECT count(*) FROM agent WHERE address = '%1$s') + (SELECT count(*) FROM"
+	    " agent_source WHERE source = '%1$s') + (SELECT count(*) FROM agent_refused WHERE source = '%1$s') +"
+	    " (SELECT count(*) FROM refused_sender WHERE address = '%1$s')", who);
+	ck_assert_msg(sql_number(r->db, sql) > 0, "%s: `agents` has nothing of %s", when, who);
 }
 
 uint64_t

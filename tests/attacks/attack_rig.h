@@ -67,7 +67,8 @@ struct fleet_switch {
 
 struct attack_rig {
 	bool rests; /* each step waits for the store's upkeep, too, as hours pass in seconds */
-	char dir[64], conf[96], db[96];
+	char dir[64], conf[96], db[96], log[96];
+	int log_fd; /* of the collector's log, in which an attacker must be named */
 	struct clock clock;
 	struct collector_config config;
 	struct collector *collector;
@@ -123,6 +124,10 @@ uint64_t attack_stat(const struct attack_rig *r, const char *name);
 
 /* After attack_rig_close: the store has what the fleet sent, and nothing else in its name. */
 void attack_expect_fleet(const struct attack_rig *r, const char *when);
+
+/* After attack_rig_close: the log has a line with that text, and `agents` shows it as an agent, a source or a sender
+ * that was refused. */
+void attack_expect_named(const struct attack_rig *r, const char *who, const char *when);
 
 /* Octets of the store's files. */
 uint64_t attack_store_octets(const struct attack_rig *r);

@@ -14,6 +14,7 @@ struct attack {
 	const char *name;
 	void (*send)(struct attack_rig *r, uint32_t i); /* the i-th datagram, from 0 */
 	const char *counters; /* "a|b": one of them at least rises; "": there is nothing to refuse */
+	const char *named; /* how log and `agents` name it; NULL: by ATTACKER's address */
 };
 
 extern const struct attack attacks[];

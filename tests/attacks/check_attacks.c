@@ -1,7 +1,8 @@
 /*
  * Each attack of attacks.h beside an honest fleet of a hundred switches, of which seven (one by SNMPv3, one by
  * sFlow) come when it is under way; the collector is restarted in its midst. Afterwards the store has what the fleet sent, to the last sample and
- * octet; nothing was lost for want of room; the attacker is counted; and the file is within its size.
+ * octet; nothing was lost for want of room; the attacker is counted, and named in the log and by `agents`; and the
+ * file is within its size.
  *
  * What only fills is tried by the hour, too: the store has a number for each source.
  *
@@ -120,6 +121,8 @@ try(const struct attack *attack)
 	attack_rig_close(&rig);
 	print_figures(name);
 	attack_expect_fleet(&rig, name);
+	if (attack)
+		attack_expect_named(&rig, attack->named ? attack->named : "10.66.0.1", name);
 	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20,
 	    "%s: the store has %" PRIu64 " octets", name, attack_store_octets(&rig));
 	/* Upkeep begins where the first of them does: whatever year an agent says, it walks a day at most. */

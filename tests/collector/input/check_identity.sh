@@ -151,6 +151,20 @@ by_sflow() {
 	expect 'sFlow: easetop agents says who' "$(ask 'SELECT source, records FROM agent_refused')" "$stranger|10"
 }
 
+# Of whom nothing is read: by a wrong community, and no SNMP at all. `agents` says whose that was, and why.
+refused_unread() {
+	local told
+	rig_new
+	rig_collector || { fail 'refused unread' 'no collector'; return; }
+	for _ in 1 2 3; do event $stranger 95 -v 2c -c wrong; done
+	perl -MSocket -e 'my ($port, $from) = @ARGV; socket(my $s, AF_INET, SOCK_DGRAM, 0); bind($s, sockaddr_in(0, inet_aton($from)));
+	    send($s, "\x30\x03no\e[2J", 0, sockaddr_in($port, INADDR_LOOPBACK))' "$trap_port" $moved
+	wait_for 5 test "$(ask 'SELECT count(*) FROM refused_sender')" = 2
+	told=$("$build/collector/easetop" agents --last 5m --store "sqlite:$rig/ease.db" --format json |
+	    jq -c '[.refused_senders[] | [.address, .datagrams, .reason]]')
+	expect 'refused unread: agents says whose, how many and why' "$told" "[[\"$stranger\",3,\"its community is not in the option communities; add it to accept it\"],[\"$moved\",1,\"not an SNMP notification\"]]"
+}
+
 # A stranger is heard before the switch itself. Its refusal says what to add, which is added as it stands.
 heard_first() {
 	local told row
@@ -180,6 +194,7 @@ heard_first() {
 
 by_address
 heard_first
+refused_unread
 by_engine
 by_sflow
 exit $failed
