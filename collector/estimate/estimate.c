@@ -424,6 +424,7 @@ add_part_in(enum estimate_unit unit, struct estimate_key *key, const struct esti
 	struct moments k = moments_of(unit, sums);
 	struct estimate_key_unit *to = &key->unit[unit];
 	double g = facts->g[unit], y, total = facts->total[unit], share, own;
+	bool is_all = sums->n == s->all.n; /* rounding must leave nothing of others: limits look whether there is */
 	struct estimate_piece *piece;
 
 	if (!facts->counted[unit]) {
@@ -431,14 +432,14 @@ add_part_in(enum estimate_unit unit, struct estimate_key *key, const struct esti
 		return;
 	}
 	own = g * g * k.w2y2 - g * k.wy2;
-	share = at_most(1, facts->per_y[unit] * g * k.wy + facts->per_variance[unit] * own);
+	share = is_all ? 1 : at_most(1, facts->per_y[unit] * g * k.wy + facts->per_variance[unit] * own);
 	own = at_least(0, own);
 	y = share * total;
 	piece = share <= 0.5 ? &to->key : &to->rest;
 	to->estimate += y;
 	to->own_variance += own;
 	piece->y += share <= 0.5 ? y : total - y;
-	piece->variance += share_variance(s, unit, &k, own, share, facts);
+	piece->variance += is_all ? 0 : share_variance(s, unit, &k, own, share, facts);
 	piece->total += total;
 	if (unit == ESTIMATE_OCTETS && share > 0.5) {
 		key->rest_wb += s->all.wb - sums->wb;

@@ -226,6 +226,28 @@ START_TEST(the_only_key_has_a_width)
 }
 END_TEST
 
+/* Whatever rounding does with weights and totals: of others nothing is left, on any machine. */
+START_TEST(a_key_with_all_samples_leaves_nothing)
+{
+	for (int n = 1; n <= 200; n++) {
+		struct estimate_sums key = together(samples_of(n, 7 + 0.1 * n, 64 + n), samples_of(n / 3, 400, 1518));
+		struct estimate_stratum s = {key, 0.7931 * key.w, 1.0177 * key.wb, 0, 400};
+		struct estimate_range *range;
+		struct estimate_key all;
+
+		ck_assert_int_eq(estimate_range_create(&s, 1, &range), 0);
+		estimate_key_begin(&all);
+		estimate_key_add(range, &all, 0, &key);
+		estimate_key_end(range, &all);
+		for (int unit = 0; unit < ESTIMATE_N_UNITS; unit++) {
+			ck_assert_double_eq(all.unit[unit].rest.y, 0);
+			ck_assert_double_eq(all.unit[unit].rest.variance, 0);
+		}
+		estimate_range_destroy(range);
+	}
+}
+END_TEST
+
 /* All samples of a port are of one key. Named beforehand, its lower limit p is Clopper and Pearson's: p^n = a. In a
  * list any key that was seen stands there, so that one sample says nothing but that there was one, and of two
  * p^2 = a (1 - (1 - p)^2), p = 2 a / (1 + a). Frames are 64 octets, but the port counted 400 a frame. */
@@ -661,6 +683,7 @@ main(void)
 	tcase_add_test(tc, without_counters_keys_and_total_are_raised_alike);
 	tcase_add_test(tc, every_frame_sampled_is_counted);
 	tcase_add_test(tc, the_only_key_has_a_width);
+	tcase_add_test(tc, a_key_with_all_samples_leaves_nothing);
 	tcase_add_test(tc, a_list_allows_for_the_key_having_been_seen);
 	tcase_add_test(tc, limits_stay_within_what_is_certain);
 	tcase_set_timeout(tc, 300);
