@@ -223,6 +223,7 @@ compare_with_past(const struct report *report, struct query *query,
 	if (result->empty || result->from_us < back_us)
 		return 0;
 	then.all = false;
+	then.moment = (struct report_moment){0};
 	then.has_from = then.has_to = true;
 	then.from_us = result->from_us - back_us;
 	then.to_us = result->to_us - back_us;

@@ -4,7 +4,7 @@
  * lists count, so that the keys of a step and its others add up to what was counted.
  *
  * Steps begin at full multiples of their length (UTC) and consist of whole windows that the store
- * still has; the first and the last step end where the range does.
+ * still has, or are parts of one; the first and the last step end where the range does.
  */
 #include "collector/report/result.h"
 #include "collector/report/lists.h"
@@ -12,7 +12,7 @@
 #include "collector/report/query_private.h"
 #include "collector/report/reports.h"
 #include "collector/report/unkeyed.h"
-#include "collector/store/schema.h"
+#include "collector/store/levels.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,7 +22,10 @@
 
 enum {
 	STEPS_CHOSEN = 120, /* as many as a chart or a screen shows well */
-	STEPS_MAX = 300,    /* each is a query of the store */
+	STEPS_MAX = 361,    /* each is a query of the store; an hour in steps of 10 s, and where it is cut */
+	/* Steps of windows are read from samples: chosen unasked where these are few, and ports, too. */
+	FINE_SAMPLES = 100000,
+	FINE_PORTS = 1000,
 	KEYS_MAX = 50,	    /* followed; the smaller ones are among the others */
 	BAR_WIDTH = 30,
 };
@@ -86,6 +89,44 @@ steps_of(const struct query_range *range, uint64_t step_us)
 	return (range->to_us - 1) / step_us - range->from_us / step_us + 1;
 }
 
+/* Lengths of steps within a window, of which each is a whole number of. */
+static const uint64_t fine_steps_us[] = {10000000, 20000000, 30000000};
+
+/* The first that is as long as that; 0: none is. */
+static uint64_t
+fine_step(uint64_t least_us)
+{
+	for (size_t i = 0; i < ARRAY_LEN(fine_steps_us); i++)
+		if (fine_steps_us[i] >= least_us)
+			return fine_steps_us[i];
+	return 0;
+}
+
+static bool
+is_fine(const struct history *h)
+{
+	return h->step_us < STORE_WINDOW_US;
+}
+
+/* Counters are thinned to those of minutes after an hour, and each step reads its samples. */
+static int
+choose_fine_step(struct history *h)
+{
+	struct query *query = h->query;
+	uint64_t kept_since_us = 0;
+	int err;
+
+	if (query->mirror || h->whole->samples == 0 || h->whole->samples > FINE_SAMPLES ||
+	    query->n_ports > FINE_PORTS || query->levels[LEVEL_1_MIN].kept_us > query->range.from_us ||
+	    query->range.from_us + STORE_COUNTERS_FINE_US < query->newest_us ||
+	    steps_of(&query->range, fine_steps_us[0]) > STEPS_CHOSEN)
+		return 0;
+	err = query_find_kept_since(query, &kept_since_us);
+	if (err == 0 && kept_since_us == 0 && query->samples_since_us > 0)
+		h->step_us = fine_steps_us[0];
+	return err;
+}
+
 /* finest_us: length of the windows that are kept at the start of the range; a step is a
  * multiple. */
 static uint64_t
@@ -112,14 +153,24 @@ choose_step(struct history *h)
 	const struct query_range *range = &h->query->range;
 	uint64_t finest_us = query_finest_us(h->query, range->from_us);
 	uint64_t windows = (h->options.step_us + finest_us - 1) / finest_us;
+	int err = 0;
 
 	if (range->to_us <= range->from_us) { /* nothing stored yet */
 		h->step_us = STORE_WINDOW_US;
 		return 0;
 	}
 	h->step_us = windows > 0 ? windows * finest_us : chosen_step(range, finest_us);
-	if (steps_of(range, h->step_us) <= STEPS_MAX)
-		return 0;
+	if (windows == 0)
+		err = choose_fine_step(h);
+	else if ( fine_step(h->options.step_us) > 0 && finest_us == STORE_WINDOW_US)
+		h->step_us = fine_step(h->options.step_us);
+	if (is_fine(h) && h->query->mirror) {
+		snprintf(h->query->error, sizeof(h->query->error),
+		    "step: a cluster has whole minutes; ask a collector's own store for less");
+		return -EINVAL;
+	}
+	if (err || steps_of(range, h->step_us) <= STEPS_MAX)
+		return err;
 	snprintf(h->query->error, sizeof(h->query->error),
 	    "step: the range has more than %d steps; make them longer", STEPS_MAX);
 	return -EINVAL;
@@ -346,6 +397,21 @@ add_step(struct history *h, uint64_t from_us, uint64_t to_us)
 	return err;
 }
 
+static void
+name_coarse(struct history *h)
+{
+	struct report_coarse *coarse = &h->result->coarse;
+
+	for (size_t i = 0; i < h->query->n_ports; i++) {
+		const struct query_port *port = &h->query->ports[i];
+
+		if (!port->is_coarse || !port_is_counted(&h->options, port) ||
+		    coarse->n_ports++ >= REPORT_UNCOUNTED_NAMED)
+			continue;
+		result_name_port(port, &coarse->ports[coarse->n_ports - 1]);
+	}
+}
+
 static int
 add_steps(struct history *h)
 {
@@ -356,10 +422,16 @@ add_steps(struct history *h)
 	h->query->only = h->keys.keys;
 	h->query->n_only = h->keys.n;
 	query_begin_steps(h->query, h->step_us);
+	if (is_fine(h)) {
+		h->keys.dimension.kind = 0; /* of kept samples */
+		err = query_begin_fine(h->query);
+	}
 	for (; err == 0 && at_us < range.to_us; at_us += h->step_us)
 		err = add_step(h, at_us > range.from_us ? at_us : range.from_us,
 		    at_us + h->step_us < range.to_us ? at_us + h->step_us : range.to_us);
+	query_end_fine(h->query);
 	query_end_steps(h->query);
+	name_coarse(h);
 	h->query->only = NULL;
 	h->query->n_only = 0;
 	return err;

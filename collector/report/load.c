@@ -344,8 +344,8 @@ add_members(struct query *query, struct port_load *p)
 }
 
 static int
-load_port(struct query *query, struct report_result *result, const struct query_port *port,
-    double other_skip)
+load_port(struct query *query, const struct report_options *options, struct report_result *result,
+    const struct query_port *port, double other_skip)
 {
 	struct port_load p = {.port = port, .other_skip = other_skip};
 	int err = query_load(query, port, &p.load);
@@ -360,7 +360,8 @@ load_port(struct query *query, struct report_result *result, const struct query_
 	p.silent = live ? port->silent : p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
 	p.silent_s = age_us / 1e6;
 	find_skips(query, &p);
-	result_count_port(result, port);
+	if (port_is_counted(options, port)) /* what lists count: sections of the page have one sum */
+		result_count_port(result, port);
 	return add_port(result, &p);
 }
 
@@ -453,7 +454,7 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 	skip = mean_skip(query);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)
-			err = load_port(query, result, &query->ports[i], skip);
+			err = load_port(query, options, result, &query->ports[i], skip);
 	if (err == 0 && options->port_sort != REPORT_PORTS_IN_ORDER)
 		err = sort_rows(result, options->port_sort);
 	if (options->has_top && result->n_rows > options->top) {

@@ -171,6 +171,7 @@ query_close(struct query *query)
 		sqlite3_finalize(query->kept[i].stmt);
 	sqlite3_close(query->db);
 	query_end_steps(query);
+	query_end_fine(query);
 	query_forget_gaps(query);
 	mirror_close(query->mirror);
 	free(query->path);
@@ -560,6 +561,11 @@ set_range(struct query *query, const struct report_options *options, uint64_t no
 	for (size_t i = 0; i < query->n_agents; i++)
 		if (query->agents[i].sets_range && query->agents[i].last_us > query->newest_us)
 			query->newest_us = query->agents[i].last_us;
+	if (options->moment.now_us > 0) {
+		query->range = (struct query_range){options->moment.from_us, options->moment.to_us};
+		query_fit_range(query);
+		return 0;
+	}
 	if (options->all)
 		err = set_whole_range(query, all_right);
 	else
@@ -584,6 +590,8 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 {
 	int err;
 
+	if (options->moment.now_us > 0)
+		now_us = options->moment.now_us;
 	query->n_agents = query->n_ports = 0; /* those of an earlier question */
 	query->newest_us = 0;
 	query->failed = 0;
@@ -603,6 +611,37 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 	if (err == 0 && !query_add_functions(query, options))
 		err = query_fail_sql(query);
 	return err;
+}
+
+void
+query_rest(struct query *query)
+{
+	query_end_steps(query);
+	query_end_fine(query);
+	query_forget_gaps(query);
+	free(query->agents);
+	free(query->ports);
+	query->agents = NULL;
+	query->ports = NULL;
+	query->n_agents = query->n_ports = 0;
+	query->filter = NULL;
+	*query->error = '\0';
+	for (int i = 0; i < QUERY_KEPT; i++) {
+		sqlite3_finalize(query->kept[i].stmt);
+		query->kept[i] = (struct query_kept){0};
+	}
+	sqlite3_db_release_memory(query->db);
+}
+
+struct report_moment
+query_moment(const struct query *query, uint64_t now_us)
+{
+	return (struct report_moment){
+		.now_us = now_us,
+		.from_us = query->older_us > 0 ? query->older_us : query->range.from_us,
+		.to_us = query->range.to_us,
+		.at_edge = query->edge_us > 0 && query->range.to_us == query->edge_us,
+	};
 }
 
 void

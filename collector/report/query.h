@@ -64,6 +64,7 @@ struct query_port {
 	uint64_t expected, received; /* samples */
 	uint64_t cut_numbers; /* of those lost: in losses longer than a notification, which cut is about */
 	uint64_t counters_us;	     /* newest counters, device's clock; 0: none are known */
+	bool is_coarse; /* in a step of a window its counters were too far apart to tell what passed in the step */
 	bool silent; /* of a range that ends at the edge: it no longer counts, so the edge is without it */
 	/* What it counted after the edge in the last window; sides are without it. By enum
 	 * ease_direction and estimate_unit. */
@@ -139,6 +140,7 @@ struct query_cluster {
 struct mirror;
 struct query_steps;
 struct query_gaps;
+struct query_fine;
 
 struct query {
 	sqlite3 *db;
@@ -147,6 +149,7 @@ struct query {
 	const struct filter *filter; /* of the question, borrowed; NULL: all pass */
 	struct query_fetch_range fetch_range; /* for the statement that is prepared next */
 	struct query_steps *steps; /* NULL: none under way */
+	struct query_fine *fine;   /* the same for steps of windows */
 	int failed; /* what fetching from a cluster returned: each step of the statement returns it */
 	struct query_limits limits;
 	char *path;
@@ -198,6 +201,12 @@ void query_limit(struct query *query, const struct query_limits *limits);
  * -ENOENT if the filter names an agent or a port that is not known. Drops what an earlier question read. */
 int query_begin(struct query *query, const struct report_options *options, uint64_t now_us);
 
+/* After query_begin at that time: the range as it was resolved, for other questions (report_options.moment). */
+struct report_moment query_moment(const struct query *query, uint64_t now_us);
+
+/* Drops what a question read, for a query that is kept open for others: they see the same state of the store. */
+void query_rest(struct query *query);
+
 /* Length of the shortest windows that the store still has from that time on. */
 uint64_t query_finest_us(const struct query *query, uint64_t from_us);
 
@@ -211,6 +220,12 @@ void query_narrow(struct query *query, uint64_t from_us, uint64_t to_us);
  * many. */
 void query_begin_steps(struct query *query, uint64_t step_us);
 void query_end_steps(struct query *query);
+
+/* From now on query_narrow gives steps of windows, in their order, of a query of a file; a step lies within one
+ * window. Their totals are the window's, divided by counters or else by samples, their samples the kept ones: of a
+ * dimension without kind. 0 or -ENOMEM. */
+int query_begin_fine(struct query *query);
+void query_end_fine(struct query *query);
 
 /* Reads totals and sums of every port in the range, with what was counted in gaps between counters, and its samples expected and received. */
 int query_windows(struct query *query);

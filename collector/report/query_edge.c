@@ -204,6 +204,17 @@ end_of_known(const struct query *query, uint64_t edge_us)
 	return query->mirror ? store_window_start(edge_us, STORE_WINDOW_US) : edge_us;
 }
 
+/* The edge was found by an earlier question, whatever ports this one is about. */
+static int
+take_edge(struct query *query, const struct report_options *options, uint64_t newest_us)
+{
+	uint64_t edge_us;
+	int err = find_edge(query, options, newest_us, &edge_us);
+
+	query->edge_us = query->range.to_us;
+	return err ? err : find_edge_part(query, query->edge_us);
+}
+
 int
 query_find_edge(struct query *query, const struct report_options *options, uint64_t now_us)
 {
@@ -214,7 +225,9 @@ query_find_edge(struct query *query, const struct report_options *options, uint6
 
 	query->edge_us = 0;
 	query->beyond_known = false;
-	if (!is_live(query, now_us))
+	if (options->moment.at_edge)
+		return take_edge(query, options, newest_us);
+	if (options->moment.now_us > 0 || !is_live(query, now_us))
 		return 0;
 	err = find_edge(query, options, newest_us, &edge_us);
 	if (err || edge_us == 0 || edge_us >= range->to_us)
@@ -238,41 +251,34 @@ query_find_edge(struct query *query, const struct report_options *options, uint6
 
 /* ---- what was counted after the edge ---- */
 
-enum { IN_PKTS, IN_OCTETS, OUT_PKTS, OUT_OCTETS, STALLED_PKTS, N_VALUES };
-
-struct counted {
-	bool known;
-	uint64_t time_us, discontinuity_us;
-	double value[N_VALUES]; /* NAN: the device does not count it */
-};
-
 #define COUNTED_COLUMNS "time_us, discontinuity_us, pool_in, in_octets, pool_out, out_octets, stalled_pkts"
 
-struct reading {
-	struct query *query;
-	sqlite3_stmt *until, *from; /* the newest counters up to a time, the oldest from it on */
-};
-
 static int
-read_counted(const struct reading *r, sqlite3_stmt *stmt, const struct query_port *port,
-    uint64_t at_us, struct counted *counted)
+read_counted(struct query *query, const char *sql, const struct query_port *port, uint64_t at_us,
+    struct query_reading *counted)
 {
+	uint64_t edge_us = query->edge_us;
+	sqlite3_stmt *stmt;
 	int more;
 
-	*counted = (struct counted){0};
-	sqlite3_reset(stmt);
+	*counted = (struct query_reading){0};
+	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, edge_us, edge_us + STORE_WINDOW_US);
+	stmt = query_prepare_kept(query, sql);
+	if (!stmt)
+		return -EIO;
 	sqlite3_bind_int64(stmt, 1, port->agent->id);
 	sqlite3_bind_int64(stmt, 2, port->if_index);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)at_us);
-	more = query_step(r->query, stmt);
-	if (more != 1)
-		return more;
-	counted->known = true;
-	counted->time_us = query_u64(stmt, 0);
-	counted->discontinuity_us = query_u64(stmt, 1);
-	for (int i = 0; i < N_VALUES; i++)
-		counted->value[i] = query_count(stmt, 2 + i);
-	return 0;
+	more = query_step(query, stmt);
+	if (more == 1) {
+		counted->known = true;
+		counted->time_us = query_u64(stmt, 0);
+		counted->discontinuity_us = query_u64(stmt, 1);
+		for (int i = 0; i < QUERY_N_COUNTED; i++)
+			counted->value[i] = query_count(stmt, 2 + i);
+	}
+	query_give_back(query, stmt);
+	return more < 0 ? more : 0;
 }
 
 /* What is counted between counters so far apart is in no window (query_gaps.c). */
@@ -283,17 +289,17 @@ is_gap(uint64_t from_us, uint64_t until_us)
 	    PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US;
 }
 
-/* What was counted at a time, interpolated between the counters around it; where these began anew in
- * between, what the later or, without them, the earlier ones say. */
-static int
-counted_at(const struct reading *r, const struct query_port *port, uint64_t at_us, struct counted *at)
+int
+query_reading_at(struct query *query, const struct query_port *port, uint64_t at_us, struct query_reading *at)
 {
-	struct counted before;
+	struct query_reading before;
 	double part;
-	int err = read_counted(r, r->until, port, at_us, &before);
+	int err = read_counted(query, "SELECT " COUNTED_COLUMNS " FROM counter WHERE agent = ?1"
+	    " AND if_index = ?2 AND time_us <= ?3 ORDER BY time_us DESC LIMIT 1", port, at_us, &before);
 
 	if (err == 0)
-		err = read_counted(r, r->from, port, at_us, at);
+		err = read_counted(query, "SELECT " COUNTED_COLUMNS " FROM counter WHERE agent = ?1"
+		    " AND if_index = ?2 AND time_us >= ?3 ORDER BY time_us LIMIT 1", port, at_us, at);
 	if (err || !before.known)
 		return err;
 	if (!at->known)
@@ -301,8 +307,11 @@ counted_at(const struct reading *r, const struct query_port *port, uint64_t at_u
 	if (at->discontinuity_us != before.discontinuity_us || at->time_us <= before.time_us ||
 	    is_gap(before.time_us, at->time_us))
 		return 0;
+	at->apart_us = at->value[QUERY_COUNTED_IN_PKTS] != before.value[QUERY_COUNTED_IN_PKTS] ||
+		at->value[QUERY_COUNTED_OUT_PKTS] != before.value[QUERY_COUNTED_OUT_PKTS]
+	    ? at->time_us - before.time_us : 0;
 	part = (double)(at_us - before.time_us) / (double)(at->time_us - before.time_us);
-	for (int i = 0; i < N_VALUES; i++)
+	for (int i = 0; i < QUERY_N_COUNTED; i++)
 		at->value[i] = before.value[i] + part * (at->value[i] - before.value[i]);
 	at->time_us = at_us;
 	return 0;
@@ -310,20 +319,22 @@ counted_at(const struct reading *r, const struct query_port *port, uint64_t at_u
 
 /* From the edge to the end of its window: later windows are not read. */
 static int
-read_beyond(const struct reading *r, struct query_port *port, uint64_t edge_us)
+read_beyond(struct query *query, struct query_port *port)
 {
+	uint64_t edge_us = query->edge_us;
 	uint64_t end_us = store_window_start(edge_us, STORE_WINDOW_US) + STORE_WINDOW_US;
-	struct counted at, end;
-	int err = counted_at(r, port, edge_us, &at);
+	struct query_reading at, end;
+	int err = query_reading_at(query, port, edge_us, &at);
 
 	if (err == 0)
-		err = counted_at(r, port, end_us, &end);
+		err = query_reading_at(query, port, end_us, &end);
 	if (err || !at.known || !end.known || at.discontinuity_us != end.discontinuity_us)
 		return err;
-	port->beyond_stalled = fmax(0, end.value[STALLED_PKTS] - at.value[STALLED_PKTS]);
-	for (int i = 0; i < STALLED_PKTS; i++)
+	port->beyond_stalled =
+	    fmax(0, end.value[QUERY_COUNTED_STALLED_PKTS] - at.value[QUERY_COUNTED_STALLED_PKTS]);
+	for (int i = 0; i < QUERY_COUNTED_STALLED_PKTS; i++)
 		if (end.value[i] > at.value[i])
-			port->beyond[i < OUT_PKTS ? EASE_IN : EASE_OUT][i % OUT_PKTS] =
+			port->beyond[i < QUERY_COUNTED_OUT_PKTS ? EASE_IN : EASE_OUT][i % QUERY_COUNTED_OUT_PKTS] =
 			    end.value[i] - at.value[i];
 	return 0;
 }
@@ -331,23 +342,11 @@ read_beyond(const struct reading *r, struct query_port *port, uint64_t edge_us)
 static int
 find_beyond(struct query *query)
 {
-	uint64_t edge_us = query->edge_us;
-	struct reading r = {.query = query};
 	int err = 0;
 
-	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, edge_us, edge_us + STORE_WINDOW_US);
-	r.until = query_prepare(query, "SELECT " COUNTED_COLUMNS " FROM counter WHERE agent = ?1"
-	    " AND if_index = ?2 AND time_us <= ?3 ORDER BY time_us DESC LIMIT 1");
-	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, edge_us, edge_us + STORE_WINDOW_US);
-	r.from = query_prepare(query, "SELECT " COUNTED_COLUMNS " FROM counter WHERE agent = ?1"
-	    " AND if_index = ?2 AND time_us >= ?3 ORDER BY time_us LIMIT 1");
-	if (!r.until || !r.from)
-		err = -EIO;
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
-		if (query->ports[i].chosen && query->ports[i].counters_us > edge_us)
-			err = read_beyond(&r, &query->ports[i], edge_us);
-	sqlite3_finalize(r.until);
-	sqlite3_finalize(r.from);
+		if (query->ports[i].chosen && query->ports[i].counters_us > query->edge_us)
+			err = read_beyond(query, &query->ports[i]);
 	query->beyond_known = err == 0;
 	return err;
 }

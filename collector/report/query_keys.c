@@ -123,9 +123,8 @@ raise_floor(struct query *query, sqlite3_stmt *stmt)
 	return 0;
 }
 
-/* Start of the time of which all samples are kept, if the range began before it. */
-static int
-find_kept_since(struct query *query, uint64_t *kept_since_us)
+int
+query_find_kept_since(struct query *query, uint64_t *kept_since_us)
 {
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT MIN(time_us) FROM sample");
 	int more = stmt ? query_step(query, stmt) : -EIO;
@@ -277,7 +276,7 @@ query_keys(struct query *query, const struct report_options *options,
 	build_sample_sql(query, dimension, sql, sizeof(sql));
 	err = replace_sums(query);
 	if (err == 0)
-		err = find_kept_since(query, kept_since_us);
+		err = query_find_kept_since(query, kept_since_us);
 	if (err == 0)
 		err = read_samples(query, options, sql, &list);
 	if (err) {
@@ -286,5 +285,7 @@ query_keys(struct query *query, const struct report_options *options,
 	}
 	*keys = list.items;
 	*n = list.n;
+	if (query_is_fine(query))
+		query_fine_samples(query, *keys, *n);
 	return 0;
 }

@@ -55,6 +55,34 @@ int query_find_edge(struct query *query, const struct report_options *options, u
 /* After the totals of a range were read: if it ends at the edge, takes off what ports counted after it. */
 int query_end_at_edge(struct query *query);
 
+/* What a port had counted at a time, interpolated between the counters around it; where these began anew in between,
+ * what the later or, without them, the earlier ones say. Of a cluster only in the window of the edge. */
+enum {
+	QUERY_COUNTED_IN_PKTS,
+	QUERY_COUNTED_IN_OCTETS,
+	QUERY_COUNTED_OUT_PKTS,
+	QUERY_COUNTED_OUT_OCTETS,
+	QUERY_COUNTED_STALLED_PKTS,
+	QUERY_N_COUNTED,
+};
+struct query_reading {
+	bool known;
+	uint64_t time_us, discontinuity_us;
+	uint64_t apart_us; /* between the counters around it, if frames passed between these; else 0 */
+	double value[QUERY_N_COUNTED]; /* NAN: the device does not count it */
+};
+int query_reading_at(struct query *query, const struct query_port *port, uint64_t at_us, struct query_reading *at);
+
+/* Between query_begin_fine and query_end_fine query_windows and query_keys read steps of windows (query_fine.c): the
+ * former calls the second of these functions if the first says so, the latter the third with its keys. */
+bool query_is_fine(const struct query *query);
+int query_fine_windows(struct query *query);
+void query_fine_samples(struct query *query, struct query_key *keys, size_t n);
+
+/* Start of the time of which all samples are kept, if the range began before it by a window or more, else 0. Sets
+ * query->samples_since_us. */
+int query_find_kept_since(struct query *query, uint64_t *kept_since_us);
+
 /* Takes a part of a pool that is not in what is asked for; what is left of a known one stays known. */
 void query_take_off(double *pool, double part);
 

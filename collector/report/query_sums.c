@@ -126,9 +126,12 @@ take_cuts(struct query_port *port)
 int
 query_windows(struct query *query)
 {
-	struct arrivals *arrivals = calloc(query->n_ports + 1, sizeof(*arrivals));
+	struct arrivals *arrivals;
 	int err;
 
+	if (query_is_fine(query))
+		return query_fine_windows(query);
+	arrivals = calloc(query->n_ports + 1, sizeof(*arrivals));
 	if (!arrivals)
 		return query_fail(query, -ENOMEM, "no memory");
 	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS}, add_totals,

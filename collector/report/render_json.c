@@ -310,19 +310,27 @@ silent_json(const struct report_result *result)
 	return ports;
 }
 
+/* How many there are, and the first of them. */
+static json_t *
+some_ports_json(size_t n, const struct report_port_name names[REPORT_UNCOUNTED_NAMED])
+{
+	json_t *ports = json_array(), *object = json_object();
+
+	for (size_t i = 0; i < n && i < REPORT_UNCOUNTED_NAMED; i++) {
+		json_t *port = with(json_object(), "agent", text_json(names[i].agent));
+
+		ports = append(ports, with(port, "port", text_json(names[i].port)));
+	}
+	object = with(object, "n_ports", json_integer((json_int_t)n));
+	return with(object, "ports", ports);
+}
+
 static json_t *
 uncounted_json(const struct report_result *result)
 {
 	const struct report_uncounted *uncounted = &result->uncounted;
-	json_t *ports = json_array(), *object = json_object();
+	json_t *object = some_ports_json(uncounted->n_ports, uncounted->ports);
 
-	for (size_t i = 0; i < uncounted->n_ports && i < REPORT_UNCOUNTED_NAMED; i++) {
-		json_t *port = with(json_object(), "agent", text_json(uncounted->ports[i].agent));
-
-		ports = append(ports, with(port, "port", text_json(uncounted->ports[i].port)));
-	}
-	object = with(object, "n_ports", json_integer((json_int_t)uncounted->n_ports));
-	object = with(object, "ports", ports);
 	object = with(object, "packets", number_json(round(uncounted->total[ESTIMATE_PKTS])));
 	object = with(object, "octets", number_json(round(uncounted->total[ESTIMATE_OCTETS])));
 	object = with(object, "lost_samples", json_integer((json_int_t)uncounted->lost_samples));
@@ -356,6 +364,8 @@ result_json(const struct report_result *result)
 	object = with(object, "totals", totals_json(result));
 	if (result->step_us > 0)
 		object = with(object, "step", number_json((double)result->step_us / 1e6));
+	if (result->coarse.n_ports > 0)
+		object = with(object, "coarse", some_ports_json(result->coarse.n_ports, result->coarse.ports));
 	object = with(object, "rows", rows_json(result));
 	if (result->n_left_out > 0)
 		object = with(object, "left_out",

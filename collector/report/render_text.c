@@ -420,6 +420,21 @@ print_uncounted(FILE *out, const struct report_result *result)
 }
 
 static void
+print_coarse(FILE *out, const struct report_coarse *coarse)
+{
+	const char *between = "Counters are further apart than steps at ";
+
+	for (size_t i = 0; i < coarse->n_ports && i < REPORT_UNCOUNTED_NAMED; i++) {
+		fprintf(out, "%s%s %s", between, coarse->ports[i].agent, coarse->ports[i].port);
+		between = ", ";
+	}
+	if (coarse->n_ports > REPORT_UNCOUNTED_NAMED)
+		fprintf(out, " and %zu more", coarse->n_ports - REPORT_UNCOUNTED_NAMED);
+	if (coarse->n_ports > 0)
+		fputs(": what was counted there in a minute is divided among its steps by samples.\n", out);
+}
+
+static void
 print_few_samples(FILE *out, const struct report_result *result)
 {
 	uint64_t n = samples_in_rows(result);
@@ -631,6 +646,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	print_filter(out, result);
 	print_whole_minutes(out, result);
 	print_uncounted(out, result);
+	print_coarse(out, &result->coarse);
 	print_silent(out, result);
 	if (err == 0)
 		print_kept_since(out, result, options);

@@ -52,6 +52,13 @@ enum report_layer {
 	REPORT_LAYER_SYN,   /* IP addresses of TCP SYNs without ACK: what `connections` is made of */
 };
 
+/* A range as it was resolved once for several reports, so that they are all of the same time. */
+struct report_moment {
+	uint64_t now_us; /* when that was; 0: none */
+	uint64_t from_us, to_us;
+	bool at_edge; /* the range ends at the live edge */
+};
+
 struct address_names;
 struct filter;
 struct report_options {
@@ -63,6 +70,7 @@ struct report_options {
 	bool has_from, has_to, all;
 	uint64_t from_us, to_us; /* with has_from, has_to; else the last `last_us` before now */
 	uint64_t last_us;
+	struct report_moment moment; /* in place of the five above, and of the time that the report is asked at */
 	uint64_t step_us; /* of a history; 0: the shortest that makes no more than 120 rows */
 	uint8_t mask4, mask6; /* bits of a subnet */
 	struct address_names *names; /* borrowed; NULL: no names */
@@ -181,12 +189,20 @@ struct report_silent {
 	uint64_t newest_us; /* its newest counters */
 };
 
+struct report_port_name {
+	char agent[REPORT_NAME_TEXT], port[REPORT_NAME_TEXT];
+};
+
+/* Ports whose counters are too far apart for the steps of a history: samples divide there what was counted. */
+struct report_coarse {
+	size_t n_ports;
+	struct report_port_name ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
+};
+
 /* Ports with samples of received frames and no counters in the range: what is said of them is by samples alone. */
 struct report_uncounted {
 	size_t n_ports;
-	struct report_port_name {
-		char agent[REPORT_NAME_TEXT], port[REPORT_NAME_TEXT];
-	} ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
+	struct report_port_name ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
 	double total[2]; /* by estimate_unit: of the result's total, what is by samples alone */
 	size_t n_rows;	 /* lists only: rows that rest on such ports, wholly or partly */
 	/* Lost in losses longer than a notification; also of ports of which no sample came at all. What passed
@@ -275,6 +291,7 @@ struct report_result {
 	 * Their rows hold the number of the key's row in `below`. */
 	uint64_t step_us;
 	struct report_result *within; /* NULL: none */
+	struct report_coarse coarse;
 
 	/* agents only: a long job of the store on its sums, in windows; "": none is running */
 	char work[REPORT_WORK_TEXT];

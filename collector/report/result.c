@@ -59,11 +59,17 @@ port_is_uncounted(const struct query_port *port)
 	    !(estimate_is_counted(ESTIMATE_PKTS, in) && estimate_is_counted(ESTIMATE_OCTETS, in));
 }
 
+void
+result_name_port(const struct query_port *port, struct report_port_name *name)
+{
+	snprintf(name->agent, sizeof(name->agent), "%s", port->agent->name);
+	snprintf(name->port, sizeof(name->port), "%.*s", REPORT_NAME_TEXT - 1, port->name);
+}
+
 static void
 note_uncounted(struct report_uncounted *uncounted, const struct query_port *port)
 {
 	const struct estimate_stratum *in = &port->side[EASE_IN];
-	struct report_port_name *name = &uncounted->ports[uncounted->n_ports];
 
 	if (port_is_uncounted(port) || !(in->pool_pkts > 0 || port->cut[EASE_IN].pkts > 0))
 		uncounted->lost_samples += port->cut_numbers;
@@ -72,10 +78,8 @@ note_uncounted(struct report_uncounted *uncounted, const struct query_port *port
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 		if (!estimate_is_counted((enum estimate_unit)u, in))
 			uncounted->total[u] += estimate_total((enum estimate_unit)u, in);
-	if (uncounted->n_ports++ >= REPORT_UNCOUNTED_NAMED)
-		return;
-	snprintf(name->agent, sizeof(name->agent), "%s", port->agent->name);
-	snprintf(name->port, sizeof(name->port), "%.*s", REPORT_NAME_TEXT - 1, port->name);
+	if (uncounted->n_ports++ < REPORT_UNCOUNTED_NAMED)
+		result_name_port(port, &uncounted->ports[uncounted->n_ports - 1]);
 }
 
 void

@@ -17,6 +17,8 @@ void result_begin(struct report_result *result, const char *report,
 /* Adds one port to the header: its samples and the totals of its received frames, counted or by samples alone. */
 void result_count_port(struct report_result *result, const struct query_port *port);
 
+void result_name_port(const struct query_port *port, struct report_port_name *name);
+
 /* Whether it has samples of received frames and no counters in the range. */
 bool port_is_uncounted(const struct query_port *port);
 

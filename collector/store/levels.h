@@ -25,6 +25,11 @@ enum store_level_index {
 	STORE_N_LEVELS,
 };
 
+/* Counters are thinned to those of such steps after ten minutes, and to those of windows after an hour more: reports
+ * of the last hour can have steps within windows. */
+#define STORE_COUNTERS_STEP_US 10000000ull
+#define STORE_COUNTERS_FINE_US 3600000000ull
+
 struct store_level {
 	const char *name;
 	uint32_t minutes;  /* the column part.level */

@@ -258,7 +258,7 @@ delete_old_sums(struct retention *t, struct rollup *r)
 
 /* Counters */
 
-/* Counters are thinned to minutes when they are that old, in a pass over the ports each so often. */
+/* Counters are thinned when they are that old, in a pass over the ports each so often. */
 #define SECONDS_KEPT_US	 600000000ull
 #define SECONDS_UNTIL_US 300000000ull
 
@@ -310,12 +310,19 @@ static const char delete_merged_gaps[] =
     "DELETE FROM gap WHERE id IN (SELECT id" GAPS_WITHIN ") AND id NOT IN (SELECT max(id)"
     GAPS_WITHIN "GROUP BY from_us / ?5) RETURNING 0";
 
+/* The pass of the first level, of which there are no windows, thins to steps. */
+static uint64_t
+span_of(enum store_level_index level)
+{
+	return level == LEVEL_UNSETTLED ? STORE_COUNTERS_STEP_US : store_levels[level].span_us;
+}
+
 static int
 thin_port(struct retention *t, struct rollup *r)
 {
 	const int64_t row[] = {t->agent, t->if_index,
 	    (int64_t)r->levels[t->thinning].thinned_us, (int64_t)t->thin_to_us,
-	    (int64_t)store_levels[t->thinning].span_us};
+	    (int64_t)span_of(t->thinning)};
 	uint64_t *deleted = &t->deleted[RETENTION_COUNTERS];
 	bool ended = t->thinning == ENDED_DAYS;
 	int n = delete_rows(r, ended ? delete_counters : thin_counters, row, 5, deleted);
@@ -341,7 +348,7 @@ thin_next(struct retention *t, struct rollup *r)
 	if (found == 0) {
 		r->levels[t->thinning].thinned_us = t->thin_to_us;
 		found = rollup_save(r, t->thinning);
-		t->thinning = 0;
+		t->thin_to_us = 0;
 		return found < 0 ? found : 1;
 	}
 	t->agent = port[0];
@@ -358,6 +365,8 @@ thinned_until(struct rollup *r, enum store_level_index level, uint64_t *from_us)
 	int err = 0;
 
 	*from_us = r->levels[level].thinned_us;
+	if (level == LEVEL_UNSETTLED && *from_us < r->levels[LEVEL_1_MIN].thinned_us)
+		*from_us = r->levels[LEVEL_1_MIN].thinned_us;
 	if (*from_us == 0)
 		err = rollup_query(r, "SELECT min(first_us) FROM agent", NULL, 0, &oldest, 1);
 	if (err == 1)
@@ -366,23 +375,26 @@ thinned_until(struct rollup *r, enum store_level_index level, uint64_t *from_us)
 }
 
 /* Ranges of whole minutes need no counters within them, but for the newest, between which reports that
- * reach to now interpolate. */
+ * reach to now interpolate; steps of the last hour need theirs. */
 static uint64_t
-minutes_until(const struct retention *t)
+thinned_to(const struct retention *t, const struct rollup *r, enum store_level_index level)
 {
+	uint64_t kept_us = level == LEVEL_UNSETTLED ? SECONDS_KEPT_US : SECONDS_KEPT_US + STORE_COUNTERS_FINE_US;
 	uint64_t until_us = store_window_start(t->now_us, SECONDS_UNTIL_US);
 
-	return until_us > SECONDS_KEPT_US ? until_us - SECONDS_KEPT_US : 0;
+	if (level > LEVEL_1_MIN)
+		return r->levels[level - 1].kept_us;
+	return until_us > kept_us ? until_us - kept_us : 0;
 }
 
 /* Goes on with a pass over all ports, or begins one when the level before has deleted windows. */
 static int
 thin(struct retention *t, struct rollup *r)
 {
-	if (t->thinning > 0)
+	if (t->thin_to_us > 0)
 		return thin_next(t, r);
-	for (int l = LEVEL_1_MIN; l <= ENDED_DAYS; l++) {
-		uint64_t to_us = l == LEVEL_1_MIN ? minutes_until(t) : r->levels[l - 1].kept_us, from_us;
+	for (int l = LEVEL_UNSETTLED; l <= ENDED_DAYS; l++) {
+		uint64_t to_us = thinned_to(t, r, (enum store_level_index)l), from_us;
 
 		if (r->levels[l].thinned_us >= to_us)
 			continue;

@@ -22,8 +22,8 @@
  * Events, gaps, old boots, states, error sources and outages are deleted together with the days that
  * they belong to; how many an agent or port has is limited when they are written (tables.c).
  *
- * Counters and resources are thinned: after ten minutes only the first and the last row of each minute
- * stay; where the windows of a level are deleted, those of each window of the next level (5 minutes, an
+ * Counters and resources are thinned: after ten minutes only the first and the last row of each ten seconds
+ * stay, after an hour more those of each minute; where the windows of a level are deleted, those of each window of the next level (5 minutes, an
  * hour, a day); and those on both sides of a discontinuity or boot. What a port counted in any range of
  * such windows is unchanged. Before the days that are kept one row of each port stays, with which the first of
  * these begins.
@@ -70,8 +70,8 @@ struct retention {
 	uint64_t wait_until_us;	   /* monotonic */
 	/* a pass that thins counters: the level whose windows keep their first and last row, the
 	 * end of the time, and the port that was done last */
-	enum store_level_index thinning; /* 0: no pass */
-	uint64_t thin_to_us;
+	enum store_level_index thinning;
+	uint64_t thin_to_us; /* 0: no pass */
 	int64_t agent, if_index;
 	uint64_t device_rows_us; /* rows of the time before this were looked for, */
 	uint64_t forgotten_us;	 /* with this forget_us */

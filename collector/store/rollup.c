@@ -105,7 +105,7 @@ read_levels(struct rollup *r)
 
 	while (code == SQLITE_OK || code == SQLITE_ROW) {
 		code = sqlite3_step(s);
-		for (int l = LEVEL_1_MIN; code == SQLITE_ROW && l < STORE_N_LEVELS; l++)
+		for (int l = LEVEL_UNSETTLED; code == SQLITE_ROW && l < STORE_N_LEVELS; l++)
 			if (sqlite3_column_int64(s, 0) == store_levels[l].minutes)
 				r->levels[l] = (struct level_state){
 				    (uint64_t)sqlite3_column_int64(s, 1),

@@ -23,6 +23,7 @@ api_open(struct api *api, char *error, size_t error_size)
 	};
 	int err = 0;
 
+	moments_open(&api->moments);
 	if (!options.file && !options.vendors)
 		return 0;
 	for (int i = 0; err == 0 && i < JOBS_WORKERS; i++)
@@ -33,6 +34,7 @@ api_open(struct api *api, char *error, size_t error_size)
 void
 api_close(struct api *api)
 {
+	moments_close(&api->moments);
 	for (int i = 0; i < JOBS_WORKERS; i++)
 		address_names_close(api->names[i]);
 }
@@ -102,16 +104,24 @@ api_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const v
 	return w.err ? w.err : err;
 }
 
-static struct query *
-open_query(struct api *api, const struct query_cluster *cluster, struct reply *reply)
+static struct query_limits
+limits_of_question(const struct api *api)
 {
 	const struct web_config *config = api->config;
-	const struct query_limits limits = {
+
+	return (struct query_limits){
 	    .clock = config->clock,
 	    .deadline_us = clock_mono_us(config->clock) + config->question_ms * 1000ull,
 	    .cancel = &api->stopping,
 	    .keys = config->question_keys,
 	};
+}
+
+static struct query *
+open_query(struct api *api, const struct query_cluster *cluster, struct reply *reply)
+{
+	const struct web_config *config = api->config;
+	const struct query_limits limits = limits_of_question(api);
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
 	int err;
@@ -140,6 +150,58 @@ struct query *
 api_open_store(struct api *api, struct reply *reply)
 {
 	return open_query(api, api->config->cluster, reply);
+}
+
+/* ---- moments ---- */
+
+/* The query that a moment lends; where that has none, one of what is stored now. */
+static struct query *
+open_lent(struct api *api, unsigned worker, struct query *lent, struct reply *reply)
+{
+	const struct query_limits limits = limits_of_question(api);
+
+	api->has_lent[worker] = lent != NULL;
+	if (!lent)
+		return api_open_store(api, reply);
+	stat_add(api->stats, WEB_STAT_QUESTIONS, 1);
+	query_limit(lent, &limits);
+	return lent;
+}
+
+struct query *
+api_open_moment(struct api *api, unsigned worker, uint64_t wall_us, struct reply *reply)
+{
+	struct query *lent = NULL;
+
+	if (!api->config->cluster) /* which has no states to be kept */
+		lent = moments_take(&api->moments, worker, wall_us, clock_mono_us(api->config->clock));
+	return open_lent(api, worker, lent, reply);
+}
+
+struct query *
+api_begin_moment(struct api *api, unsigned worker, uint64_t *wall_us, struct reply *reply)
+{
+	struct query *lent = NULL;
+
+	*wall_us = clock_wall_us(api->config->clock);
+	if (!api->config->cluster)
+		lent = moments_begin(&api->moments, worker, api->config->store, clock_mono_us(api->config->clock),
+		    wall_us);
+	return open_lent(api, worker, lent, reply);
+}
+
+/* A query that failed for another reason than what it was asked is not used again. */
+void
+api_close_moment(struct api *api, unsigned worker, uint64_t wall_us, struct query *query, int err)
+{
+	bool is_usable = err == 0 || err == -EINVAL || err == -ENOENT;
+
+	if (!api->has_lent[worker] || !is_usable)
+		query_close(query);
+	if (api->has_lent[worker])
+		moments_give_back(&api->moments, worker, wall_us, clock_mono_us(api->config->clock),
+		    is_usable ? query : NULL);
+	api->has_lent[worker] = false;
 }
 
 /* The store's path is not told to clients. */

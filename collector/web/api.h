@@ -8,6 +8,7 @@
 #include "collector/report/address_names.h"
 #include "collector/report/query.h"
 #include "collector/web/jobs.h"
+#include "collector/web/moments.h"
 #include "collector/web/web_config.h"
 
 #include <stdio.h>
@@ -36,6 +37,8 @@ struct api {
 	const struct web_config *config;
 	const struct stat_set *stats; /* enum web_stat_id */
 	struct address_names *names[JOBS_WORKERS];
+	struct moments moments;	    /* not used with a cluster */
+	bool has_lent[JOBS_WORKERS]; /* the worker has one of its queries */
 	_Atomic bool stopping;
 };
 
@@ -65,6 +68,12 @@ struct query *api_open_store(struct api *api, struct reply *reply);
 /* Opens the collector's own store: if /metrics were of the cluster, Prometheus would get the same
  * series from each collector. */
 struct query *api_open_own(struct api *api, struct reply *reply);
+
+/* The same for a moment, or a new one: whose name is *wall_us; 0: for what is stored now. To be closed by
+ * api_close_moment with the error that the question ended with. */
+struct query *api_open_moment(struct api *api, unsigned worker, uint64_t wall_us, struct reply *reply);
+struct query *api_begin_moment(struct api *api, unsigned worker, uint64_t *wall_us, struct reply *reply);
+void api_close_moment(struct api *api, unsigned worker, uint64_t wall_us, struct query *query, int err);
 
 /* Sets the reply for the error of a query. */
 void api_failed(struct api *api, const struct query *query, int err,

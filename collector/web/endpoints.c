@@ -2,6 +2,7 @@
 
 #include "collector/report/claims.h"
 #include "collector/report/render.h"
+#include "common/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,18 +57,19 @@ write_report(FILE *out, const void *result)
 }
 
 static void
-answer_report(struct api *api, unsigned worker, const struct question *asked,
-    struct reply *reply)
+answer_report(struct api *api, unsigned worker, const struct request *request, struct reply *reply)
 {
-	struct query *query = api_open_store(api, reply);
+	uint64_t moment_us = request->moment.now_us;
+	struct query *query = api_open_moment(api, worker, moment_us, reply);
 	struct report_result result = {0};
-	struct question question = *asked;
+	struct question question = request->question;
+	uint64_t now_us = moment_us > 0 ? moment_us : clock_wall_us(api->config->clock);
 	int err;
 
 	if (!query)
 		return;
 	question.options.names = api->names[worker];
-	err = question_answer(&question, query, clock_wall_us(api->config->clock), &result);
+	err = question_answer(&question, query, now_us, &result);
 	if (err == 0)
 		err = api_write(reply, write_report, &result);
 	reply->status = HTTP_OK;
@@ -75,7 +77,53 @@ answer_report(struct api *api, unsigned worker, const struct question *asked,
 	if (err)
 		api_failed(api, query, err, reply);
 	report_result_free(&result);
-	query_close(query);
+	api_close_moment(api, worker, moment_us, query, err);
+}
+
+static int
+write_object(FILE *out, const void *object)
+{
+	return json_dumpf(object, out, JSON_COMPACT | JSON_PRESERVE_ORDER);
+}
+
+/* {"moment": what further questions give back, "from": and "to": the range that they all have}. */
+static int
+write_moment(const struct report_moment *moment, struct reply *reply)
+{
+	char text[REQUEST_MOMENT_TEXT], from[CLOCK_RFC3339_MAX], to[CLOCK_RFC3339_MAX];
+	json_t *object;
+	int err;
+
+	request_format_moment(moment, text);
+	clock_format_rfc3339(moment->from_us, from, sizeof(from));
+	clock_format_rfc3339(moment->to_us, to, sizeof(to));
+	object = json_pack("{s:s, s:s, s:s}", "moment", text, "from", from, "to", to);
+	err = object ? api_write(reply, write_object, object) : -ENOMEM;
+	json_decref(object);
+	return err;
+}
+
+static void
+answer_moment(struct api *api, unsigned worker, const struct question *asked, struct reply *reply)
+{
+	struct report_options options = asked->options;
+	uint64_t moment_us;
+	struct query *query = api_begin_moment(api, worker, &moment_us, reply);
+	struct report_moment moment;
+	int err;
+
+	if (!query)
+		return;
+	options.filter = asked->filter.n_nodes > 0 ? &asked->filter : NULL;
+	err = query_begin(query, &options, moment_us);
+	moment = query_moment(query, moment_us);
+	if (err == 0)
+		err = write_moment(&moment, reply);
+	reply->status = HTTP_OK;
+	reply->content_type = API_JSON;
+	if (err)
+		api_failed(api, query, err, reply);
+	api_close_moment(api, worker, moment_us, query, err);
 }
 
 static void
@@ -119,7 +167,10 @@ endpoint_answer(void *arg, unsigned worker, const struct request *request, struc
 
 	switch (request->kind) {
 	case REQUEST_REPORT:
-		answer_report(api, worker, &request->question, reply);
+		answer_report(api, worker, request, reply);
+		break;
+	case REQUEST_MOMENT:
+		answer_moment(api, worker, &request->question, reply);
 		break;
 	case REQUEST_STATUS:
 		endpoint_status(api, reply);

@@ -80,6 +80,47 @@ add_to_key(struct request *request, const struct question_option *option, const 
 	snprintf(request->key + len, sizeof(request->key) - len, "\n%s=%s", option->name, value);
 }
 
+/* ---- moments ---- */
+
+/* Times that a client may name: until 2255. */
+#define TIME_MOST 9000000000000000ull
+
+void
+request_format_moment(const struct report_moment *moment, char text[REQUEST_MOMENT_TEXT])
+{
+	snprintf(text, REQUEST_MOMENT_TEXT, "%llu-%llu-%llu-%d", (unsigned long long)moment->now_us,
+	    (unsigned long long)moment->from_us, (unsigned long long)moment->to_us, moment->at_edge);
+}
+
+/* True for what request_format_moment writes, and nothing else. */
+static bool
+parse_moment(const char *text, struct report_moment *moment)
+{
+	unsigned long long now_us, from_us, to_us;
+	char again[REQUEST_MOMENT_TEXT];
+	int at_edge;
+
+	if (sscanf(text, "%17llu-%17llu-%17llu-%1d", &now_us, &from_us, &to_us, &at_edge) != 4)
+		return false;
+	*moment = (struct report_moment){now_us, from_us, to_us, at_edge == 1};
+	request_format_moment(moment, again);
+	return strcmp(again, text) == 0 && now_us > 0 && now_us < TIME_MOST && to_us < TIME_MOST && from_us <= to_us &&
+	    (!moment->at_edge || from_us < to_us);
+}
+
+static int
+take_moment(struct request *request, char *value, char error[REQUEST_ERROR])
+{
+	size_t len = strlen(request->key);
+
+	if (request->moment.now_us > 0)
+		return refuse(error, HTTP_BAD_REQUEST, "moment: given twice");
+	if (!parse_moment(value, &request->moment))
+		return refuse(error, HTTP_BAD_REQUEST, "moment: must be what " API "moment answered");
+	snprintf(request->key + len, sizeof(request->key) - len, "\nmoment=%s", value);
+	return HTTP_OK;
+}
+
 static int
 take_option(struct request *request, char *name, char *value, struct values *values, char error[REQUEST_ERROR])
 {
@@ -114,7 +155,9 @@ take_query(struct request *request, char *query, struct values *values, char err
 
 		if (value)
 			*value++ = '\0';
-		if (*pair && value && *value)
+		if (strcmp(pair, "moment") == 0 && request->kind == REQUEST_REPORT && value && *value)
+			status = take_moment(request, value, error);
+		else if (*pair && value && *value)
 			status = take_option(request, pair, value, values, error);
 		else if (*pair && !question_find_option(pair))
 			status = refuse(error, HTTP_BAD_REQUEST, "%.*s: no such option",
@@ -129,6 +172,12 @@ reads_samples(const struct question *question)
 {
 	return strcmp(question->report->name, "addresses") == 0 || question->filter.fields & ~FILTER_PLACES ||
 	    question->options.layer == REPORT_LAYER_INNER;
+}
+
+static bool
+is_given(const struct values *values, const char *name)
+{
+	return values->of[question_find_option(name) - question_options];
 }
 
 static int
@@ -147,11 +196,16 @@ set_options(struct request *request, const struct values *values, char error[REQ
 			return refuse_value(error, question, option);
 		add_to_key(request, option, values->of[i]);
 	}
+	if (request->moment.now_us > 0) {
+		if (is_given(values, "last") || is_given(values, "from") || is_given(values, "to"))
+			return refuse(error, HTTP_BAD_REQUEST, "moment: has its range; leave out last, from and to");
+		question->options.moment = request->moment;
+	}
 	if (question_finish(question, reason, sizeof(reason)) != 0)
 		return refuse(error, HTTP_BAD_REQUEST, "%s", reason);
 	if (question->options.top > REQUEST_TOP_MAX)
 		return refuse(error, HTTP_BAD_REQUEST, "top: at most %d rows", REQUEST_TOP_MAX);
-	request->is_long = reads_samples(question);
+	request->is_long = request->kind == REQUEST_REPORT && reads_samples(question);
 	return HTTP_OK;
 }
 
@@ -177,6 +231,11 @@ take_path(struct request *request, char *path, char error[REQUEST_ERROR])
 			request->kind = places[i].kind;
 			return HTTP_OK;
 		}
+	if (strcmp(path, API "moment") == 0) {
+		request->kind = REQUEST_MOMENT;
+		request->question.report = report_find("history"); /* which can be filtered by all */
+		return HTTP_OK;
+	}
 	if (strncmp(path, API, strlen(API)) == 0) {
 		request->kind = REQUEST_REPORT;
 		request->question.report = report_find(path + strlen(API));
@@ -205,8 +264,8 @@ request_parse(const char *uri, struct request *request, char error[REQUEST_ERROR
 		*query++ = '\0';
 	status = take_path(request, request->text, error);
 	snprintf(request->key, sizeof(request->key), "%s", request->text);
-	if (status != HTTP_OK || request->kind != REQUEST_REPORT)
-		return status; /* only reports have options; a file's query is for its script */
+	if (status != HTTP_OK || (request->kind != REQUEST_REPORT && request->kind != REQUEST_MOMENT))
+		return status; /* only questions have options; a file's query is for its script */
 	status = take_query(request, query, &values, error);
 	return status == HTTP_OK ? set_options(request, &values, error) : status;
 }

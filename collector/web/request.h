@@ -20,6 +20,7 @@ enum {
 enum request_kind {
 	REQUEST_FILE,
 	REQUEST_REPORT,
+	REQUEST_MOMENT, /* of the question's range and filter, for others (moments.h) */
 	REQUEST_STATUS,
 	REQUEST_CLAIMS,
 	REQUEST_HEALTH,
@@ -29,11 +30,16 @@ enum request_kind {
 struct request {
 	enum request_kind kind;
 	const char *file;	  /* REQUEST_FILE: its name, in text */
-	struct question question; /* REQUEST_REPORT: its strings are in text */
+	struct question question; /* REQUEST_REPORT, REQUEST_MOMENT: its strings are in text */
+	struct report_moment moment; /* of REQUEST_REPORT: what it is put to; now_us 0: to what is stored now */
 	bool is_long; /* the query reads samples instead of sums, which may take seconds */
 	char key[REQUEST_URI_MAX + 1];
 	char text[REQUEST_URI_MAX + 1]; /* decoded */
 };
+
+/* As a client gets a moment and gives it back: the value of moment= of each question. */
+enum { REQUEST_MOMENT_TEXT = 96 };
+void request_format_moment(const struct report_moment *moment, char text[REQUEST_MOMENT_TEXT]);
 
 /* Reads the path and query of a request line. 200, or the HTTP status of a refusal with the reason
  * in error. The request must not be copied. */

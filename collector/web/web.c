@@ -483,6 +483,7 @@ serve(void *arg)
 			eventfd_read(web->wake_fd, &times);
 		MHD_run(web->daemon);
 		stat_add(&web->stats, WEB_STAT_SLOW, connections_close_late(&web->clients));
+		moments_expire(&web->api.moments, clock_mono_us(web->config.clock));
 	}
 	return NULL;
 }

@@ -9,10 +9,11 @@ const DEFAULTS = {
 	last: '5m',
 	layer: 'ip',
 	sort: 'octets',
-	by: 'port'
+	by: 'port',
+	step: 'auto'
 };
 const FILTERS = ['agent', 'port', 'vlan', 'addr', 'proto']; /* short forms, one of each */
-const NAMES = ['last', 'from', 'to', ...FILTERS, 'layer', 'sort', 'by', 'open'];
+const NAMES = ['last', 'from', 'to', ...FILTERS, 'layer', 'sort', 'by', 'step', 'open'];
 const UNIT_MS = {
 	s: 1000,
 	m: 60000,
@@ -75,11 +76,12 @@ export function filtersFrames(view, names) {
 	return view.filter.length > 0 || names.some((name) => view[name]);
 }
 
-/* Parameters of a report: the range and the filters named; one with several values is given several times. */
-export function parameters(view, filters = [...FILTERS, 'filter']) {
-	const asked = {};
+/* Parameters of a report: the range, or the moment that has it, and the filters named; one with several values is
+ * given several times. */
+export function parameters(view, filters = [...FILTERS, 'filter'], moment = undefined) {
+	const asked = moment ? {moment} : {};
 
-	for (const name of ['last', 'from', 'to', ...filters])
+	for (const name of [...moment ? [] : ['last', 'from', 'to'], ...filters])
 		if (view[name]?.length)
 			asked[name] = view[name];
 	return asked;
@@ -90,6 +92,18 @@ export function spanMs(last) {
 	const match = /^(\d+)([smhd])$/.exec(last ?? '');
 
 	return match ? Number(match[1]) * UNIT_MS[match[2]] : NaN;
+}
+
+/* Ranges that can be shown in steps of ten seconds. */
+export function isHourAtMost(view) {
+	const span = isLive(view) ? spanMs(view.last) : Date.parse(view.to) - Date.parse(view.from);
+
+	return span <= UNIT_MS.h;
+}
+
+/* The parameter of a history's steps; none: the collector chooses. */
+export function stepOf(view) {
+	return view.step !== DEFAULTS.step && isHourAtMost(view) ? {step: view.step} : {};
 }
 
 /* A range of whole minutes, of one at least: reports count minutes whole. */

@@ -198,6 +198,7 @@ export class Controls {
 		});
 		onChoice('sort', 'sort', this.change);
 		onChoice('layer', 'layer', this.change);
+		onChoice('step', 'step', this.change);
 	}
 
 	/* Shows what the address contains, before any answer. */
@@ -209,6 +210,8 @@ export class Controls {
 		showChoice('presets', 'last', view);
 		showChoice('sort', 'sort', view);
 		showChoice('layer', 'layer', view);
+		showChoice('step', 'step', view);
+		$('step').hidden = !address.isHourAtMost(view);
 		setAttribute($('live'), 'aria-pressed', address.isLive(view));
 		reconcile(
 		    $('chips'), address.filtersOf(view), ({name, value}) => name === 'filter' ? `filter ${value}` : name, makeChip,

@@ -199,11 +199,21 @@ export function countedTimes(from, to, now, utc) {
 	return `since ${shortTime(from, now, utc)}, counted to ${shortTime(to, now, utc)} ${zone(to, utc)}`;
 }
 
-/* Ports with samples and no counters. */
-export function uncounted({ports, n_ports: n}) {
+function named({ports, n_ports: n}) {
 	const more = n > ports.length ? ` and ${n - ports.length} more` : '';
 
-	return `About: no counters came from ${ports.map((p) => `${p.agent} ${p.port}`).join(', ')}${more},` +
+	return ports.map((p) => `${p.agent} ${p.port}`).join(', ') + more;
+}
+
+/* Ports whose counters are further apart than the steps of a history. */
+export function coarse(ports) {
+	return `Counters are further apart than steps at ${named(ports)}: what was counted there in a minute is divided` +
+	    ' among its steps by samples.';
+}
+
+/* Ports with samples and no counters. */
+export function uncounted(ports) {
+	return `About: no counters came from ${named(ports)},` +
 	    ' so their traffic is estimated from samples alone; let the agent send counters.';
 }
 

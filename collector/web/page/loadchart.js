@@ -295,6 +295,8 @@ function noteOf(result, {counted, steps}, {utc}) {
 		return 'No counters in this range.';
 	if (steps.open >= 0)
 		notes.push('The pale step is not complete yet.');
+	if (result.coarse)
+		notes.push(format.coarse(result.coarse));
 	if (result.uncounted)
 		notes.push(format.uncounted(result.uncounted));
 	if (result.samples_kept_since)

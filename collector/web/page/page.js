@@ -17,11 +17,13 @@ import {ADDRESSES, EVENTS, makeTrouble, SOURCES} from './trouble.js';
 
 const SLOW_MS = 2000, RETRY_MS = 5000;
 const HEAD = 'sources';
-const POLL_MS = [[3600e3, 5000], [86400e3, 20000], [Infinity, 60000]]; /* by the length of the range */
+const POLL_MS = [[3600e3, 1000], [86400e3, 20000], [Infinity, 60000]]; /* by the length of the range */
+const POLL_REST = 4, POLL_SLOW_MS = 5000; /* a round that takes long is followed by as many times as much rest */
 
 let view = address.parse(location.search);
 let round = new AbortController(); /* of requests; the next round ends it */
 let asking = false, timer;
+let tookMs = 0; /* the round before */
 let refused; /* the collector's reason to refuse the filter typed last */
 
 /* ---- sections ---- */
@@ -47,18 +49,18 @@ const answers = new Map(); /* by id: draws a section's last answer again */
  * the section that shows it or its failure, and the id of the section's element. HEAD's answer also
  * has range, completeness and age. cannot: the section has no such filter, and is not asked.
  */
-function questions(view) {
+function questions(view, moment) {
 	const {sort, layer} = view;
-	const range = address.parameters(view, []);
-	const everywhere = address.parameters(view, ['agent']);
-	const ports = address.parameters(view, ['agent', 'port']);
-	const filtered = address.parameters(view);
+	const range = address.parameters(view, [], moment);
+	const everywhere = address.parameters(view, ['agent'], moment);
+	const ports = address.parameters(view, ['agent', 'port'], moment);
+	const filtered = address.parameters(view, undefined, moment);
 	const one = (id, report, asked, section, cannot) => ({id, report, asked, section, cannot});
 
 	return [
 		one('ports', 'load', everywhere, tiles),
 		one('agent', 'agents', range, agents),
-		one('load', 'history', {...filtered, sort, layer, top: SERIES}, chart),
+		one('load', 'history', {...filtered, sort, layer, top: SERIES, ...address.stepOf(view)}, chart),
 		...lists.map((list) =>
 			one(list.id, list.report, {...filtered, ...list.question(view)}, list,
 			    list.report === 'connections' && address.filtersFrames(view, ['vlan', 'proto']))),
@@ -162,6 +164,16 @@ function isRefusal(error) {
 	return error instanceof Refused && !(error instanceof Busy);
 }
 
+/* All questions of a round are put to one moment, so that sections are of one range and agree; undefined where that
+ * cannot be had: then each answer says why. */
+async function momentOf(view, signal) {
+	try {
+		return (await get('moment', address.parameters(view), signal)).moment;
+	} catch {
+		return undefined;
+	}
+}
+
 /* The error, with its question; or undefined. */
 async function askOne(question, signal) {
 	if (question.cannot) {
@@ -198,7 +210,8 @@ function judge(failures) {
 
 function schedule(soon) {
 	const span = address.spanMs(view.last);
-	const [, every] = POLL_MS.find(([most]) => span <= most) ?? POLL_MS.at(-1);
+	const [, least] = POLL_MS.find(([most]) => span <= most) ?? POLL_MS.at(-1);
+	const every = Math.max(least, Math.min(POLL_REST * tookMs, POLL_SLOW_MS));
 
 	clearTimeout(timer);
 	if (soon)
@@ -210,30 +223,32 @@ function schedule(soon) {
 async function ask() {
 	round.abort();
 	round = new AbortController();
-	const {signal} = round, slow = setTimeout(saySlow, SLOW_MS);
+	const {signal} = round, slow = setTimeout(saySlow, SLOW_MS), began = performance.now();
 
 	clearTimeout(timer);
 	asking = true;
 	setAttribute(document.body, 'data-busy', 'yes');
-	const failures = await Promise.all(questions(view).map((one) => askOne(one, signal)));
+	const moment = await momentOf(view, signal);
+	const failures = await Promise.all(questions(view, moment).map((one) => askOne(one, signal)));
 
 	clearTimeout(slow);
 	if (signal.aborted)
 		return;
 	asking = false;
+	tookMs = performance.now() - began;
 	setAttribute(document.body, 'data-busy', undefined);
 	judge(failures.filter(Boolean));
 }
 
 /* ---- what the user does ---- */
 
-/* Changes the view unless the collector refuses it. HEAD's request is the first of the new view, so
+/* Changes the view unless the collector refuses it. The moment is the first request of the new view, so
  * the collector answers it only once. False: refused, and the message says why. */
 async function tryFilter(changes) {
-	const {report, asked} = questions(address.changed(view, changes)).find(({id}) => id === HEAD);
+	const asked = address.parameters(address.changed(view, changes));
 
 	try {
-		await get(report, asked, new AbortController().signal);
+		await get('moment', asked, new AbortController().signal);
 	} catch (error) {
 		if (isRefusal(error) && !(error instanceof Locked)) {
 			refused = error.message;

@@ -568,23 +568,7 @@ START_TEST(test_minutes)
 }
 END_TEST
 
-/* ---- one range for all, and ports that fall silent ---- */
-
-enum { NOW_S = 415, SILENT_S = 200 };
-
-static struct live *
-live_until(const struct sending *sending, int stopped_s, int now_s)
-{
-	struct live *l = live_begin(sending, 77);
-
-	l->stopped_port = 1;
-	l->stopped_s = (unsigned)stopped_s;
-	for (int s = 0; s < now_s; s++) {
-		pass_second(l, s);
-		rig_flush(&l->rig);
-	}
-	return l;
-}
+/* ---- steps of ten seconds ---- */
 
 /* What a report says that it counted in received frames; rows of history and load added up. */
 static double
@@ -602,6 +586,97 @@ counted(const struct report_result *result, enum estimate_unit unit)
 		     r < result->n_rows; r++)
 			sum += report_cell(result, r, c)->number;
 	return sum;
+}
+
+enum { TEN_S = 10, TENS_FROM_S = 120, TENS_TO_S = 420 };
+
+/* Each step of the middle five minutes: its total, and the keys that are largest in all of them. */
+static void
+judge_tens(struct tally *t, struct live *l, bool is_coarse)
+{
+	enum { KEY, PKTS, OCTETS, KEY_SAMPLES }; /* columns of a step */
+	struct report_options options = last(5);
+	struct report_result result;
+
+	options.has_from = options.has_to = true;
+	options.from_us = time_at(TENS_FROM_S);
+	options.to_us = time_at(TENS_TO_S);
+	options.step_us = TEN_S * SECOND_US;
+	options.top = TOP;
+	options.has_top = true;
+	ask(l, "history", &options, SECONDS, &result);
+	ck_assert_uint_eq(result.step_us, TEN_S * SECOND_US);
+	ck_assert_uint_eq(result.n_rows, (TENS_TO_S - TENS_FROM_S) / TEN_S);
+	ck_assert_uint_eq(result.coarse.n_ports, is_coarse ? PORTS : 0);
+	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) /* each is rounded */
+		ck_assert_double_eq_tol(counted(&result, (enum estimate_unit)u) / result.total[u], 1, 1e-5);
+	for (size_t i = 0; i < result.n_rows; i++) {
+		int from_s = TENS_FROM_S + TEN_S * (int)i;
+		struct totals truth = truth_of(l, -1, from_s, from_s + TEN_S);
+
+		add_ratio(t, ESTIMATE_PKTS, result.within[i].total[ESTIMATE_PKTS] / (double)truth.pkts);
+		add_ratio(t, ESTIMATE_OCTETS, result.within[i].total[ESTIMATE_OCTETS] / (double)truth.octets);
+		t->looks++;
+		for (size_t r = 0; r < result.within[i].n_rows; r++) {
+			const struct report_value *row = report_cell(&result.within[i], r, 0);
+			struct totals of_key = truth_of(l, key_of(result.below, (size_t)row[KEY].number), from_s, from_s + TEN_S);
+
+			if (row[KEY_SAMPLES].number < ENOUGH_SAMPLES)
+				continue;
+			judge(t, ESTIMATE_PKTS, &row[PKTS].figure, (double)of_key.pkts);
+			judge(t, ESTIMATE_OCTETS, &row[OCTETS].figure, (double)of_key.octets);
+		}
+	}
+	report_result_free(&result);
+}
+
+START_TEST(test_steps_of_ten_seconds)
+{
+	static const struct sending *const sendings[] = {&sflow, &in_turn, &ease};
+
+	for (size_t i = 0; i < sizeof(sendings) / sizeof(sendings[0]); i++) {
+		struct tally t = {0};
+		double off;
+
+		for (int run = 0; run < (is_long() ? n_runs() : 1); run++) {
+			struct live *l = live_begin(sendings[i], (uint64_t)run + 2001);
+
+			for (int s = 0; s < SECONDS; s++) {
+				pass_second(l, s);
+				if (s % 2)
+					rig_flush(&l->rig);
+			}
+			rig_flush(&l->rig);
+			judge_tens(&t, l, sendings[i] != &ease);
+			live_end(l);
+		}
+		print(sendings[i]->name, &t);
+		off = sqrt(t.off2[ESTIMATE_PKTS] / (double)t.looks);
+		ck_assert_double_le(off, sendings[i] == &ease ? 0.02 : 0.1);
+		if (SUITE_SANITIZES)
+			continue;
+		ck_assert_double_ge(held(&t, ESTIMATE_PKTS), 0.94);
+		ck_assert_double_ge(held(&t, ESTIMATE_OCTETS), 0.92);
+	}
+}
+END_TEST
+
+/* ---- one range for all, and ports that fall silent ---- */
+
+enum { NOW_S = 415, SILENT_S = 200 };
+
+static struct live *
+live_until(const struct sending *sending, int stopped_s, int now_s)
+{
+	struct live *l = live_begin(sending, 77);
+
+	l->stopped_port = 1;
+	l->stopped_s = (unsigned)stopped_s;
+	for (int s = 0; s < now_s; s++) {
+		pass_second(l, s);
+		rig_flush(&l->rig);
+	}
+	return l;
 }
 
 START_TEST(test_all_reports_have_one_range)
@@ -624,11 +699,106 @@ START_TEST(test_all_reports_have_one_range)
 		/* load interpolates counters at the beginning, windows have the samples' pools there */
 		for (int u = ESTIMATE_PKTS; i < 6 && u <= ESTIMATE_OCTETS; u++)
 			ck_assert_msg(fabs(counted(&result, (enum estimate_unit)u) / totals[u] - 1) <
-			    (i == 5 ? 0.05 : 1e-6), "%s: %.0f, not %.0f", names[i],
+			    (i == 5 ? 0.05 : 1e-5), "%s: %.0f, not %.0f", names[i],
 			    counted(&result, (enum estimate_unit)u), totals[u]);
 		report_result_free(&result);
 	}
 	report_result_free(&first);
+	live_end(l);
+}
+END_TEST
+
+/* ---- sections of one moment ---- */
+
+/* Rows of a list and what its account has beside them. */
+static double
+listed(const struct report_result *result, enum estimate_unit unit)
+{
+	size_t column = column_of(result, unit == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
+	const struct report_value *const lines[] = {result->rest, result->not_seen, result->no_sample,
+		result->lost_row, result->others};
+	double sum = 0;
+
+	for (size_t r = 0; !result->together && r < result->n_rows; r++)
+		sum += report_cell(result, r, column)->figure.estimate;
+	if (result->together)
+		sum += result->together[column].figure.estimate;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (lines[i])
+			sum += lines[i][column].figure.estimate;
+	return sum;
+}
+
+/* The page's sections: each is asked for when more has come, of all ports, and of those alone that lists count. */
+START_TEST(test_sections_of_a_moment_agree)
+{
+	static const char *const names[] = {"talkers", "load", "history", "protocols", "matrix", "conversations"};
+	struct live *l = live_until(&in_turn, 0, NOW_S);
+	struct report_options options = last(5);
+	struct report_moment moment;
+	struct report_result result;
+	struct query *query;
+	char error[QUERY_ERROR_TEXT] = "";
+	double totals[2] = {0};
+
+	ck_assert_msg(query_open(l->rig.path, &query, error, sizeof(error)) == 0, "%s", error);
+	ck_assert_int_eq(query_begin(query, &options, time_at(NOW_S)), 0);
+	moment = query_moment(query, time_at(NOW_S));
+	ck_assert(moment.at_edge);
+	options.moment = moment;
+	options.last_us = MINUTE_US; /* it is the moment that counts */
+	for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++) {
+		for (int s = NOW_S + 15 * i; s < NOW_S + 15 * (i + 1); s++) {
+			pass_second(l, s);
+			rig_flush(&l->rig);
+		}
+		query_rest(query);
+		options.sort = i % 2 ? ESTIMATE_PKTS : ESTIMATE_OCTETS;
+		result = (struct report_result){0};
+		ck_assert_msg(report_run(report_find(names[i]), query, &options, time_at(NOW_S + 15 * i), &result) == 0,
+		    "%s: %s", names[i], query->error);
+		ck_assert_msg(result.from_us == moment.from_us && result.to_us == moment.to_us &&
+		    result.counted_to_us == moment.to_us, "%s", names[i]);
+		for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
+			totals[u] = i == 0 ? result.total[u] : totals[u];
+			ck_assert_double_eq_tol(result.total[u] / totals[u], 1, 1e-9);
+			if (strcmp(names[i], "load") != 0) /* a history's steps are rounded */
+				ck_assert_double_eq_tol(counted(&result, (enum estimate_unit)u) / totals[u], 1, 1e-5);
+			if (result.has_account && (enum estimate_unit)u == options.sort)
+				ck_assert_msg(fabs(listed(&result, options.sort) / totals[u] - 1) < 1e-6,
+				    "%s: %.1f of %.1f", names[i], listed(&result, options.sort), totals[u]);
+		}
+		report_result_free(&result);
+	}
+	query_close(query);
+	live_end(l);
+}
+END_TEST
+
+/* Of ports that the moment's question was not about the edge is the same. */
+START_TEST(test_a_moment_gives_other_ports_its_edge)
+{
+	struct live *l = live_until(&in_turn, 0, NOW_S);
+	struct report_options options = last(5);
+	struct report_result result;
+	struct filter filter = {0};
+	char refusal[FILTER_ERROR_TEXT];
+	struct query *query;
+	char error[QUERY_ERROR_TEXT] = "";
+
+	ck_assert_int_eq(filter_add(&filter, "if e-1", refusal), 0);
+	options.filter = &filter;
+	ck_assert_msg(query_open(l->rig.path, &query, error, sizeof(error)) == 0, "%s", error);
+	ck_assert_int_eq(query_begin(query, &options, time_at(NOW_S)), 0);
+	options.moment = query_moment(query, time_at(NOW_S));
+	query_close(query);
+	options.filter = NULL;
+	for (int i = 0; i < 2; i++) {
+		ask(l, i ? "load" : "talkers", &options, NOW_S, &result);
+		ck_assert_uint_eq(result.to_us, options.moment.to_us);
+		ck_assert_uint_eq(result.counted_to_us, options.moment.to_us);
+		report_result_free(&result);
+	}
 	live_end(l);
 }
 END_TEST
@@ -715,6 +885,13 @@ edge_suite(void)
 {
 	Suite *s = suite_create("edge");
 	TCase *tc = tcase_create("live"), *standstills = tcase_create("standstills");
+	TCase *sections = tcase_create("sections");
+
+	tcase_set_timeout(sections, 0);
+	tcase_add_test(sections, test_steps_of_ten_seconds);
+	tcase_add_test(sections, test_sections_of_a_moment_agree);
+	tcase_add_test(sections, test_a_moment_gives_other_ports_its_edge);
+	suite_add_tcase(s, sections);
 
 	tcase_set_timeout(standstills, 0);
 	tcase_add_test(standstills, test_standstills_beyond_the_edge);

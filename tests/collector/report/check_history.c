@@ -198,12 +198,12 @@ START_TEST(test_steps_are_bounded)
 	history = report_store_json(&store, "history", &options);
 	ck_assert_uint_le(json_array_size(report_json_at(history, "rows")), 120);
 	json_decref(history);
-	options.step_us = SECOND; /* a full minute then */
+	options.step_us = SECOND; /* ten then */
 	report_store_renew(&store);
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_eq(report_find("history")->run(query, &options, REPORT_STORE_T0, &result),
 	    -EINVAL);
-	ck_assert_str_eq(query->error, "step: the range has more than 300 steps; make them longer");
+	ck_assert_str_eq(query->error, "step: the range has more than 361 steps; make them longer");
 	report_result_free(&result);
 	query_close(query);
 }

@@ -7,6 +7,7 @@
 #include "collector/cluster/url.h"
 #include "collector/report/query.h"
 #include "collector/web/api.h"
+#include "collector/web/request.h"
 #include "collector/web/web.h"
 #include "common/log.h"
 #include "tests/collector/report/report_store.h"
@@ -226,6 +227,79 @@ START_TEST(an_empty_store_has_no_newest)
 }
 END_TEST
 
+/* ---- one moment for all sections ---- */
+
+/* The value of a text in JSON without escapes. */
+static void
+text_of(const char *json, const char *name, char *text, size_t size)
+{
+	char begin[64];
+	const char *at;
+
+	snprintf(begin, sizeof(begin), "\"%s\":\"", name);
+	at = strstr(json, begin);
+	ck_assert_msg(at, "%s: %s", name, json);
+	at += strlen(begin);
+	snprintf(text, size, "%.*s", (int)strcspn(at, "\""), at);
+}
+
+static void
+change_store(const char *sql)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(store.newest, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
+}
+
+/* What is written after the moment is in none of its answers, and in all others; both workers give them. */
+START_TEST(questions_of_a_moment_see_one_state)
+{
+	static const char *const asked[] = {"agents", "talkers?layer=eth", "talkers?layer=eth&filter=vlan+5", "load"};
+	char moment[REQUEST_MOMENT_TEXT], what[256];
+	struct web_answer answer;
+
+	report_store_port(&store, 1, 1, "ge-1", 1);
+	report_store_window(&store, 0, 1, 1, 1000, 64000);
+	report_store_samples(&store, 0, 1, 1, 5, 50, 64, 1, "000000000001", "000000000002");
+	start();
+	change_store("PRAGMA journal_mode = WAL");
+	answer = get("/api/v1/moment?last=5m", LOCAL);
+	ck_assert_int_eq(answer.status, 200);
+	text_of(answer.body, "moment", moment, sizeof(moment));
+	text_of(answer.body, "to", what, sizeof(what));
+	web_answer_free(&answer);
+	change_store("UPDATE agent SET address = '192.0.2.77'; UPDATE port SET name = 'ge-77'; DELETE FROM part");
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		snprintf(what, sizeof(what), "/api/v1/%s%cmoment=%s", asked[i], strchr(asked[i], '?') ? '&' : '?', moment);
+		answer = get(what, LOCAL);
+		ck_assert_msg(answer.status == 200 && !strstr(answer.body, "ge-77") && !strstr(answer.body, "192.0.2.77"),
+		    "%s: %s", what, answer.body);
+		web_answer_free(&answer);
+	}
+	expect("/api/v1/load?last=5m", LOCAL, 200, "ge-77");
+	expect("/api/v1/talkers?last=5m&layer=eth", LOCAL, 200, "\"rows\":[]");
+	snprintf(what, sizeof(what), "/api/v1/talkers?layer=eth&top=3&moment=%s", moment);
+	expect(what, LOCAL, 200, "00:00:00:00:00:01");
+}
+END_TEST
+
+START_TEST(a_moment_that_is_none_is_refused)
+{
+	start();
+	expect("/api/v1/load?moment=1-2-3", LOCAL, 400, "must be what /api/v1/moment answered");
+	expect("/api/v1/load?moment=1-2-3-4", LOCAL, 400, "must be what /api/v1/moment answered");
+	expect("/api/v1/load?moment=1-3-2-0", LOCAL, 400, "must be what /api/v1/moment answered");
+	expect("/api/v1/load?moment=1-2-3-1x", LOCAL, 400, "must be what /api/v1/moment answered");
+	expect("/api/v1/load?moment=1-2-3-0&moment=1-2-3-0", LOCAL, 400, "given twice");
+	expect("/api/v1/load?moment=1-2-3-0&last=5m", LOCAL, 400, "leave out last, from and to");
+	expect("/api/v1/moment?moment=1-2-3-0", LOCAL, 400, "no such option");
+	expect("/api/v1/moment?port=ge-9", LOCAL, 400, "no port with the name");
+	expect("/api/v1/load?moment=1-2-3-0", LOCAL, 200, "\"rows\""); /* of a moment that is not kept */
+}
+END_TEST
+
 /* ---- what is no request of ours ---- */
 
 static struct web_answer
@@ -436,6 +510,8 @@ main(void)
 	tcase_add_test(all, a_cluster_that_is_gone_is_said_to_be);
 	tcase_add_test(all, of_more_keys_than_memory_holds_the_largest_are_shown);
 	tcase_add_test(all, an_empty_store_has_no_newest);
+	tcase_add_test(all, questions_of_a_moment_see_one_state);
+	tcase_add_test(all, a_moment_that_is_none_is_refused);
 	tcase_add_test(all, what_is_no_request_is_refused_and_forgotten);
 	tcase_add_test(all, a_part_that_fails_takes_no_other_with_it);
 	tcase_add_test(all, metrics_are_as_prometheus_reads_them);
