@@ -65,10 +65,11 @@ collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLE
 	sets[3] = accounting_window_stats(c->accounting);
 	sets[4] = c->store ? store_stats(c->store) : &none;
 	sets[5] = input_sflow_stats(c->input);
-	sets[6] = slow_path_stats(c->slow_path);
-	sets[7] = c->tap ? tap_stats(c->tap) : &none;
+	sets[6] = input_sflow_unread_stats(c->input);
+	sets[7] = slow_path_stats(c->slow_path);
+	sets[8] = c->tap ? tap_stats(c->tap) : &none;
 	for (int i = 0; i < COLLECTOR_FURTHER_STATS; i++)
-		sets[8 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
+		sets[9 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
 }
 
 void

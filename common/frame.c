@@ -330,6 +330,29 @@ parse_ip_by_version(struct rbuf *r, struct frame_keys *keys)
 		parse_ipv6(r, keys);
 }
 
+void
+frame_parse_packet(const void *octets, size_t len, struct frame_keys *keys)
+{
+	struct rbuf r = rbuf_of(octets, len);
+
+	memset(keys, 0, sizeof(*keys));
+	parse_ip_by_version(&r, keys);
+	keys->has_ethertype = keys->ip_version != 0;
+	if (keys->has_ethertype)
+		keys->ethertype = keys->ip_version == 4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6;
+}
+
+void
+frame_add_vlan(struct frame_keys *keys, uint16_t vlan, bool is_outer)
+{
+	if (keys->n_vlans > 0 && !is_outer)
+		return;
+	memmove(keys->vlan + 1, keys->vlan, (FRAME_VLAN_MAX - 1) * sizeof(*keys->vlan));
+	keys->vlan[0] = vlan;
+	if (keys->n_vlans < UINT8_MAX)
+		keys->n_vlans++;
+}
+
 static bool
 open_snap(struct rbuf *r, struct frame_inner *inner)
 {

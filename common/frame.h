@@ -82,6 +82,13 @@ struct frame_inner {
  * is marked absent. */
 void frame_parse(const void *octets, size_t len, struct frame_keys *keys);
 
+/* The same of an IPv4 or IPv6 packet, which has no MACs, and as ethertype that of its version. */
+void frame_parse_packet(const void *octets, size_t len, struct frame_keys *keys);
+
+/* Adds a VLAN that is known without a tag in the frame: to one that has none, or outside of those that
+ * it has. */
+void frame_add_vlan(struct frame_keys *keys, uint16_t vlan, bool is_outer);
+
 /*
  * Reads the layer that `outer` carries. octets and len are those of the whole frame that outer was
  * read from. Returns false, with all of *inner absent, if outer carries nothing, or if the inner

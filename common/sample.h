@@ -47,6 +47,9 @@ struct ease_sample {
 	uint32_t delay_us;   /* from the sample to the counter snapshot sent with it */
 	uint32_t frame_octets; /* on the wire: with padding and FCS, without preamble */
 	uint16_t kept_octets;  /* octets at header */
+	uint16_t vlan; /* that the agent tells beside the header: that of an untagged frame; 0: none */
+	bool is_outer_vlan; /* the tag was stripped from the frame, outside of the tags that are left */
+	bool is_packet; /* header begins with an IP header: there was no frame around it, or it was not sent */
 	const uint8_t *header; /* borrowed; first octet of the destination MAC */
 };
 

@@ -10,12 +10,26 @@ enum sample_format {
 	FORMAT_COUNTERS_EXPANDED = 4,
 	FORMAT_DISCARD = 5,
 };
-enum flow_record { FLOW_HEADER = 1, FLOW_SWITCH = 1001 };
-enum counter_record { COUNTER_INTERFACE = 1, COUNTER_ETHERNET = 2 };
+enum flow_record {
+	FLOW_HEADER = 1,
+	FLOW_ETHERNET = 2,
+	FLOW_IP4 = 3,
+	FLOW_IP6 = 4,
+	FLOW_SWITCH = 1001,
+	FLOW_VLAN_TUNNEL = 1012,
+};
+enum counter_record {
+	COUNTER_INTERFACE = 1,
+	COUNTER_ETHERNET = 2,
+	COUNTER_LACP = 7,
+	COUNTER_PORT_NAME = 1005,
+};
 
 enum {
 	RECORD_MIN_OCTETS = 8,	  /* format and length, of samples and records alike */
 	HEADER_FIXED_OCTETS = 16, /* sampled_header without the header's octets */
+	LACP_OCTETS = 56, /* two system identifiers in 8 octets each, the aggregate, states, counters */
+	LACP_AGGREGATE = 16,
 };
 
 static const char *const verdict_texts[SFLOW_N_VERDICTS] = {
@@ -199,16 +213,81 @@ get_switch(struct rbuf *r, struct sflow_flow *flow)
 	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
 }
 
+/* A record of fixed length, which whoever uses it reads. */
+static enum sflow_verdict
+get_body(struct rbuf *r, size_t octets, const uint8_t **body)
+{
+	*body = rbuf_take(r, octets);
+	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+}
+
+/* Layers are listed from the outermost on. */
+static enum sflow_verdict
+get_vlan_tunnel(struct rbuf *r, struct sflow_flow *flow)
+{
+	uint32_t n = rbuf_be32(r);
+
+	if (r->failed || n > rbuf_left(r) / 4)
+		return SFLOW_BAD_RECORD_LENGTH;
+	if (n > 0)
+		flow->outer_tag = rbuf_be32(r);
+	rbuf_take(r, n > 0 ? (n - 1) * 4 : 0);
+	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+}
+
+static enum sflow_verdict
+step_over(struct sflow_sample *s, uint32_t format)
+{
+	if (s->n_unread < SFLOW_UNREAD_MAX)
+		s->unread[s->n_unread] = format;
+	s->n_unread++;
+	return SFLOW_OK;
+}
+
 static enum sflow_verdict
 get_flow_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 {
 	switch (format) {
 	case FLOW_HEADER:
 		return get_header(r, &s->flow);
+	case FLOW_ETHERNET:
+		return get_body(r, SFLOW_SAMPLED_ETHERNET, &s->flow.ethernet);
+	case FLOW_IP4:
+		return get_body(r, SFLOW_SAMPLED_IP4, &s->flow.ip4);
+	case FLOW_IP6:
+		return get_body(r, SFLOW_SAMPLED_IP6, &s->flow.ip6);
 	case FLOW_SWITCH:
 		return get_switch(r, &s->flow);
+	case FLOW_VLAN_TUNNEL:
+		return get_vlan_tunnel(r, &s->flow);
 	}
+	return step_over(s, format);
+}
+
+static enum sflow_verdict
+get_lacp(struct rbuf *r, struct sflow_counters *c)
+{
+	const uint8_t *body;
+	enum sflow_verdict verdict = get_body(r, LACP_OCTETS, &body);
+	struct rbuf at;
+
+	if (verdict != SFLOW_OK)
+		return verdict;
+	at = rbuf_of(body + LACP_AGGREGATE, 4);
+	c->aggregate = rbuf_be32(&at);
 	return SFLOW_OK;
+}
+
+static enum sflow_verdict
+get_port_name(struct rbuf *r, struct sflow_counters *c)
+{
+	uint32_t octets = rbuf_be32(r);
+
+	if (r->failed || octets > rbuf_left(r))
+		return SFLOW_BAD_RECORD_LENGTH;
+	c->name = (const char *)rbuf_take(r, padded(octets));
+	c->name_octets = c->name ? octets : 0;
+	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
 }
 
 static enum sflow_verdict
@@ -223,8 +302,12 @@ get_counter_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 		get_fields(r, ethernet_fields, &s->counters.ethernet);
 		s->counters.has_ethernet = true;
 		return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+	case COUNTER_LACP:
+		return get_lacp(r, &s->counters);
+	case COUNTER_PORT_NAME:
+		return get_port_name(r, &s->counters);
 	}
-	return SFLOW_OK;
+	return step_over(s, format);
 }
 
 static enum sflow_verdict
@@ -320,6 +403,7 @@ sflow_next(struct sflow_datagram *d, struct sflow_sample *sample)
 	if (d->n_samples == 0)
 		return rbuf_done(&d->samples) ? SFLOW_END : SFLOW_BAD_LEFT_OVER;
 	d->n_samples--;
+	sample->n_unread = 0;
 	format = rbuf_be32(&d->samples);
 	body = get_opaque(&d->samples);
 	if (d->samples.failed)

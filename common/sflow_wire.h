@@ -24,6 +24,7 @@ enum {
 	SFLOW_DATAGRAM_MAX = 9216,     /* jumbo frames */
 	SFLOW_ADDRESS_MAX = 16,
 	SFLOW_ETHERNET = 1,	       /* header_protocol */
+	SFLOW_IP4 = 11, SFLOW_IP6 = 12, /* the same: packets without a frame around them */
 	SFLOW_SOURCE_IF = 0,	       /* class of a source that is an ifIndex */
 	SFLOW_COMPACT_INDEX_MAX = 0xffffff,
 	SFLOW_COMPACT_VALUE_MAX = 0x3fffffff,
@@ -101,7 +102,12 @@ struct sflow_flow {
 	const uint8_t *header; /* borrowed from the datagram */
 	bool has_switch;       /* extended_switch, 802.1Q and 802.1p of the frame */
 	uint32_t src_vlan, src_priority, dst_vlan, dst_priority;
+	uint32_t outer_tag; /* extended_vlantunnel: the outermost tag that was stripped, TPID and TCI; 0: none */
+	/* Fields in place of a header, as they stand in the datagram, borrowed from it; NULL: none */
+	const uint8_t *ethernet; /* sampled_ethernet, SFLOW_SAMPLED_ETHERNET octets */
+	const uint8_t *ip4, *ip6; /* sampled_ipv4 and sampled_ipv6, SFLOW_SAMPLED_IP4 and _IP6 octets */
 };
+enum { SFLOW_SAMPLED_ETHERNET = 24, SFLOW_SAMPLED_IP4 = 32, SFLOW_SAMPLED_IP6 = 56 };
 
 /* if_counters, in the order of the wire. Packets are 32 bits and wrap. */
 struct sflow_if_counters {
@@ -132,7 +138,12 @@ struct sflow_counters {
 	bool has_interface, has_ethernet;
 	struct sflow_if_counters interface;
 	struct sflow_ethernet_counters ethernet;
+	uint32_t aggregate; /* LACP's dot3adAggPortAttachedAggID: ifIndex of its link aggregate; 0: none */
+	const char *name;   /* port_name, without NUL, borrowed from the datagram; NULL: none */
+	uint32_t name_octets;
 };
+
+enum { SFLOW_UNREAD_MAX = 16 };
 
 enum sflow_kind { SFLOW_FLOW, SFLOW_COUNTERS, SFLOW_DISCARD, SFLOW_OTHER };
 
@@ -140,6 +151,9 @@ struct sflow_sample {
 	enum sflow_kind kind; /* SFLOW_OTHER: an unknown format, which was stepped over */
 	struct sflow_flow flow;	       /* SFLOW_FLOW, SFLOW_DISCARD */
 	struct sflow_counters counters; /* SFLOW_COUNTERS */
+	/* Formats of records that are not read: all are counted, the first of them are here. */
+	uint32_t n_unread;
+	uint32_t unread[SFLOW_UNREAD_MAX];
 };
 
 /* ---- reading ---- */

@@ -180,6 +180,12 @@ input_sflow_stats(const struct input *in)
 }
 
 const struct stat_set *
+input_sflow_unread_stats(const struct input *in)
+{
+	return sflow_input_unread_stats(in->sflow);
+}
+
+const struct stat_set *
 input_stats(const struct input *in)
 {
 	return &in->stats;

@@ -65,5 +65,6 @@ const struct stat_set *input_stats(const struct input *in);
 
 /* The counters of sFlow; input_stats counts its datagrams, refused senders and records, too. */
 const struct stat_set *input_sflow_stats(const struct input *in);
+const struct stat_set *input_sflow_unread_stats(const struct input *in);
 
 #endif

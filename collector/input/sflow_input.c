@@ -1,7 +1,10 @@
 #include "collector/input/sflow_input.h"
+#include "collector/input/sflow_frame.h"
 #include "collector/input/sflow_state.h"
+#include "collector/input/sflow_unread.h"
 #include "collector/source_port.h"
 #include "common/log.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +29,7 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
     [SFLOW_STAT_NO_INTERFACE] = {"sflow.no_interface",
 	"samples whose source has a number that nothing has, not used"},
     [SFLOW_STAT_NO_HEADER] = {"sflow.no_header",
-	"flow samples without an Ethernet header, not used: their numbers count as lost"},
+	"flow samples that say nothing of the frame that we can read, not used: their numbers count as lost"},
     [SFLOW_STAT_NO_RATE] = {"sflow.no_rate",
 	"flow samples of rate 0, not used: their numbers count as lost"},
     [SFLOW_STAT_RATE_DIFFERS] = {"sflow.rate_differs",
@@ -61,6 +64,8 @@ struct sflow_input {
 	struct stat_set stats;
 	_Atomic uint64_t values[SFLOW_N_STATS];
 	const char *refusal; /* of the newest datagram, see sflow_input_refusal */
+	struct sflow_unread unread;
+	uint8_t made[DECODE_RECORDS_MAX][SFLOW_FRAME_MADE]; /* headers that a record's fields were made into */
 	struct sflow_peer stranger; /* the agent of the newest datagram, where its sender may not speak for it: records
 				       name it until the next one */
 };
@@ -88,6 +93,7 @@ sflow_input_new(struct sflow_input **out, uint64_t seed,
 	}
 	in->accounting = *accounting;
 	in->stats = (struct stat_set){stat_names, SFLOW_N_STATS, in->values};
+	sflow_unread_init(&in->unread);
 	*out = in;
 	return 0;
 }
@@ -117,6 +123,12 @@ const char *
 sflow_input_refusal(const struct sflow_input *in)
 {
 	return in->refusal;
+}
+
+const struct stat_set *
+sflow_input_unread_stats(const struct sflow_input *in)
+{
+	return &in->unread.stats;
 }
 
 static void
@@ -224,13 +236,13 @@ weight_of(const struct taking *t, const struct sflow_port *p)
 	return weight;
 }
 
-static uint32_t
-frame_octets(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f)
+static void
+add_fcs(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f, struct ease_sample *s)
 {
-	if (!sflow_lacks_fcs(p))
-		return f->frame_octets;
+	if (!sflow_frame_is_ethernet(f) || !sflow_lacks_fcs(p))
+		return;
 	count(t->in, SFLOW_STAT_FCS_ADDED);
-	return f->frame_octets + FRAME_FCS_OCTETS;
+	s->frame_octets += FRAME_FCS_OCTETS;
 }
 
 /* The ifIndex of the port at which a sample lies: the source, or where the frame came in. */
@@ -259,21 +271,22 @@ add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
 
 	if (!r)
 		return;
+	r->sample = (struct ease_sample){.direction = direction_of(f)};
+	if (!sflow_frame_fill(f, t->in->made[t->result->n - 1], &r->sample)) {
+		count(t->in, SFLOW_STAT_NO_HEADER);
+		t->result->n--;
+		return;
+	}
 	r->source_port = is_interface(&f->source) ? 0 : p->if_index;
-	r->sample = (struct ease_sample){
-	    .time_us = r->received_us,
-	    .if_index = place_of(f),
-	    .sequence = f->sequence,
-	    .direction = direction_of(f),
-	    .input_if = ease_if(&f->input),
-	    .output_if = ease_if(&f->output),
-	    .mean_skip = weight_of(t, p),
-	    .pool_pkts = pool_of(p, f),
-	    .drops = f->drops,
-	    .frame_octets = frame_octets(t, p, f),
-	    .kept_octets = (uint16_t)f->kept_octets,
-	    .header = f->header,
-	};
+	r->sample.time_us = r->received_us;
+	r->sample.if_index = place_of(f);
+	r->sample.sequence = f->sequence;
+	r->sample.input_if = ease_if(&f->input);
+	r->sample.output_if = ease_if(&f->output);
+	r->sample.mean_skip = weight_of(t, p);
+	r->sample.pool_pkts = pool_of(p, f);
+	r->sample.drops = f->drops;
+	add_fcs(t, p, f, &r->sample);
 	r->sample.skip = r->sample.mean_skip - 1; /* sFlow does not carry the drawn value */
 	if (r->sample.direction == EASE_OUT)
 		t->peer->samples_sent = true;
@@ -303,8 +316,6 @@ take_flow(struct taking *t, const struct sflow_flow *f)
 	}
 	if (f->rate == 0)
 		count(t->in, SFLOW_STAT_NO_RATE);
-	else if (!f->has_header || f->header_protocol != SFLOW_ETHERNET || f->kept_octets == 0)
-		count(t->in, SFLOW_STAT_NO_HEADER);
 	else
 		add_sample(t, p, f);
 }
@@ -317,10 +328,23 @@ status_of(const struct sflow_if_counters *i, uint32_t bit)
 	return i->status & bit ? EASE_IF_UP : EASE_IF_DOWN;
 }
 
-/* The name stays unknown, because interface counters do not carry it. */
+/* Names come from devices: what is kept of one steers nothing wherever it is shown. */
 static void
-add_state(struct taking *t, const struct sflow_port *p, const struct sflow_if_counters *i)
+clean_name(const struct sflow_counters *c, char name[static EASE_NAME_MAX + 1])
 {
+	char given[EASE_NAME_MAX + 1] = "";
+
+	if (c->name)
+		memcpy(given, c->name, c->name_octets < EASE_NAME_MAX ? c->name_octets : EASE_NAME_MAX);
+	utf8_printable(given, name, EASE_NAME_MAX + 1);
+}
+
+/* Without a name, where this sample brings none, and without an aggregate, where it brings none of another
+ * number. */
+static void
+add_state(struct taking *t, const struct sflow_port *p, const struct sflow_counters *c)
+{
+	const struct sflow_if_counters *i = &c->interface;
 	static const uint8_t duplexes[] = {[1] = EASE_DUPLEX_FULL, [2] = EASE_DUPLEX_HALF};
 	struct ease_record *r = add_record(t, EASE_PART_STATE);
 
@@ -334,8 +358,10 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_if_co
 							     : EASE_DUPLEX_UNKNOWN,
 	    .admin_status = status_of(i, SFLOW_STATUS_ADMIN_UP),
 	    .oper_status = status_of(i, SFLOW_STATUS_OPER_UP),
+	    .lag_parent = c->aggregate == p->if_index || c->aggregate >= SOURCE_PORT ? 0 : c->aggregate,
 	    .edge = true,
 	};
+	clean_name(c, r->state.name);
 }
 
 static void
@@ -360,7 +386,7 @@ take_counters(struct taking *t, const struct sflow_counters *c)
 	if (!r)
 		return;
 	sflow_snapshot(p, r->received_us, &r->snapshot);
-	add_state(t, p, &c->interface);
+	add_state(t, p, c);
 	count(t->in, SFLOW_STAT_COUNTERS);
 }
 
@@ -369,6 +395,8 @@ take_counters(struct taking *t, const struct sflow_counters *c)
 static void
 take_one(struct taking *t, const struct sflow_sample *s)
 {
+	if (s->n_unread > 0)
+		sflow_unread_count(&t->in->unread, s);
 	switch (s->kind) {
 	case SFLOW_FLOW:
 		take_flow(t, &s->flow);

@@ -6,9 +6,9 @@
  * (or if neither interface is and the input is unknown), else out; of a source that is no interface
  * it is in, at the input interface (collector/source_port.h); sflow_weight gives its weight;
  * its time is that of arrival, because sFlow carries none. Interface counters become a snapshot
- * with 64-bit totals, and a port state without a name. Not used, only counted, are
- * samples without an Ethernet header, and discarded-packet events, which must not be
- * scaled.
+ * with 64-bit totals, and a port state with the name and link aggregate that come in the same sample. What
+ * says something of a frame is told in sflow_frame.h. Not used, only counted, are other records
+ * (sflow_unread.h), and discarded-packet events, which must not be scaled.
  *
  * A datagram whose sender may not speak for its agent changes nothing here. Its samples and counters
  * are still passed on, for the accounting to refuse them and count them with the agent.
@@ -83,5 +83,6 @@ const char *sflow_input_refusal(const struct sflow_input *in);
 void sflow_input_forget_sources(struct sflow_input *in);
 
 const struct stat_set *sflow_input_stats(const struct sflow_input *in);
+const struct stat_set *sflow_input_unread_stats(const struct sflow_input *in); /* sflow_unread.h */
 
 #endif

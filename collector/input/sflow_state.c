@@ -1,5 +1,7 @@
 #include "collector/input/sflow_state.h"
 
+#include "collector/input/sflow_frame.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -430,7 +432,8 @@ sflow_take_flow(
 		p->sequence = f->sequence;
 		p->pool = f->pool_pkts;
 	}
-	note_length(p, f->frame_octets);
+	if (sflow_frame_is_ethernet(f))
+		note_length(p, f->frame_octets);
 	return verdict;
 }
 
@@ -468,15 +471,36 @@ sflow_lacks_fcs(const struct sflow_port *p)
 
 /* ---- counters ---- */
 
-static void
-raw_counters(const struct sflow_if_counters *c, uint32_t raw[static SFLOW_N_TOTALS])
+/* The errors that an interface received. Where it does not count them in one, Ethernet's kinds of them make the
+ * sum (ifInErrors of RFC 3635, section 3.2.6). */
+static uint32_t
+in_errors_of(const struct sflow_counters *c)
 {
+	const struct sflow_ethernet_counters *e = &c->ethernet;
+	const uint32_t kinds[] = {e->alignment_errors, e->fcs_errors, e->frame_too_longs, e->mac_rx_errors,
+	    e->symbol_errors};
+	uint32_t sum = 0, n_known = 0;
+
+	if (c->interface.in_errors != SFLOW_UNKNOWN32 || !c->has_ethernet)
+		return c->interface.in_errors;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i] != SFLOW_UNKNOWN32) {
+			sum += kinds[i];
+			n_known++;
+		}
+	return n_known > 0 && sum != SFLOW_UNKNOWN32 ? sum : SFLOW_UNKNOWN32;
+}
+
+static void
+raw_counters(const struct sflow_counters *counters, uint32_t raw[static SFLOW_N_TOTALS])
+{
+	const struct sflow_if_counters *c = &counters->interface;
 	const uint32_t values[SFLOW_N_TOTALS] = {
 	    [SFLOW_IN_UCAST] = c->in_ucast_pkts,
 	    [SFLOW_IN_MCAST] = c->in_mcast_pkts,
 	    [SFLOW_IN_BCAST] = c->in_bcast_pkts,
 	    [SFLOW_IN_DISCARDS] = c->in_discards,
-	    [SFLOW_IN_ERRORS] = c->in_errors,
+	    [SFLOW_IN_ERRORS] = in_errors_of(counters),
 	    [SFLOW_OUT_UCAST] = c->out_ucast_pkts,
 	    [SFLOW_OUT_MCAST] = c->out_mcast_pkts,
 	    [SFLOW_OUT_BCAST] = c->out_bcast_pkts,
@@ -542,7 +566,7 @@ sflow_take_counters(struct sflow_port *p, const struct sflow_counters *c, bool n
 	follow_restart(p);
 	if (known && !p->counters_again && !newer && step <= 0)
 		return false;
-	raw_counters(i, raw);
+	raw_counters(c, raw);
 	if (known && (p->counters_again || step < 0 || in_octets < p->in_octets ||
 			 out_octets < p->out_octets)) {
 		p->discontinuity_us = received_us;

@@ -367,7 +367,7 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
 
 	sample->window = w;
 	sample->sample = s;
-	frame_parse(s->header, s->kept_octets, &sample->keys);
+	accounting_parse_frame(s, &sample->keys);
 	if (!w) {
 		row = accounting_window_row(acc, p, s->time_us, s->direction, batch);
 		if (row) {
@@ -603,9 +603,13 @@ static void
 add_state(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
-	const struct ease_state *s = &r->state;
+	struct ease_state known;
+	const struct ease_state *s = &known;
 	struct store_port *row;
 
+	known = r->state;
+	if (p->has_state && r->loose_numbers && *known.name == '\0') /* each sFlow record tells what it knows */
+		memcpy(known.name, p->state.name, sizeof(known.name));
 	if (p->has_state && (r->boot < p->state_boot ||
 				(r->boot == p->state_boot && s->time_us < p->state.time_us))) {
 		accounting_count(acc, ACCOUNTING_STAT_STATES_OLD);

@@ -56,6 +56,9 @@ accounting_window_of(struct accounting *acc, const struct port *p, uint64_t time
 struct store_window *accounting_window_row(struct accounting *acc, const struct port *p,
     uint64_t time_us, uint8_t direction, struct store_batch *batch);
 
+/* Parses the frame of a sample, with the VLAN that its agent tells beside it. */
+void accounting_parse_frame(const struct ease_sample *s, struct frame_keys *keys);
+
 /* Adds what a port counted up to its snapshot. Returns false if the snapshot is not the newest one
  * counted. */
 bool accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_record *r,

@@ -9,6 +9,17 @@
 #include <string.h>
 
 void
+accounting_parse_frame(const struct ease_sample *s, struct frame_keys *keys)
+{
+	if (s->is_packet)
+		frame_parse_packet(s->header, s->kept_octets, keys);
+	else
+		frame_parse(s->header, s->kept_octets, keys);
+	if (s->vlan > 0)
+		frame_add_vlan(keys, s->vlan, s->is_outer_vlan);
+}
+
+void
 accounting_add_numbers(struct accounting *acc, struct port *p, struct window *w, uint64_t time_us,
     int64_t expected, uint64_t received, struct store_batch *batch)
 {

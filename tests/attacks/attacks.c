@@ -1,5 +1,6 @@
 #include "tests/attacks/attacks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Whom an attacker speaks for. */
@@ -351,6 +352,55 @@ broken_sflow(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
+/* Records that we read, with any contents, among a hundred that we do not. */
+static void
+records_of_any_kind(struct attack_rig *r, uint32_t i)
+{
+	static const struct {
+		uint32_t format, octets;
+	} kinds[] = {{2, 24}, {3, 32}, {4, 56}, {1001, 16}, {1003, 40}, {1036, 4}};
+	size_t length_at, count_at;
+	uint32_t n = 0;
+
+	b.n = 0;
+	built_begin(&b, ATTACKER, 0, i, 1000 * i, 1);
+	length_at = b.n + 4;
+	built_add_flow(&b, &(struct built_flow){.sequence = i + 1, .index = 1, .rate = 100, .pool = 100 * i, .input = 1});
+	count_at = b.n - 4;
+	for (; n < 100; n++) {
+		size_t k = attack_draw(r, 2 * sizeof(kinds) / sizeof(kinds[0]));
+		bool is_read = k < sizeof(kinds) / sizeof(kinds[0]);
+
+		built_word(&b, is_read ? kinds[k].format : (uint32_t)attack_draw(r, 1u << 31));
+		built_word(&b, is_read ? kinds[k].octets : 4);
+		for (uint32_t word = is_read ? kinds[k].octets / 4 : 1; word > 0; word--)
+			built_word(&b, (uint32_t)attack_draw(r, i % 2 ? 1ull << 32 : 4));
+	}
+	built_patch(&b, count_at, n);
+	built_patch(&b, length_at, (uint32_t)(b.n - length_at - 4));
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
+static void
+names_that_change(struct attack_rig *r, uint32_t i)
+{
+	size_t length_at;
+	char name[32];
+
+	b.n = 0;
+	built_begin(&b, ATTACKER, 0, i, 1000 * i, 1);
+	length_at = b.n + 4;
+	built_add_counters(&b, &(struct built_counters){.sequence = i, .index = 1, .in_octets = i, .status = 3});
+	built_patch(&b, length_at + 4 + 8, 2); /* records */
+	snprintf(name, sizeof(name), "\033[2J port %u", i);
+	built_word(&b, 1005);
+	built_word(&b, 4 + ((uint32_t)strlen(name) + 3) / 4 * 4);
+	built_word(&b, (uint32_t)strlen(name));
+	built_octets(&b, name, strlen(name));
+	built_patch(&b, length_at, (uint32_t)(b.n - length_at - 4));
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
 const struct attack attacks[] = {
     {"a port's counters of 41 days in one datagram", days_in_a_datagram, "accounting.snapshots_repeated", NULL},
     {"a port's counters of another day in each datagram", a_day_a_datagram, "accounting.clock_corrected", NULL},
@@ -378,5 +428,7 @@ const struct attack attacks[] = {
     {"an authentic message again and again", a_replay, "accounting.snapshots_old", NULL},
     {"messages with broken octets", broken_octets, "input.refused_parse", NULL},
     {"sFlow with broken words", broken_sflow, "sflow.refused_datagram|sflow.refused_sample|sflow.no_rate|sflow.unknown", NULL},
+    {"sFlow records of any kind", records_of_any_kind, "sflow.unread_flow_other", NULL},
+    {"a port of sFlow that changes its name", names_that_change, "accounting.states", NULL},
 };
 const size_t n_attacks = sizeof(attacks) / sizeof(attacks[0]);

@@ -1,6 +1,8 @@
 /* Decodes any sequence of datagrams, each after two octets of length: all records are in range, and
  * the state of agents and ports stays consistent. */
+#include "collector/input/sflow_frame.h"
 #include "collector/input/sflow_input.h"
+#include "common/frame.h"
 
 #include <stdlib.h>
 
@@ -10,6 +12,7 @@ static void
 check_record(const struct ease_record *r, const uint8_t *data, size_t size)
 {
 	const struct ease_sample *s = &r->sample;
+	struct frame_keys keys;
 
 	if (r->boot == 0 || r->sender[0] == '\0')
 		abort();
@@ -18,7 +21,17 @@ check_record(const struct ease_record *r, const uint8_t *data, size_t size)
 	if (s->if_index == 0 || s->mean_skip == 0 || s->kept_octets == 0 ||
 	    (s->direction != EASE_IN && s->direction != EASE_OUT))
 		abort();
-	if (s->header < data || s->header + s->kept_octets > data + size)
+	if (s->header >= data && s->header < data + size) {
+		if (s->header + s->kept_octets > data + size)
+			abort();
+	} else if (s->kept_octets > SFLOW_FRAME_MADE || s->frame_octets < FRAME_MIN_OCTETS) {
+		abort(); /* a header that was made of fields */
+	}
+	if (s->is_packet)
+		frame_parse_packet(s->header, s->kept_octets, &keys);
+	else
+		frame_parse(s->header, s->kept_octets, &keys);
+	if (s->vlan > 4094)
 		abort();
 }
 

@@ -1,0 +1,127 @@
+#include "collector/input/sflow_unread.h"
+
+#include "common/sorted.h"
+
+/* Sorted by format. Names are those of the structures that sFlow.org publishes. */
+#define FLOW_RECORDS(X) \
+	X(1002, "extended router") \
+	X(1003, "extended gateway") \
+	X(1004, "extended user") \
+	X(1005, "extended URL") \
+	X(1006, "extended MPLS") \
+	X(1007, "extended NAT") \
+	X(1008, "extended MPLS tunnel") \
+	X(1009, "extended MPLS virtual circuit") \
+	X(1010, "extended MPLS FEC") \
+	X(1011, "extended MPLS LDP FEC") \
+	X(1013, "extended 802.11 payload") \
+	X(1014, "extended 802.11 reception") \
+	X(1015, "extended 802.11 transmission") \
+	X(1016, "extended 802.11 aggregation") \
+	X(1020, "extended NAT ports") \
+	X(1021, "layer 2 tunnel, egress") \
+	X(1022, "layer 2 tunnel, ingress") \
+	X(1023, "IPv4 tunnel, egress") \
+	X(1024, "IPv4 tunnel, ingress") \
+	X(1025, "IPv6 tunnel, egress") \
+	X(1026, "IPv6 tunnel, ingress") \
+	X(1027, "decapsulation, egress") \
+	X(1028, "decapsulation, ingress") \
+	X(1029, "VNI, egress") \
+	X(1030, "VNI, ingress") \
+	X(1036, "egress queue") \
+	X(1037, "access list") \
+	X(1038, "function") \
+	X(1039, "transit delay") \
+	X(1040, "queue depth") \
+	X(1041, "hardware trap") \
+	X(1042, "Linux drop reason") \
+	X(1043, "time stamp") \
+	X(2100, "IPv4 socket") \
+	X(2101, "IPv6 socket") \
+	X(2102, "IPv4 proxy socket") \
+	X(2103, "IPv6 proxy socket") \
+	X(2200, "Memcache operation") \
+	X(2202, "application operation") \
+	X(2206, "HTTP request") \
+	X(2209, "TCP connection")
+#define COUNTER_RECORDS(X) \
+	X(3, "token ring") \
+	X(4, "100VG") \
+	X(5, "VLAN") \
+	X(6, "802.11") \
+	X(9, "InfiniBand") \
+	X(10, "optical module") \
+	X(11, "priority flow control") \
+	X(1001, "processor") \
+	X(1002, "radio utilization") \
+	X(1004, "OpenFlow port") \
+	X(2000, "host description") \
+	X(2001, "host adapters") \
+	X(2002, "host parent") \
+	X(2003, "host processor") \
+	X(2004, "host memory") \
+	X(2005, "host disk") \
+	X(2006, "host network") \
+	X(2007, "host IP") \
+	X(2008, "host ICMP") \
+	X(2009, "host TCP") \
+	X(2010, "host UDP") \
+	X(2100, "virtual node") \
+	X(2101, "virtual processor") \
+	X(2102, "virtual memory") \
+	X(2103, "virtual disk") \
+	X(2104, "virtual network") \
+	X(2207, "Open vSwitch datapath")
+
+#define FORMAT(number, name) number,
+static const uint32_t flow_formats[] = {FLOW_RECORDS(FORMAT)};
+static const uint32_t counter_formats[] = {COUNTER_RECORDS(FORMAT)};
+
+enum {
+	N_FLOW = sizeof(flow_formats) / sizeof(flow_formats[0]),
+	N_COUNTER = sizeof(counter_formats) / sizeof(counter_formats[0]),
+	OTHER_FLOW = N_FLOW,
+	FIRST_COUNTER,
+	OTHER_COUNTER = FIRST_COUNTER + N_COUNTER,
+	N_STATS,
+};
+_Static_assert((int)N_STATS <= (int)SFLOW_UNREAD_FORMATS, "more formats than counters");
+
+#define FLOW(number, name)    {"sflow.unread_flow_" #number, "flow records " #number " (" name "), not used"},
+#define COUNTER(number, name) {"sflow.unread_counter_" #number, "counter records " #number " (" name "), not used"},
+static const struct stat_name stat_names[N_STATS] = {
+    FLOW_RECORDS(FLOW)
+    {"sflow.unread_flow_other", "flow records of other formats, not used"},
+    COUNTER_RECORDS(COUNTER)
+    {"sflow.unread_counter_other", "counter records of other formats, not used"},
+};
+
+void
+sflow_unread_init(struct sflow_unread *u)
+{
+	u->stats = (struct stat_set){stat_names, N_STATS, u->values};
+}
+
+static unsigned
+row_of(bool is_counter, uint32_t format)
+{
+	const uint32_t *formats = is_counter ? counter_formats : flow_formats;
+	size_t n = is_counter ? N_COUNTER : N_FLOW;
+	size_t at = sorted_position_of(formats, n, sizeof(*formats), 0, format);
+
+	if (at == n || formats[at] != format)
+		at = n;
+	return (unsigned)(is_counter ? FIRST_COUNTER + at : at);
+}
+
+void
+sflow_unread_count(struct sflow_unread *u, const struct sflow_sample *s)
+{
+	bool is_counter = s->kind == SFLOW_COUNTERS;
+
+	for (uint32_t i = 0; i < s->n_unread && i < SFLOW_UNREAD_MAX; i++)
+		stat_add_own(&u->stats, row_of(is_counter, s->unread[i]), 1);
+	if (s->n_unread > SFLOW_UNREAD_MAX)
+		stat_add_own(&u->stats, is_counter ? OTHER_COUNTER : OTHER_FLOW, s->n_unread - SFLOW_UNREAD_MAX);
+}
