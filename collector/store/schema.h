@@ -261,8 +261,8 @@ static const char *const store_schema[STORE_VERSION] = {
     " ON CONFLICT DO UPDATE SET first_us = excluded.first_us;",
     /* 21: refused_sender: whose datagrams were refused unread, how many, and why the newest was
      * (input/refused_senders.h); times by the collector's clock */
-    "CREATE TABLE refused_sender(address TEXT PRIMARY KEY, reason TEXT NOT NULL, datagrams INTEGER NOT NULL,"
-    " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL) WITHOUT ROWID;",
+    ("CREATE TABLE refused_sender(address TEXT PRIMARY KEY, reason TEXT NOT NULL, datagrams INTEGER NOT NULL,"
+     " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL) WITHOUT ROWID;"), /* clang asks for the parentheses */
 };
 
 #endif
