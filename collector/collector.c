@@ -176,11 +176,12 @@ parse_addresses(struct collector *c)
 	const char *reason;
 	int r = 0;
 
-	c->listen = calloc(config->listen.n, sizeof(*c->listen));
+	c->listen = calloc(config->listen.n + 1, sizeof(*c->listen));
 	c->sflow_listen = calloc(config->sflow_listen.n + 1, sizeof(*c->sflow_listen));
 	c->senders = collector_allow_list(config);
 	c->agent_sources = collector_agent_sources(config);
-	if (!c->listen || !c->sflow_listen || !c->senders || !c->agent_sources)
+	c->uplinks = collector_uplinks(config);
+	if (!c->listen || !c->sflow_listen || !c->senders || !c->agent_sources || !c->uplinks)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < config->listen.n; i++)
 		r = endpoint_parse(config->listen.items[i], &c->listen[i], &reason);
@@ -225,7 +226,7 @@ open_input(struct collector *c, char *error, size_t error_size)
 	const struct collector_config *config = c->config;
 	const struct input_config input = {
 	    .listen = c->listen,
-	    .n_listen = c->options->no_sockets ? 0 : config->listen.n,
+	    .n_listen = c->options->no_sockets || !collector_takes_notifications(config) ? 0 : config->listen.n,
 	    .sflow_listen = c->sflow_listen,
 	    .n_sflow_listen = c->options->no_sockets ? 0 : config->sflow_listen.n,
 	    .accounting = {known_boot, admits, c},
@@ -247,7 +248,10 @@ open_input(struct collector *c, char *error, size_t error_size)
 
 	if (r < 0 || c->options->no_sockets)
 		return r;
-	octets = receiver_buffer(input_receiver(c->input));
+	if (!collector_takes_notifications(config))
+		log_info(ROOM, "sFlow alone is received: there is no community and no user for SNMP");
+	octets = receiver_buffer(collector_takes_notifications(config) ? input_receiver(c->input)
+								       : input_sflow_receiver(c->input));
 	if (octets < config->receive_buffer_octets)
 		log_warn(ROOM, "receive_buffer: the kernel granted %zu octets of %u; raise "
 			       "net.core.rmem_max or give the process CAP_NET_ADMIN",
@@ -299,6 +303,7 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 	}
 	accounting_set_sources(c->accounting,
 	    &(struct agent_source_rules){c->agent_sources, c->config->agent_sources.n});
+	accounting_set_uplinks(c->accounting, &(struct uplink_rules){c->uplinks, c->config->uplinks.n});
 	accounting_set_store(c->accounting, c->store);
 	accounting_set_forget(c->accounting, collector_retention(c->config).forget_us);
 	loader = accounting_loader(c->accounting);
@@ -434,6 +439,7 @@ collector_close(struct collector *c)
 	if (c->signal_fd >= 0)
 		close(c->signal_fd);
 	free(c->agent_sources);
+	free(c->uplinks);
 	free(c->senders);
 	free(c->sflow_listen);
 	free(c->listen);

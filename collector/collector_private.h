@@ -33,6 +33,7 @@ struct collector {
 	struct prefix *senders;
 	struct agent_source_rule *agent_sources;
 	struct refused_senders *refused;
+	struct uplink_rule *uplinks;
 	struct slow_path *slow_path;
 	uint64_t submitted; /* batches given to the store */
 	struct input *input;

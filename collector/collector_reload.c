@@ -66,6 +66,15 @@ change_agent_sources(struct collector *c, struct agent_source_rule *rules)
 	return r;
 }
 
+/* They hold for each port from its next state on. */
+static void
+change_uplinks(struct collector *c, struct uplink_rule *rules)
+{
+	accounting_set_uplinks(c->accounting, &(struct uplink_rules){rules, c->config->uplinks.n});
+	free(c->uplinks);
+	c->uplinks = rules;
+}
+
 /* After a failure it is unknown which users are in force, so all of them are set again. */
 static int
 change_users(struct collector *c, const struct v3_user *before, size_t n_before,
@@ -92,28 +101,33 @@ take_over(struct collector *c, struct collector_config *fresh)
 {
 	struct prefix *senders = collector_allow_list(fresh);
 	struct agent_source_rule *rules = collector_agent_sources(fresh);
+	struct uplink_rule *uplinks = collector_uplinks(fresh);
 	struct v3_user *before = collector_v3_users(c->config), *users = collector_v3_users(fresh);
 	size_t n_before = c->config->users.n;
 	unsigned n = 0;
 	int r;
 
-	if (!senders || !rules || !before || !users) {
+	if (!senders || !rules || !uplinks || !before || !users) {
 		log_error(ROOM, "reload: out of memory; everything stays as it was");
 		stat_add(&c->stats, COLLECTOR_STAT_RELOADS_REFUSED, 1);
 		free(senders);
 		free(rules);
+		free(uplinks);
 	} else {
 		struct store_retention retention;
 
 		options_reload(collector_options, c->options->live_config, fresh, tell, &n);
 		retention = collector_retention(c->config);
 		change_senders(c, senders);
+		change_uplinks(c, uplinks);
 		r = change_users(c, before, n_before, users);
 		if (change_agent_sources(c, rules) < 0)
 			r = -EIO;
 		store_set_retention(c->store, &retention);
 		accounting_set_forget(c->accounting, retention.forget_us);
 		log_set_most((enum log_level)c->config->log_level);
+		if (collector_takes_notifications(c->config) && !input_receiver(c->input))
+			log_warn(ROOM, "reload: SNMP is received from the next start on only");
 		if (c->reloaded)
 			c->reloaded(c->reloaded_arg);
 		stat_add(&c->stats,

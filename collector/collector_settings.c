@@ -38,6 +38,17 @@ collector_agent_sources(const struct collector_config *config)
 	return rules;
 }
 
+struct uplink_rule *
+collector_uplinks(const struct collector_config *config)
+{
+	struct uplink_rule *rules = calloc(config->uplinks.n + 1, sizeof(*rules));
+	const char *reason;
+
+	for (size_t i = 0; rules && i < config->uplinks.n; i++)
+		uplink_parse(config->uplinks.items[i], &rules[i], &reason);
+	return rules;
+}
+
 struct v3_user *
 collector_v3_users(const struct collector_config *config)
 {

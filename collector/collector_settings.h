@@ -18,6 +18,9 @@ struct prefix *collector_allow_list(const struct collector_config *config);
  * without memory. */
 struct agent_source_rule *collector_agent_sources(const struct collector_config *config);
 
+/* The rows of `uplinks`, config->uplinks.n of them. The caller frees the array. NULL without memory. */
+struct uplink_rule *collector_uplinks(const struct collector_config *config);
+
 /* The SNMPv3 users, config->users.n of them. The caller frees the array; its texts are the
  * configuration's. NULL without memory. */
 struct v3_user *collector_v3_users(const struct collector_config *config);

@@ -6,6 +6,7 @@
 #include "collector/input/receive.h"
 #include "collector/input/v3.h"
 #include "collector/window/agent_identity.h"
+#include "collector/window/uplinks.h"
 #include "common/endpoint.h"
 #include "common/privilege.h"
 
@@ -110,6 +111,7 @@ enum {
 	MAX_COMMUNITIES = 64, /* each is compared with each message */
 	MAX_SENDERS = 1024,
 	MAX_AGENT_SOURCES = 4096,
+	MAX_UPLINKS = 1024,
 	MAX_HOSTS = 64,
 	MAX_SERVERS = 256,
 	MAX_KEEP_D = 36500, /* a hundred years, which still fit 64-bit microseconds */
@@ -120,7 +122,8 @@ const struct option_row collector_options[] = {
     {"listen", OPTION_LIST, AT(listen), .max = RECEIVE_SOCKETS_MAX,
 	.def = "{\"127.0.0.1:162\", \"[::1]:162\"}", .check = endpoint_check,
 	.help = "Addresses where notifications are received: ADDRESS:PORT or "
-		"[IPV6-ADDRESS]:PORT. Port 0 lets the system choose a port."},
+		"[IPV6-ADDRESS]:PORT. Port 0 lets the system choose a port. They are not opened "
+		"where neither a community nor a user is configured, and sflow_listen is."},
     {"sflow_listen", OPTION_LIST, AT(sflow_listen), .max = RECEIVE_SOCKETS_MAX,
 	.check = endpoint_check,
 	.help = "Addresses where sFlow v5 is received, written as in listen; sFlow's port is "
@@ -128,7 +131,8 @@ const struct option_row collector_options[] = {
 		"sFlow to a collector, not both: it would be counted as two switches."},
     {"communities", OPTION_LIST, AT(communities), .max = MAX_COMMUNITIES, .secret = true,
 	.live = true, .check = community_check,
-	.help = "SNMPv2c communities that a notification may carry. There is no default."},
+	.help = "SNMPv2c communities that a notification may carry. There is no default. Neither a "
+		"community nor a user is needed for sFlow alone."},
     {"user", OPTION_SECTION, AT(users), .max = V3_USERS_MAX, .live = true, .section = user_options,
 	.section_size = sizeof(struct collector_user), .section_title_offset = USER_AT(name),
 	.help = "An SNMPv3 user that may send notifications, authenticated and encrypted "
@@ -144,6 +148,12 @@ const struct option_row collector_options[] = {
 		"agent that is not named here is bound to the first source that speaks for it, "
 		"and other sources are refused. \"any SOURCE\" lets a source speak for every "
 		"agent that is not named, so that these may move: addresses of DHCP, or a proxy."},
+    {"uplinks", OPTION_LIST, AT(uplinks), .max = MAX_UPLINKS, .live = true, .check = uplink_check,
+	.help = "Ports to other switches, which sFlow does not tell: \"AGENT PORT\". AGENT is \"any\", "
+		"ADDRESS or ADDRESS/BITS; PORT an ifIndex, a range of them as 49-52, or a pattern with * and ? "
+		"of a name or alias, as Ethernet49*. Lists over several switches leave out what these ports "
+		"received, because the port where it came in has counted it; a member of a link aggregate that "
+		"is named is one, too. easetop audit says which ports look like it."},
     {"store", OPTION_STRING, AT(store), .def = "/var/lib/easeswitch/ease.db", .check = store_check,
 	.help = "The SQLite file that holds all data."},
     {"flush_interval", OPTION_U32, AT(flush_interval_ms), .min = 50, .max = 60000, .unit = "ms",
@@ -297,6 +307,12 @@ const struct option_row collector_options[] = {
     {.name = NULL},
 };
 
+bool
+collector_takes_notifications(const struct collector_config *config)
+{
+	return config->listen.n > 0 && (config->communities.n > 0 || config->users.n > 0);
+}
+
 /* Rows go to any server of the list, so several servers must form a cluster. */
 static bool
 lacks_cluster_name(const struct collector_config *config)
@@ -324,10 +340,11 @@ find_incomplete_user(const struct collector_config *config)
 static const char *
 check_together(const struct collector_config *config)
 {
-	if (config->listen.n == 0)
-		return "listen: at least one address is needed";
-	if (config->communities.n == 0 && config->users.n == 0)
-		return "communities: at least one community, or a user section, is needed";
+	if (config->listen.n == 0 && config->sflow_listen.n == 0)
+		return "listen: at least one address is needed, here or in sflow_listen";
+	if (!collector_takes_notifications(config) && config->sflow_listen.n == 0)
+		return "communities: at least one community, or a user section, is needed; or an address in "
+		       "sflow_listen, for sFlow alone";
 	if (config->senders.n == 0)
 		return "senders: at least one address is needed";
 	if (strcmp(config->http_store, "clickhouse") == 0 && config->clickhouse.n == 0)

@@ -24,6 +24,7 @@ struct collector_config {
 	struct option_list communities;
 	struct option_list senders;
 	struct option_list agent_sources;
+	struct option_list uplinks;
 	struct option_sections users; /* struct collector_user */
 	char *run_as, *run_as_group; /* where root starts the collector, see common/privilege.h */
 	char *store;
@@ -73,5 +74,8 @@ int collector_config_read(const char *file, struct collector_config *config, cha
 int collector_config_load(const char *file, struct collector_config *config, char *error,
     size_t error_size);
 void collector_config_free(struct collector_config *config);
+
+/* Whether SNMP is received at all: not where there is neither a community nor a user, for sFlow alone. */
+bool collector_takes_notifications(const struct collector_config *config);
 
 #endif

@@ -132,6 +132,16 @@ prefix_holds(const struct prefix *prefix, const struct sockaddr *address)
 }
 
 bool
+prefix_holds_text(const struct prefix *prefix, const char *text)
+{
+	const char *reason;
+	struct prefix p;
+
+	return prefix_parse(text, &p, &reason) == 0 && p.family == prefix->family &&
+	    bits_equal(prefix->octets, p.octets, prefix->bits);
+}
+
+bool
 endpoint_is_loopback(const struct sockaddr *address)
 {
 	struct prefix v4, v6;

@@ -30,6 +30,9 @@ int prefix_parse(const char *text, struct prefix *prefix, const char **reason);
 
 bool prefix_holds(const struct prefix *prefix, const struct sockaddr *address);
 
+/* The same of an address as text, without port and scope; false of any other text. */
+bool prefix_holds_text(const struct prefix *prefix, const char *text);
+
 /* 127.0.0.0/8 or ::1: only this machine reaches it. */
 bool endpoint_is_loopback(const struct sockaddr *address);
 

@@ -599,17 +599,28 @@ same_state(const struct ease_state *a, const struct ease_state *b)
 	    a->lag_parent == b->lag_parent && a->edge == b->edge;
 }
 
+/* What a port's state is with what was known before and what the option uplinks says of it. */
+static struct ease_state
+state_of(struct accounting *acc, const struct port *p, const struct ease_record *r)
+{
+	struct ease_state s = r->state;
+	const struct port *lag = acc->uplinks.n > 0 && s.edge && s.lag_parent > 0
+	    ? inventory_find_port(&acc->inventory, p->agent, s.lag_parent) : NULL;
+
+	if (p->has_state && r->loose_numbers && *s.name == '\0') /* each sFlow record tells what it knows */
+		memcpy(s.name, p->state.name, sizeof(s.name));
+	if (acc->uplinks.n > 0 && s.edge)
+		s.edge = !uplinks_name(&acc->uplinks, r->sender, &s, lag && lag->has_state ? &lag->state : NULL);
+	return s;
+}
+
 static void
 add_state(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
-	struct ease_state known;
-	const struct ease_state *s = &known;
+	const struct ease_state given = state_of(acc, p, r), *s = &given;
 	struct store_port *row;
 
-	known = r->state;
-	if (p->has_state && r->loose_numbers && *known.name == '\0') /* each sFlow record tells what it knows */
-		memcpy(known.name, p->state.name, sizeof(known.name));
 	if (p->has_state && (r->boot < p->state_boot ||
 				(r->boot == p->state_boot && s->time_us < p->state.time_us))) {
 		accounting_count(acc, ACCOUNTING_STAT_STATES_OLD);

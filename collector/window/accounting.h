@@ -30,6 +30,7 @@
 #include "collector/record.h"
 #include "collector/store/store.h"
 #include "collector/window/agent_identity.h"
+#include "collector/window/uplinks.h"
 #include "collector/window/window.h"
 #include "common/clock.h"
 #include "common/stat.h"
@@ -127,6 +128,10 @@ void accounting_remove_journal(struct accounting *acc);
 /* Sets who may speak for which agent, beside the sources that agents are bound to; the rules are
  * borrowed until the next call. */
 void accounting_set_sources(struct accounting *acc, const struct agent_source_rules *rules);
+
+/* Sets which ports are no edge ports whatever their states say, from their next states on; borrowed until the
+ * next call. */
+void accounting_set_uplinks(struct accounting *acc, const struct uplink_rules *rules);
 
 /* Returns true if records of that agent from that source will be accepted. who needs agent_id,
  * sender, source and loose_numbers. */

@@ -149,6 +149,12 @@ accounting_set_sources(struct accounting *acc, const struct agent_source_rules *
 		*acc->inventory.agents[i].identity.heard = '\0';
 }
 
+void
+accounting_set_uplinks(struct accounting *acc, const struct uplink_rules *rules)
+{
+	acc->uplinks = *rules;
+}
+
 bool
 accounting_admits(struct accounting *acc, const struct ease_record *who)
 {

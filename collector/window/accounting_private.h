@@ -17,6 +17,7 @@ struct accounting {
 	uint64_t started_us;	       /* monotonic */
 	uint64_t forget_us;
 	struct agent_source_rules sources;
+	struct uplink_rules uplinks;
 	struct inventory inventory;
 	struct window_table *windows;
 	uint64_t notification; /* counts notifications */

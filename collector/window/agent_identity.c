@@ -1,7 +1,6 @@
 #include "collector/window/agent_identity.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -75,25 +74,6 @@ agent_source_check(const char *text)
 }
 
 /* Judging */
-
-/* The text is an address without a scope, as a sender's address is written. */
-static bool
-prefix_holds_text(const struct prefix *prefix, const char *text)
-{
-	struct sockaddr_in v4 = {.sin_family = AF_INET};
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-	const char *reason;
-	struct prefix p;
-
-	if (prefix_parse(text, &p, &reason) < 0 || p.family != prefix->family)
-		return false;
-	if (p.family == AF_INET6) {
-		memcpy(&v6.sin6_addr, p.octets, sizeof(v6.sin6_addr));
-		return prefix_holds(prefix, (const struct sockaddr *)&v6);
-	}
-	memcpy(&v4.sin_addr, p.octets, sizeof(v4.sin_addr));
-	return prefix_holds(prefix, (const struct sockaddr *)&v4);
-}
 
 /* The address that the datagram came from. Of sFlow, the sender of a record is the agent's own
  * address. */

@@ -61,6 +61,7 @@ static const struct {
 } mistakes[] = {
     {GOOD "listen = {}", ": listen: at least one address is needed"},
     {"communities = {}", ": communities: at least one community, or a user section, is needed"},
+    {GOOD "uplinks = {\"any 49\", \"sw1 49\"}", ": uplinks: "},
     {"user \"me\" { }", ": user \"me\": auth_passphrase and priv_passphrase are needed"},
     {"user \"me\" { auth_passphrase = \"12345678\" }",
 	": user \"me\": auth_passphrase and priv_passphrase are needed"},
@@ -254,6 +255,23 @@ START_TEST(what_can_change_is_taken_or_said_not_to_be)
 }
 END_TEST
 
+/* Nothing of SNMP is needed, and nothing of it is opened. */
+START_TEST(sflow_alone_is_enough)
+{
+	struct collector_config config = {0};
+	char error[ERROR_TEXT] = "";
+
+	write_text("sflow_listen = {\"127.0.0.1:0\"}\n");
+	ck_assert_msg(collector_config_load(conf, &config, error, sizeof(error)) == 0, "%s", error);
+	ck_assert(!collector_takes_notifications(&config));
+	collector_config_free(&config);
+	write_text("sflow_listen = {\"127.0.0.1:0\"}\ncommunities = {\"c\"}\n");
+	ck_assert_msg(collector_config_load(conf, &config, error, sizeof(error)) == 0, "%s", error);
+	ck_assert(collector_takes_notifications(&config));
+	collector_config_free(&config);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -264,6 +282,7 @@ main(void)
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	tcase_add_loop_test(all, a_mistake_is_named, 0, MISTAKES);
 	tcase_add_test(all, what_is_too_long_is_named);
+	tcase_add_test(all, sflow_alone_is_enough);
 	tcase_add_test(all, what_can_change_is_taken_or_said_not_to_be);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
