@@ -40,7 +40,7 @@ struct ease_sample {
 	uint8_t direction;   /* enum ease_direction, relative to if_index */
 	uint32_t input_if;   /* EASE_IF_… or ifIndex */
 	uint32_t output_if;
-	uint32_t skip; /* K, the drawn value: the period was K + 1 frames; if not known, mean - 1 */
+	uint32_t skip; /* K, the drawn value: the period was K + 1 frames; if not known, stated mean - 1 */
 	uint32_t mean_skip;  /* mean frames per sample when K was drawn: the sample's weight */
 	uint64_t pool_pkts;  /* good frames of that port and direction so far, with this one */
 	uint64_t drops;	     /* samples of this port that the agent lost so far */

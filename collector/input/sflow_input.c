@@ -287,7 +287,7 @@ add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
 	r->sample.pool_pkts = pool_of(p, f);
 	r->sample.drops = f->drops;
 	add_fcs(t, p, f, &r->sample);
-	r->sample.skip = r->sample.mean_skip - 1; /* sFlow does not carry the drawn value */
+	r->sample.skip = f->rate - 1; /* sFlow does not carry the drawn value, but the rate that is stated */
 	if (r->sample.direction == EASE_OUT)
 		t->peer->samples_sent = true;
 	count(t->in, SFLOW_STAT_SAMPLES);

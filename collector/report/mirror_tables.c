@@ -299,6 +299,17 @@ rest_of_arrivals(FILE *sql, const struct query *query, unsigned i)
 }
 
 static bool
+rest_of_counters_within(FILE *sql, const struct query *query, unsigned i)
+{
+	const struct query_fetch_range *fetch_range = &query->fetch_range;
+
+	put_from(sql, query, CLUSTER_COUNTERS, "");
+	put_times(sql, fetch_range->from_us, fetch_range->to_us);
+	put_counted_once(sql, query, fetch_range->from_us, fetch_range->to_us);
+	return i == 0;
+}
+
+static bool
 rest_of_resources(FILE *sql, const struct query *query, unsigned i)
 {
 	return rest_at_ends(sql, query, CLUSTER_RESOURCES, i, ", boot");
@@ -420,6 +431,11 @@ rest_of_cover(FILE *sql, const struct query *query, unsigned i)
 	return i == 0;
 }
 
+#define COUNTER_COLUMNS \
+	"agent, if_index, time_us, boot, received_us, in_octets, in_ucast, in_mcast, in_bcast, in_discards," \
+	" in_errors, out_octets, out_ucast, out_mcast, out_bcast, out_discards, out_errors, discontinuity_us," \
+	" samples, last_sequence, pool_in, pool_out, drops, stalls, stalled_pkts"
+
 const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
     /* what changes at a boot is from the collector that heard the agent last */
     {.name = "agent", .from = CLUSTER_AGENTS,
@@ -473,11 +489,11 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		  " seen = seen + excluded.seen",
 	.by_fetch_range = true, .write_rest = rest_of_places},
     {.name = "counter", .from = CLUSTER_COUNTERS,
-	.columns = "agent, if_index, time_us, boot, received_us, in_octets, in_ucast, in_mcast,"
-		   " in_bcast, in_discards, in_errors, out_octets, out_ucast, out_mcast, out_bcast,"
-		   " out_discards, out_errors, discontinuity_us, samples, last_sequence, pool_in,"
-		   " pool_out, drops, stalls, stalled_pkts",
+	.columns = COUNTER_COLUMNS,
 	.rows = QUERY_ROWS_AT_ENDS, .by_fetch_range = true, .write_rest = rest_of_counters},
+    {.name = "counter", .from = CLUSTER_COUNTERS,
+	.columns = COUNTER_COLUMNS,
+	.rows = QUERY_COUNTERS_WITHIN, .by_fetch_range = true, .write_rest = rest_of_counters_within},
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.columns = "agent, if_index, time_us, boot, received_us",
 	.select = "agent, if_index, time_us, any(boot), any(received_us)",

@@ -113,6 +113,7 @@ enum query_rows {
 	QUERY_ALL_ROWS,	    /* with a time in the range to fetch */
 	QUERY_ROWS_AT_ENDS, /* those nearest to its ends, and the first and last of each boot within */
 	QUERY_NEWEST_ROWS,  /* the newest of each port; the newest two counters */
+	QUERY_COUNTERS_WITHIN, /* all counters in the range, whole */
 };
 
 /* A statement that is asked for each port: preparing it takes longer than running it. */

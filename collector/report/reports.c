@@ -38,6 +38,7 @@ const struct report reports[] = {
 	{"events", "what happened: addresses, bad frames, links, alarms, starts",
 	    REPORT_TAKES_TOP, report_events},
 	{"agents", "the switches that were heard, and their clocks", 0, report_agents},
+	{"audit", "whether the samples of each port may be trusted, and for what", 0, report_audit},
 	{"loss", "where each missing sample was lost", REPORT_TAKES_TOP, report_loss},
 	{NULL, NULL, 0, NULL},
 };

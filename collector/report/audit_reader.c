@@ -1,0 +1,239 @@
+#include "collector/report/audit_reader.h"
+
+#include "collector/report/query_private.h"
+#include "collector/source_port.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A boot of sFlow is the second at which the agent started (collector/input/sflow_state.h), a boot of EASE a count of
+ * starts: no device starts so often. */
+#define SFLOW_BOOTS 1000000000
+
+/* ---- accounts ---- */
+
+static int
+read_accounts(struct audit_reader *reader)
+{
+	struct query *query = reader->query;
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, boot, if_index, expected, received FROM account"
+	    " WHERE last_us >= :from AND first_us < :to ORDER BY agent, boot, if_index");
+	int err = stmt ? 0 : -EIO;
+
+	while (err == 0 && (err = query_step(query, stmt)) == 1) {
+		if ((reader->n_accounts & (reader->n_accounts - 1)) == 0) { /* none, or all places are taken */
+			struct audit_account *more = realloc(reader->accounts,
+			    (2 * reader->n_accounts + 1) * sizeof(*more));
+
+			err = more ? 0 : query_fail(query, -ENOMEM, "no memory");
+			if (err)
+				break;
+			reader->accounts = more;
+		}
+		reader->accounts[reader->n_accounts++] = (struct audit_account){sqlite3_column_int64(stmt, 0),
+		    sqlite3_column_int64(stmt, 1), (uint32_t)sqlite3_column_int64(stmt, 2),
+		    sqlite3_column_double(stmt, 3), sqlite3_column_double(stmt, 4)};
+		err = 0;
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int
+audit_reader_begin(struct audit_reader *reader, struct query *query)
+{
+	*reader = (struct audit_reader){.query = query};
+	return read_accounts(reader);
+}
+
+void
+audit_reader_end(struct audit_reader *reader)
+{
+	free(reader->accounts);
+	free(reader->samples);
+	free(reader->counters);
+}
+
+/* The first account of an agent; n_accounts if it has none. */
+static size_t
+first_account(const struct audit_reader *reader, int64_t agent)
+{
+	size_t low = 0, high = reader->n_accounts;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (reader->accounts[middle].agent < agent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- samples ---- */
+
+static bool
+has_room(struct query *query, void **items, size_t *room, size_t n, size_t size)
+{
+	void *more;
+
+	if (n < *room)
+		return true;
+	more = realloc(*items, (2 * *room + 256) * size);
+	if (!more) {
+		query_fail(query, -ENOMEM, "no memory");
+		return false;
+	}
+	*items = more;
+	*room = 2 * *room + 256;
+	return true;
+}
+
+static struct audit_sample
+sample_of(sqlite3_stmt *stmt, int64_t boot)
+{
+	uint32_t mean_skip = (uint32_t)sqlite3_column_int64(stmt, 2), skip = (uint32_t)sqlite3_column_int64(stmt, 3);
+	int64_t pool = sqlite3_column_int64(stmt, 4);
+	bool is_sflow = boot >= SFLOW_BOOTS;
+
+	return (struct audit_sample){
+	    .time_us = query_u64(stmt, 0),
+	    .pool = pool == INT64_MAX ? AUDIT_UNKNOWN : (uint64_t)pool,
+	    .boot = (uint32_t)boot,
+	    .sequence = (uint32_t)sqlite3_column_int64(stmt, 1),
+	    .mean = is_sflow ? skip + 1 : mean_skip, /* what sFlow states; its weight may be measured */
+	    .period = is_sflow ? 0 : skip + 1,
+	    .octets = (uint32_t)sqlite3_column_int64(stmt, 5),
+	    .stands_for = (uint32_t)sqlite3_column_int64(stmt, 7),
+	    .direction = sqlite3_column_int(stmt, 6) == EASE_OUT ? AUDIT_OUT : AUDIT_IN,
+	};
+}
+
+/* The newest first; they are turned around by audit_read. */
+static int
+read_boot(struct audit_reader *reader, const struct query_port *port, int64_t boot)
+{
+	struct query *query = reader->query;
+	size_t begin = reader->n_samples;
+	sqlite3_stmt *stmt;
+	int err;
+
+	query_set_fetch_range(query, QUERY_ALL_ROWS, query->range.from_us, query->range.to_us);
+	stmt = query_prepare_kept(query, "SELECT time_us, sequence, mean_skip, skip, pool_pkts, frame_octets,"
+	    " direction, stands_for FROM sample WHERE agent = ?1 AND boot = ?2 AND if_index = ?3"
+	    " AND time_us >= ?4 AND time_us < ?5 ORDER BY sequence DESC");
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, port->agent->id);
+	sqlite3_bind_int64(stmt, 2, boot);
+	sqlite3_bind_int64(stmt, 3, port->if_index);
+	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)query->range.from_us);
+	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)query->range.to_us);
+	while ((err = query_step(query, stmt)) == 1 && reader->n_samples - begin < AUDIT_SAMPLES_MAX) {
+		if (!has_room(query, (void **)&reader->samples, &reader->samples_room, reader->n_samples,
+		    sizeof(*reader->samples))) {
+			err = -ENOMEM;
+			break;
+		}
+		reader->samples[reader->n_samples++] = sample_of(stmt, boot);
+	}
+	query_give_back(query, stmt);
+	for (size_t i = begin, k = reader->n_samples; i + 1 < k; i++) {
+		struct audit_sample last = reader->samples[--k];
+
+		reader->samples[k] = reader->samples[i];
+		reader->samples[i] = last;
+	}
+	return err < 0 ? err : 0;
+}
+
+/* ---- counters ---- */
+
+static double
+sum3(sqlite3_stmt *stmt, int column)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 3; i++) {
+		double count = query_count(stmt, column + i);
+
+		sum += isnan(count) ? 0 : count; /* a device without it counts such frames among the unicasts */
+	}
+	return sum;
+}
+
+static int
+read_counters(struct audit_reader *reader, const struct query_port *port)
+{
+	struct query *query = reader->query;
+	sqlite3_stmt *stmt;
+	int err;
+
+	reader->n_counters = 0;
+	query_set_fetch_range(query, QUERY_COUNTERS_WITHIN, query->range.from_us, query->range.to_us);
+	stmt = query_prepare_kept(query, "SELECT time_us, received_us, discontinuity_us, in_ucast, in_mcast, in_bcast,"
+	    " out_ucast, out_mcast, out_bcast, in_octets, out_octets, pool_in, pool_out, boot FROM counter"
+	    " WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4 ORDER BY time_us");
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, port->agent->id);
+	sqlite3_bind_int64(stmt, 2, port->if_index);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)query->range.from_us);
+	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)query->range.to_us);
+	while ((err = query_step(query, stmt)) == 1) {
+		/* of sFlow the collector computes it */
+		bool counts_pool = sqlite3_column_int64(stmt, 13) < SFLOW_BOOTS;
+
+		if (!has_room(query, (void **)&reader->counters, &reader->counters_room, reader->n_counters,
+		    sizeof(*reader->counters))) {
+			err = -ENOMEM;
+			break;
+		}
+		reader->counters[reader->n_counters++] = (struct audit_counters){
+		    .time_us = query_u64(stmt, 0), .received_us = query_u64(stmt, 1),
+		    .discontinuity_us = query_u64(stmt, 2),
+		    .pkts = {sum3(stmt, 3), sum3(stmt, 6)},
+		    .octets = {query_count(stmt, 9), query_count(stmt, 10)},
+		    .pool = {counts_pool ? query_count(stmt, 11) : NAN, counts_pool ? query_count(stmt, 12) : NAN},
+		};
+	}
+	query_give_back(query, stmt);
+	return err < 0 ? err : 0;
+}
+
+int
+audit_read(struct audit_reader *reader, const struct query_port *port, struct audit_input *input)
+{
+	const struct query_agent *agent = port->agent;
+	double expected = 0, received = 0;
+	bool own = false, is_sflow = agent->boot >= SFLOW_BOOTS;
+	int err = read_counters(reader, port);
+	int64_t boot = -1;
+
+	reader->n_samples = 0;
+	for (size_t i = first_account(reader, agent->id);
+	     err == 0 && i < reader->n_accounts && reader->accounts[i].agent == agent->id; i++) {
+		const struct audit_account *account = &reader->accounts[i];
+
+		if (account->boot != boot)
+			err = read_boot(reader, port, account->boot);
+		boot = account->boot;
+		own = own || account->if_index == port->if_index;
+		if (source_port_has_numbers(account->if_index)) {
+			expected += account->expected;
+			received += account->received;
+		}
+	}
+	*input = (struct audit_input){
+	    .samples = reader->samples, .n_samples = reader->n_samples,
+	    .counters = reader->counters, .n_counters = reader->n_counters,
+	    .shared_numbers = !own,
+	    .arrived = expected > 0 ? fmin(1, received / expected) : 1,
+	    .has_pool = own && is_sflow,
+	    .has_clock = !is_sflow,
+	    .clock_off_s = (double)agent->clock_off_us / 1e6,
+	};
+	return err;
+}

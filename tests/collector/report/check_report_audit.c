@@ -1,0 +1,256 @@
+/*
+ * easetop audit over stores filled by SQL: samplers that were drawn here, so that what each does is known. What is
+ * statistics is in tests/collector/estimate/check_audit.c; here stands how a port's samples, counters and accounts
+ * come from the store, what a row says, and which ports look like uplinks.
+ */
+#include "tests/collector/report/report_store.h"
+#include "tests/suite.h"
+
+#include "agent/sampling/skip.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MINUTES = 10, FRAMES_S = 1000, MEAN = 50, SFLOW_BOOT = 1700000000, UNKNOWN_POOL = -1 };
+
+static struct report_store store;
+static struct skip_stream stream;
+
+/* What a port's sampler does. */
+struct port {
+	int agent, if_index;
+	long boot;
+	double passes; /* part of the counted frames that reach the sampler */
+	bool every_nth, no_pool;
+	const char *mac;
+};
+
+static void
+setup(void)
+{
+	report_store_make(&store);
+	skip_stream_seed(&stream, 7);
+	report_store_agent(&store, 1, MINUTES * 60);
+	report_store_agent(&store, 2, MINUTES * 60);
+	report_store_sql(&store, "UPDATE agent SET boot = %d WHERE id = 2", SFLOW_BOOT);
+}
+
+static void
+teardown(void)
+{
+	report_store_remove(&store);
+}
+
+static void
+count(const struct port *p, int second, double frames)
+{
+	unsigned long long at_us = REPORT_STORE_T0 + (unsigned long long)second * SECOND;
+	double pool = p->boot < SFLOW_BOOT ? frames * p->passes : frames;
+
+	report_store_sql(&store, "INSERT INTO counter VALUES(%d, %d, %llu, %ld, %llu, %.0f, %.0f, 0, 0, 0, 0,"
+	    " 0, 0, 0, 0, 0, 0, 0, 0, 0, %.0f, 0, 0, 0, 0)", p->agent, p->if_index, at_us, p->boot, at_us + 1000,
+	    700 * frames, frames, pool);
+}
+
+static void
+sample(const struct port *p, int sequence, double second, double pool, unsigned period)
+{
+	bool is_sflow = p->boot >= SFLOW_BOOT;
+
+	report_store_sql(&store, "INSERT INTO sample VALUES(%d, %ld, %d, %d, %.0f, 1, %d, 0, %u, %d, %lld, 700, x'%s',"
+	    " x'0200000000ff', NULL, 2048, NULL, NULL, NULL, NULL, NULL, 1, NULL, NULL)", p->agent, p->boot,
+	    p->if_index, sequence, (double)REPORT_STORE_T0 + 1e6 * second, p->if_index, is_sflow ? MEAN - 1 : period - 1,
+	    MEAN, p->no_pool ? INT64_MAX : (long long)pool, p->mac ? p->mac : "0200000000ee");
+}
+
+static unsigned
+next_period(const struct port *p)
+{
+	bool partial;
+
+	return p->every_nth ? MEAN : 1 + skip_draw(&stream, SAMPLING_GEOMETRIC, MEAN, 1 << 20, &partial);
+}
+
+/* Ten minutes of 1,000 frames a second, counted each 20 s. */
+static void
+add(const struct port *p)
+{
+	double frames = MINUTES * 60.0 * FRAMES_S, reached = 0;
+	unsigned period = next_period(p);
+	int sequence = 0;
+	char name[16];
+
+	snprintf(name, sizeof(name), "e-%d", p->if_index);
+	report_store_port(&store, p->agent, p->if_index, name, 1);
+	report_store_sql_text(&store, "BEGIN");
+	for (reached = period; reached < frames * p->passes; period = next_period(p), reached += period)
+		sample(p, ++sequence, reached / p->passes / FRAMES_S, reached, period);
+	for (int second = 0; second <= MINUTES * 60; second += 20)
+		count(p, second, (double)second * FRAMES_S);
+	for (int minute = 0; minute < MINUTES; minute++) {
+		report_store_window(&store, minute, p->agent, p->if_index, 60 * FRAMES_S, 60 * FRAMES_S * 700);
+		report_store_samples(&store, minute, p->agent, p->if_index, sequence / MINUTES, MEAN, 700, 1,
+		    p->mac ? p->mac : "0200000000ee", "0200000000ff");
+	}
+	report_store_sql(&store, "INSERT INTO account VALUES(%d, %ld, %d, %d, %d, 0, 0, 0, 0, 0, 0, %llu, %llu, NULL,"
+	    " NULL)", p->agent, p->boot, p->if_index, sequence, sequence, REPORT_STORE_T0,
+	    REPORT_STORE_T0 + MINUTES * MINUTE);
+	report_store_sql_text(&store, "COMMIT");
+}
+
+static json_t *
+ask(void)
+{
+	struct report_options options = report_store_options();
+
+	return report_store_json(&store, "audit", &options);
+}
+
+static const char *
+text_of(const json_t *j, int row, const char *field)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "rows.%d.%s", row, field);
+	return report_json_text(j, path);
+}
+
+static double
+number_of(const json_t *j, int row, const char *field)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "rows.%d.%s", row, field);
+	return report_json_number(j, path);
+}
+
+START_TEST(each_port_has_its_verdict)
+{
+	const struct port ports[] = {
+	    {1, 1, 1, 1, false, false, NULL},
+	    {1, 2, 1, 0.6, false, false, NULL},
+	    {1, 3, 1, 1, true, false, NULL},
+	    {2, 1, SFLOW_BOOT, 1, false, false, NULL},
+	    {2, 2, SFLOW_BOOT, 0.6, false, false, NULL},
+	    {2, 3, SFLOW_BOOT, 1, false, true, NULL},
+	};
+	json_t *j;
+
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		add(&ports[i]);
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "verdict"), "sound");
+	ck_assert_str_eq(text_of(j, 0, "faults"), "");
+	ck_assert_str_eq(text_of(j, 0, "spacing"), "geometric");
+	ck_assert_str_eq(text_of(j, 0, "trust_for"), "shares, limits, samples x rate, losses, times");
+	ck_assert_double_eq_tol(number_of(j, 0, "of_counted.estimate"), 1, 0.05);
+	ck_assert_double_eq_tol(number_of(j, 0, "effective.estimate"), MEAN, 2);
+	ck_assert_double_eq_tol(number_of(j, 0, "clock_ahead_s"), -0.001, 1e-6);
+
+	ck_assert_str_eq(text_of(j, 1, "faults"), "filtered rate");
+	ck_assert_str_eq(text_of(j, 1, "verdict"), "its pool has 60% of the frames that the port counted");
+	ck_assert_str_eq(text_of(j, 1, "not_for"), "shares, limits, samples x rate");
+	ck_assert_double_eq_tol(number_of(j, 1, "of_counted.estimate"), 0.6, 0.03);
+
+	ck_assert_str_eq(text_of(j, 2, "verdict"), "takes every Nth frame, N = 50");
+	ck_assert_str_eq(text_of(j, 2, "not_for"), "limits");
+
+	ck_assert_str_eq(text_of(j, 3, "verdict"), "sound");
+	ck_assert_str_eq(text_of(j, 4, "faults"), "filtered rate");
+	ck_assert_str_eq(text_of(j, 5, "faults"), "pool-not-counted");
+	ck_assert_str_eq(text_of(j, 5, "not_for"), "losses");
+
+	ck_assert_str_eq(text_of(j, 6, "port"), "all ports");
+	ck_assert_double_eq_tol(number_of(j, 6, "of_counted.estimate"), 5.2 / 6, 0.02);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 7);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(a_port_without_samples_is_named)
+{
+	const struct port sampled = {1, 1, 1, 1, false, false, NULL}, other = {1, 2, 1, 1, false, false, NULL};
+	json_t *j;
+
+	add(&sampled);
+	report_store_port(&store, 1, 2, "e-2", 1);
+	for (int minute = 0; minute < MINUTES; minute++)
+		report_store_window(&store, minute, 1, 2, 60 * FRAMES_S, 60 * FRAMES_S * 700);
+	count(&other, 0, 0);
+	j = ask();
+	ck_assert_str_eq(text_of(j, 1, "verdict"), "not sampled");
+	ck_assert_str_eq(text_of(j, 2, "port"), "all ports");
+	ck_assert_double_eq_tol(number_of(j, 2, "of_counted.estimate"), 0.5, 0.02);
+	json_decref(j);
+}
+END_TEST
+
+/* Two switches: hosts aa, bb and cc at the first, dd and ee at the second; each sees those of the other at port 9. */
+START_TEST(uplinks_are_found)
+{
+	static const struct {
+		int agent, if_index, n;
+		const char *mac;
+	} seen[] = {
+	    {1, 1, 40, "0200000000aa"}, {1, 2, 40, "0200000000bb"}, {1, 3, 40, "0200000000cc"},
+	    {1, 9, 10, "0200000000dd"}, {1, 9, 10, "0200000000ee"},
+	    {2, 1, 30, "0200000000dd"}, {2, 2, 30, "0200000000ee"},
+	    {2, 9, 20, "0200000000aa"}, {2, 9, 20, "0200000000bb"},
+	};
+	int sequence = 0;
+	struct report_options options = report_store_options();
+	json_t *j;
+	char *text;
+
+	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+		const struct port p = {seen[i].agent, seen[i].if_index, seen[i].agent == 1 ? 1 : SFLOW_BOOT, 1, false,
+		    false, seen[i].mac};
+		char name[16];
+
+		snprintf(name, sizeof(name), "e-%d", p.if_index);
+		report_store_sql(&store, "INSERT OR IGNORE INTO port VALUES(%d, %d, %llu, 1, '%s', '', 0, 3, 1, 1, 0, 1)",
+		    p.agent, p.if_index, REPORT_STORE_T0, name);
+		report_store_sql(&store, "INSERT OR IGNORE INTO window VALUES(%llu, %d, %d, 1, 1000, 100000, 0, 0, 0, 0,"
+		    " 0, 0, 0, 0)", REPORT_STORE_T0, p.agent, p.if_index);
+		for (int k = 0; k < seen[i].n; k++, sequence++)
+			sample(&p, sequence, 10 + 0.01 * k, 0, MEAN);
+	}
+	j = ask();
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "uplinks")), 3);
+	ck_assert_str_eq(report_json_text(j, "uplinks.0.port"), "e-9");
+	ck_assert_str_eq(report_json_text(j, "uplinks.0.option"), "\"192.0.2.1 9\"");
+	ck_assert_double_eq(report_json_number(j, "uplinks.0.stations"), 2);
+	ck_assert_double_eq(report_json_number(j, "uplinks.0.elsewhere"), 2);
+	ck_assert_str_eq(report_json_text(j, "uplinks.1.option"), "\"192.0.2.2 9\"");
+	ck_assert_str_eq(report_json_text(j, "uplinks.2.agent"), "all");
+	/* 2 of 7 ports of 100,000 octets each */
+	ck_assert_double_eq_tol(report_json_number(j, "uplinks.2.counted_twice_percent"), 200.0 / 7, 0.1);
+	json_decref(j);
+	text = report_store_render(&store, "audit", &options, render_text, 60);
+	ck_assert_ptr_nonnull(strstr(text, "\"192.0.2.2 9\""));
+	free(text);
+	/* once they are told nothing is counted twice */
+	report_store_sql_text(&store, "UPDATE port SET edge = 0 WHERE if_index = 9");
+	j = ask();
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "uplinks")), 0);
+	json_decref(j);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("report audit");
+	TCase *tc = tcase_create("audit");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, each_port_has_its_verdict);
+	tcase_add_test(tc, a_port_without_samples_is_named);
+	tcase_add_test(tc, uplinks_are_found);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}
