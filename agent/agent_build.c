@@ -422,6 +422,8 @@ agent_check(const struct agent_config *config, FILE *picture, char *error, size_
 		rc = check_outputs(config, error, error_size);
 	if (rc == 0 && config->device == AGENT_DEVICE_EMULATED)
 		rc = emulated_check(&emulated, picture, error, error_size);
+	if (rc == 0 && config->device == AGENT_DEVICE_LINUX)
+		rc = linux_check(&(struct linux_config){.clock = &clock_system}, picture, error, error_size);
 	if (rc < 0 && error[0] == '\0')
 		snprintf(error, error_size, "%s", strerror(-rc));
 	return rc;

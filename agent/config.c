@@ -19,7 +19,7 @@ static const char *const pace_choices[] = {"recorded", "lock_step", NULL};
 static const char *const deal_choices[] = {"source", "hash", "interface", NULL};
 static const char *const zero_choices[] = {"auto", "capture", "now", NULL};
 static const char *const draw_choices[] = {"geometric", "uniform", NULL};
-static const char *const sampling_choices[] = {"none", "auto", "psample", "ebpf", NULL};
+static const char *const sampling_choices[] = {"none", "auto", "psample", "ebpf", "cpu", NULL};
 static const char *const ifindex_choices[] = {"kernel", "stable", NULL};
 static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
 
@@ -88,7 +88,9 @@ const struct option_row agent_options[] = {
 	.def = "auto",
 	.help = "linux: how interfaces are sampled. psample: by the switch hardware if its driver "
 		"supports it, else by the kernel; ebpf: by a program at each interface; auto: by "
-		"the hardware, else by ebpf, else by psample; none: no sampling"},
+		"the hardware, else by ebpf, else by psample. An interface whose frames a switch chip "
+		"forwards is sampled by the chip or not at all; with cpu, which is else as auto, what "
+		"of its frames reaches the CPU is sampled, as a port of its own. none: no sampling"},
     {.name = "ifindex", .type = OPTION_ENUM, AT(ifindex), .choices = ifindex_choices,
 	.def = "kernel",
 	.help = "linux: the ifIndex of a port. kernel: the kernel's number, as snmpd, lldpd and "

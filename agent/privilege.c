@@ -34,7 +34,8 @@ struct need {
 static bool
 samples_by_any(const struct agent_config *config)
 {
-	return config->device == AGENT_DEVICE_LINUX && config->sampling == LINUX_SAMPLING_AUTO;
+	return config->device == AGENT_DEVICE_LINUX &&
+	    (config->sampling == LINUX_SAMPLING_AUTO || config->sampling == LINUX_SAMPLING_CPU);
 }
 
 static bool

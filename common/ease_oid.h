@@ -31,6 +31,7 @@ enum ease_object_group {
 	EASE_GROUP_ERROR_SOURCE_TABLE = 4, /* easeErrorSourceTable */
 	EASE_GROUP_ENERGY_TABLE = 5,	   /* easeEnergyTable */
 	EASE_GROUP_BUFFER_TABLE = 6,	   /* easeBufferTable */
+	EASE_GROUP_FORWARDING_TABLE = 7,   /* easeForwardingTable */
 };
 
 enum ease_system_object {

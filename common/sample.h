@@ -145,6 +145,22 @@ enum ease_if_status {
 	EASE_IF_LOWER_LAYER_DOWN = 7,
 };
 
+/* Who forwards a port's frames. What a switch chip forwards by itself the kernel neither counts nor samples. */
+enum ease_forwarding {
+	EASE_FORWARDING_NOT_KNOWN = 0, /* the device does not tell */
+	EASE_FORWARDING_SOFTWARE = 1,  /* the kernel sees all of them */
+	EASE_FORWARDING_HARDWARE = 2,  /* a chip: the kernel sees those to and from the CPU */
+	EASE_FORWARDING_MIXED = 3, /* a chip among its ports, the kernel between these and others of their bridge */
+};
+
+/* Who samples a port's frames. */
+enum ease_sampled_by {
+	EASE_SAMPLED_NOT_KNOWN = 0, /* the device does not tell */
+	EASE_SAMPLED_BY_NOBODY = 1,
+	EASE_SAMPLED_BY_KERNEL = 2,
+	EASE_SAMPLED_BY_CHIP = 3,
+};
+
 struct ease_state {
 	uint32_t if_index;
 	uint64_t time_us;
@@ -156,6 +172,8 @@ struct ease_state {
 	uint8_t oper_status;
 	uint32_t lag_parent; /* ifIndex; 0 none */
 	bool edge;	     /* reports over several ports count the samples of this port */
+	uint8_t forwarding;  /* enum ease_forwarding */
+	uint8_t sampled_by;  /* enum ease_sampled_by */
 };
 
 struct ease_address {

@@ -36,7 +36,7 @@ enum {
 	BER_SAMPLE_NAME = BER_SHORT + BER_ROOT + 5 + 2 * BER_ARC,
 	BER_PORT_INFO_NAME = BER_SHORT + BER_ROOT + 5 + BER_ARC,
 
-	STATE_FIXED_OCTETS = 27, /* without name and alias */
+	STATE_FIXED_OCTETS = 29, /* without name and alias; layout 1 has two less */
 	ADDRESS_OCTETS = 17,
 	RESOURCES_OCTETS = 86,
 	ERROR_SOURCE_OCTETS = 32,
@@ -205,7 +205,7 @@ get_name(struct rbuf *r, char name[EASE_NAME_MAX + 1])
 void
 trap_wire_put_state(struct wbuf *w, const struct ease_state *s)
 {
-	wbuf_u8(w, TRAP_WIRE_LAYOUT);
+	wbuf_u8(w, s->forwarding ? TRAP_WIRE_LAYOUT_FORWARDING : TRAP_WIRE_LAYOUT);
 	wbuf_be64(w, s->time_us);
 	wbuf_be64(w, s->speed_bps);
 	wbuf_u8(w, s->duplex);
@@ -213,17 +213,31 @@ trap_wire_put_state(struct wbuf *w, const struct ease_state *s)
 	wbuf_u8(w, s->oper_status);
 	wbuf_u8(w, s->edge);
 	wbuf_be32(w, s->lag_parent);
+	if (s->forwarding) {
+		wbuf_u8(w, s->forwarding);
+		wbuf_u8(w, s->sampled_by);
+	}
 	put_name(w, s->name);
 	put_name(w, s->alias);
+}
+
+/* False if the values are out of range. */
+static bool
+get_forwarding(struct rbuf *r, struct ease_state *s)
+{
+	s->forwarding = rbuf_u8(r);
+	s->sampled_by = rbuf_u8(r);
+	return s->forwarding >= EASE_FORWARDING_SOFTWARE && s->forwarding <= EASE_FORWARDING_MIXED &&
+	    s->sampled_by <= EASE_SAMPLED_BY_CHIP;
 }
 
 int
 trap_wire_get_state(const void *octets, size_t len, struct ease_state *state)
 {
 	struct rbuf r = rbuf_of(octets, len);
-	bool good = rbuf_u8(&r) == TRAP_WIRE_LAYOUT;
 	struct ease_state s = *state;
-	uint8_t edge;
+	uint8_t layout = rbuf_u8(&r), edge;
+	bool good = layout == TRAP_WIRE_LAYOUT || layout == TRAP_WIRE_LAYOUT_FORWARDING;
 
 	s.time_us = rbuf_be64(&r);
 	s.speed_bps = rbuf_be64(&r);
@@ -236,6 +250,10 @@ trap_wire_get_state(const void *octets, size_t len, struct ease_state *state)
 	good = good && s.duplex >= EASE_DUPLEX_UNKNOWN && s.duplex <= EASE_DUPLEX_FULL &&
 	    s.admin_status <= EASE_IF_TESTING && s.oper_status <= EASE_IF_LOWER_LAYER_DOWN &&
 	    edge <= 1;
+	s.forwarding = EASE_FORWARDING_NOT_KNOWN;
+	s.sampled_by = EASE_SAMPLED_NOT_KNOWN;
+	if (layout == TRAP_WIRE_LAYOUT_FORWARDING)
+		good = get_forwarding(&r, &s) && good;
 	if (!good || !get_name(&r, s.name) || !get_name(&r, s.alias) || !rbuf_done(&r))
 		return -EBADMSG;
 	*state = s;

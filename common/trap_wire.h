@@ -21,6 +21,7 @@
 enum {
 	TRAP_WIRE_LAYOUT = 1,		    /* of every value below but resources */
 	TRAP_WIRE_LAYOUT_RESOURCES = 2,	    /* the second layout of easeSnapshot */
+	TRAP_WIRE_LAYOUT_FORWARDING = 2,    /* the second layout of easeState: what a device tells of forwarding */
 	TRAP_WIRE_SAMPLE_FIXED_OCTETS = 52, /* a sample without its header */
 	TRAP_WIRE_SNAPSHOT_OCTETS = 165,
 	TRAP_WIRE_MESSAGE_MIN = 720,	    /* one full sample and its snapshot must fit */

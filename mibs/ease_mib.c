@@ -1,6 +1,6 @@
 /*
  * EASE-SAMPLING-MIB (mibs/EASE-SAMPLING-MIB.txt): easeSystem, easePortTable, and the tables of error
- * sources, energy and buffers. common/trap_wire.h encodes its notifications, and
+ * sources, energy, buffers and forwarding. common/trap_wire.h encodes its notifications, and
  * agent/snmp/notify_send.c sends them.
  */
 #include "common/ease_oid.h"
@@ -254,5 +254,37 @@ const struct mib_table ease_mib_buffer_table = {
 	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_BUFFER_TABLE, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(buffer_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
+};
+
+/* ---- forwarding, of devices that tell it ---- */
+
+static int
+forwarding(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->integer = port->forwarding;
+	return port->forwarding != EASE_FORWARDING_NOT_KNOWN ? 0 : -ENOENT;
+}
+
+static int
+sampled_by(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->integer = port->sampled_by;
+	return port->sampled_by != EASE_SAMPLED_NOT_KNOWN ? 0 : -ENOENT;
+}
+
+static const struct mib_column forwarding_columns[] = {
+	{1, "easeForwardingBy", MIB_INTEGER, MIB_FN(forwarding)},
+	{2, "easeForwardingSampledBy", MIB_INTEGER, MIB_FN(sampled_by)},
+};
+const struct mib_table ease_mib_forwarding_table = {
+	.name = "easeForwardingTable",
+	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_FORWARDING_TABLE, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	MIB_COLUMNS(forwarding_columns),
 	MIB_ROWS(struct hal_port, mib_port_rows),
 };

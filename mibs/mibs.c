@@ -46,6 +46,7 @@ const struct mib_table *const mibs_tables[] = {
 	&ease_mib_error_source_table,
 	&ease_mib_energy_table,
 	&ease_mib_buffer_table,
+	&ease_mib_forwarding_table,
 };
 const size_t mibs_n_tables = sizeof(mibs_tables) / sizeof(mibs_tables[0]);
 

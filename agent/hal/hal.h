@@ -185,6 +185,9 @@ struct hal_port {
 	bool has_connector;
 	bool off_bridge; /* the port does not belong to the bridge whose addresses are served */
 	bool over_others; /* a bridge, LAG, VLAN, tunnel, ...: its frames pass other ports, and are counted there */
+	bool is_share; /* some of another port's frames, as a port of their own: no edge port */
+	uint8_t forwarding; /* enum ease_forwarding */
+	uint8_t sampled_by; /* enum ease_sampled_by */
 	uint32_t lag_parent; /* ifIndex of its aggregate; 0: none */
 	uint32_t bridge;     /* ifIndex of the bridge interface that it is a port of; 0: none */
 	uint32_t lower;	     /* ifIndex of the interface that this VLAN interface runs on; 0: none */
@@ -352,8 +355,8 @@ struct hal_listener {
 	/* A frame was sampled. Returns the skip that the port gets in place of the one that ended, or
 	 * HAL_NO_SKIP. */
 	int64_t (*sample)(void *ctx, const struct hal_sample_event *event);
-	/* The port has none of its skips any more, because sampling was restarted or a skip could not
-	 * be written. hal_load_skip() gives it new ones. */
+	/* The port has none of its skips any more, because sampling was restarted, a skip could not
+	 * be written, or the port is sampled in another way now. hal_load_skip() gives it new ones. */
 	void (*skips_lost)(void *ctx, uint32_t if_index);
 	/* A port that samples by itself took n samples that were lost before they came here. */
 	void (*samples_lost)(void *ctx, uint32_t if_index, uint32_t n);

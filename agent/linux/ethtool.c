@@ -242,14 +242,17 @@ ethtool_parse_eee(const struct nlmsghdr *message, uint8_t *state)
 
 /* ---- statistics ---- */
 
-/* Statistics are numbered from 0 in each group. Octets (clauses 30.3.1.1.8 and .14) are taken from
- * rtnetlink instead, because drivers differ in whether they count headers. */
+/* Statistics are numbered from 0 in each group. */
 static const struct known_stat {
 	uint32_t group;
 	uint16_t number;
 	enum hal_figure figure;
 } known_stats[] = {
     {ETHTOOL_STATS_ETH_PHY, ETHTOOL_A_STATS_ETH_PHY_5_SYM_ERR, HAL_SYMBOL_ERRORS},
+    {ETHTOOL_STATS_ETH_MAC, ETHTOOL_A_STATS_ETH_MAC_2_TX_PKT, HAL_POOL_OUT_PKTS},
+    {ETHTOOL_STATS_ETH_MAC, ETHTOOL_A_STATS_ETH_MAC_5_RX_PKT, HAL_POOL_IN_PKTS},
+    {ETHTOOL_STATS_ETH_MAC, ETHTOOL_A_STATS_ETH_MAC_8_TX_BYTES, HAL_OUT_OCTETS},
+    {ETHTOOL_STATS_ETH_MAC, ETHTOOL_A_STATS_ETH_MAC_14_RX_BYTES, HAL_IN_OCTETS},
     {ETHTOOL_STATS_ETH_MAC, ETHTOOL_A_STATS_ETH_MAC_3_SINGLE_COL, HAL_SINGLE_COLLISIONS},
     {ETHTOOL_STATS_ETH_MAC, ETHTOOL_A_STATS_ETH_MAC_4_MULTI_COL, HAL_MULTIPLE_COLLISIONS},
     {ETHTOOL_STATS_ETH_MAC, ETHTOOL_A_STATS_ETH_MAC_6_FCS_ERR, HAL_FCS_ERRORS},

@@ -39,6 +39,8 @@ int ethtool_parse_modes(const struct nlmsghdr *message, struct ethtool_modes *mo
 int ethtool_parse_pause(const struct nlmsghdr *message, struct ethtool_pause *pause,
     struct hal_counters *figures);
 int ethtool_parse_eee(const struct nlmsghdr *message, uint8_t *state); /* enum hal_eee_state */
+/* HAL_POOL_IN_PKTS and HAL_POOL_OUT_PKTS are all valid frames, HAL_IN_OCTETS and HAL_OUT_OCTETS their octets as the
+ * driver counts them: clause 30 leaves header and FCS out, most drivers do not. */
 int ethtool_parse_stats(const struct nlmsghdr *message, struct hal_counters *figures);
 /* A notice of the monitor group that one of these has changed; gives the kernel index of the link. */
 int ethtool_parse_notice(const struct nlmsghdr *message, uint32_t *kernel_index);

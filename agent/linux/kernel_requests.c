@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <linux/devlink.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/neighbour.h>
@@ -173,7 +174,7 @@ take_stats(void *ctx, const struct nlmsghdr *message)
 }
 
 int
-kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, struct rtnl_link_stats64 *stats)
+kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, bool of_chip, struct rtnl_stats *stats)
 {
 	struct request q;
 	struct nlmsghdr *request =
@@ -182,6 +183,8 @@ kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, struct r
 
 	head->ifindex = kernel_index;
 	head->filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+	if (of_chip)
+		head->filter_mask |= IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_OFFLOAD_XSTATS);
 	return netlink_request(kernel->route, request, take_stats, stats);
 }
 
@@ -311,6 +314,24 @@ kernel_get_driver_stats(struct kernel_requests *kernel, uint32_t kernel_index, s
 	mnl_attr_put_u32(request, ETHTOOL_A_BITSET_VALUE, groups);
 	mnl_attr_nest_end(request, bitset);
 	request_driver(kernel, request, take_driver_stats, figures);
+}
+
+int
+kernel_get_devlink_ports(struct kernel_requests *kernel, netlink_handler take, void *ctx)
+{
+	struct nlmsghdr *request;
+	struct genlmsghdr *head;
+	struct request q;
+	uint16_t type;
+	int rc = kernel->generic ? netlink_family(kernel->generic, DEVLINK_GENL_NAME, &type) : -ENOENT;
+
+	if (rc < 0)
+		return rc;
+	request = netlink_begin(&q, type, NLM_F_DUMP, sizeof(*head));
+	head = mnl_nlmsg_get_payload(request);
+	head->cmd = DEVLINK_CMD_PORT_GET;
+	head->version = DEVLINK_GENL_VERSION;
+	return netlink_request_retry(kernel->generic, request, take, ctx);
 }
 
 int

@@ -34,7 +34,8 @@ int kernel_get_vlans(struct kernel_requests *kernel, struct bridge_vlans *vlans)
 int kernel_start_neighbours(struct kernel_requests *kernel);
 int kernel_continue_neighbours(struct kernel_requests *kernel, unsigned max, netlink_handler take, void *ctx);
 
-int kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, struct rtnl_link_stats64 *stats);
+/* of_chip: asks also for what the CPU saw of it, which drivers of switch chips may tell. */
+int kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, bool of_chip, struct rtnl_stats *stats);
 
 /* Read what the driver reports over ethtool's netlink. What is not known is zeros and
  * EASE_DUPLEX_UNKNOWN. */
@@ -42,6 +43,9 @@ void kernel_get_modes(struct kernel_requests *kernel, uint32_t kernel_index, str
 void kernel_get_pause(struct kernel_requests *kernel, uint32_t kernel_index, struct ethtool_pause *pause);
 void kernel_get_eee(struct kernel_requests *kernel, uint32_t kernel_index, uint8_t *state); /* enum hal_eee_state */
 void kernel_get_driver_stats(struct kernel_requests *kernel, uint32_t kernel_index, struct hal_counters *figures);
+/* Passes on devlink's answers about the ports of all switch chips, for devlink.h. -ENOENT: the kernel has no
+ * devlink. */
+int kernel_get_devlink_ports(struct kernel_requests *kernel, netlink_handler take, void *ctx);
 /* The multicast group in which the kernel reports changes of the first three. -ENOENT. */
 int kernel_get_driver_group(struct kernel_requests *kernel, unsigned *group);
 

@@ -49,9 +49,35 @@ links_is_port(const struct rtnl_link *link)
 }
 
 bool
-links_is_sampled(const struct rtnl_link *link)
+links_is_sampled(const struct links_port *port)
 {
-	return kind_of(link)->sampled;
+	return kind_of(&port->link)->sampled && !port->is_conduit;
+}
+
+void
+links_mark_conduits(struct links *links)
+{
+	for (size_t i = 0; i < links->n; i++)
+		links->ports[i].is_conduit = false;
+	for (size_t i = 0; i < links->n; i++) {
+		struct links_port *conduit = links_find_kernel(links, links->ports[i].link.conduit);
+
+		if (conduit)
+			conduit->is_conduit = true;
+	}
+}
+
+bool
+links_is_of_chip(const struct rtnl_link *link)
+{
+	return link->switch_id.n_octets > 0 && kind_of(link)->sampled;
+}
+
+bool
+links_same_switch(const struct rtnl_link *a, const struct rtnl_link *b)
+{
+	return a->switch_id.n_octets > 0 && a->switch_id.n_octets == b->switch_id.n_octets &&
+	    memcmp(a->switch_id.octets, b->switch_id.octets, a->switch_id.n_octets) == 0;
 }
 
 uint32_t
@@ -83,7 +109,8 @@ links_differ(const struct rtnl_link *a, const struct rtnl_link *b)
 	    a->lower != b->lower ||
 	    memcmp(a->mac, b->mac, sizeof(a->mac)) != 0 || strcmp(a->name, b->name) != 0 ||
 	    strcmp(a->alias, b->alias) != 0 || strcmp(a->kind, b->kind) != 0 ||
-	    strcmp(a->master_kind, b->master_kind) != 0;
+	    strcmp(a->master_kind, b->master_kind) != 0 || a->conduit != b->conduit ||
+	    memcmp(&a->switch_id, &b->switch_id, sizeof(a->switch_id)) != 0;
 }
 
 /* ---- numbers by name ---- */
@@ -239,29 +266,62 @@ make_room(struct links *links)
 	return 0;
 }
 
-int
-links_add(struct links *links, const struct rtnl_link *link, struct links_port **result)
-{
-	uint32_t if_index;
-	size_t place, kernel_place;
+/* The kernel's indexes are below this: they are positive numbers of 32 bits. */
+#define SHARE_KEY 0x80000000u
 
-	if (links->n >= LINKS_MAX)
-		return -ENOSPC;
-	if_index = choose_number(links, link);
-	if (make_room(links) < 0 || remember(links, link->name, if_index) < 0)
-		return -ENOMEM;
-	place = place_of(links, if_index);
-	kernel_place = kernel_place_of(links, link->kernel_index);
+static void
+insert(struct links *links, const struct links_port *fresh, struct links_port **result)
+{
+	size_t place = place_of(links, fresh->if_index);
+	size_t kernel_place = kernel_place_of(links, fresh->link.kernel_index);
+
 	memmove(&links->ports[place + 1], &links->ports[place],
 	    (links->n - place) * sizeof(*links->ports));
 	memmove(&links->by_kernel[kernel_place + 1], &links->by_kernel[kernel_place],
 	    (links->n - kernel_place) * sizeof(*links->by_kernel));
 	links->n++;
-	links->by_kernel[kernel_place] = (struct links_kernel){link->kernel_index, if_index};
-	links->ports[place] = (struct links_port){
-	    .if_index = if_index, .link = *link, .stats = link->stats};
+	links->by_kernel[kernel_place] = (struct links_kernel){fresh->link.kernel_index, fresh->if_index};
+	links->ports[place] = *fresh;
 	*result = &links->ports[place];
+}
+
+int
+links_add(struct links *links, const struct rtnl_link *link, struct links_port **result)
+{
+	struct links_port fresh = {.link = *link, .stats = link->stats, .kernel.link = link->stats};
+
+	if (links->n >= LINKS_MAX)
+		return -ENOSPC;
+	fresh.if_index = choose_number(links, link);
+	if (make_room(links) < 0 || remember(links, link->name, fresh.if_index) < 0)
+		return -ENOMEM;
+	insert(links, &fresh, result);
 	return 0;
+}
+
+int
+links_add_share(struct links *links, uint32_t kernel_index, struct links_port **share)
+{
+	const struct links_port *port = links_find_kernel(links, kernel_index);
+	struct links_port fresh = {.share_of = kernel_index};
+
+	if (links->n >= LINKS_MAX)
+		return -ENOSPC;
+	if (port->if_index >= LINKS_SHARE || links_find(links, port->if_index + LINKS_SHARE))
+		return -ERANGE;
+	fresh.if_index = port->if_index + LINKS_SHARE;
+	fresh.link = port->link;
+	fresh.link.kernel_index = kernel_index | SHARE_KEY;
+	if (make_room(links) < 0)
+		return -ENOMEM;
+	insert(links, &fresh, share);
+	return 0;
+}
+
+struct links_port *
+links_share(const struct links *links, uint32_t kernel_index)
+{
+	return links_find_kernel(links, kernel_index | SHARE_KEY);
 }
 
 void
@@ -270,7 +330,8 @@ links_remove(struct links *links, struct links_port *port)
 	size_t place = (size_t)(port - links->ports);
 	size_t kernel_place = kernel_place_of(links, port->link.kernel_index);
 
-	(void)remember(links, port->link.name, port->if_index);
+	if (port->share_of == 0)
+		(void)remember(links, port->link.name, port->if_index);
 	links->n--;
 	memmove(port, port + 1, (links->n - place) * sizeof(*port));
 	memmove(&links->by_kernel[kernel_place], &links->by_kernel[kernel_place + 1],

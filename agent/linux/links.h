@@ -3,11 +3,16 @@
  * all other programs of the machine use, too; or stable ones: the kernel's number of a link changes when
  * the machine reboots or a card is plugged again, but a name gets its stable number once and keeps it. A
  * link that is renamed keeps either (RFC 2863 section 3.1.5). Pure: no socket, no clock.
+ *
+ * The table may also have, for a link that a chip forwards, its CPU share: a port of its own for those of the
+ * link's frames that reach the CPU, so that samples of these are never mixed up with all of the link's.
  */
 #ifndef EASE_AGENT_LINUX_LINKS_H
 #define EASE_AGENT_LINUX_LINKS_H
 
+#include "agent/linux/devlink.h"
 #include "agent/linux/ethtool.h"
+#include "agent/linux/forwarding.h"
 #include "agent/linux/rtnl.h"
 
 #include <stddef.h>
@@ -17,6 +22,8 @@ enum {
 	/* Names whose numbers are remembered, also of links that are gone: more than the agent's state
 	 * keeps, which says whom to forget (links_forget). */
 	LINKS_NAMES_MAX = 8448,
+	LINKS_TYPE_SHARE = 53, /* propVirtual of IANAifType-MIB */
+	LINKS_SHARE = 1 << 23, /* the ifIndex of a CPU share, less that of its link; sFlow has 24 bits */
 };
 
 enum links_numbers { LINKS_KERNEL_NUMBERS, LINKS_STABLE_NUMBERS };
@@ -30,17 +37,40 @@ struct links_name {
 struct tap;
 struct linux_psample;
 
+/* Who counts all frames of a port. */
+enum links_totals {
+	LINKS_TOTALS_KERNEL, /* the kernel's counters of the link */
+	LINKS_TOTALS_DRIVER, /* the driver's own: clause 30, or texts of a known family (driver_info.h) */
+	LINKS_TOTALS_NOBODY, /* the kernel counts what reaches the CPU, and the driver tells no more */
+};
+
 struct links_port {
 	uint32_t if_index;
+	uint32_t share_of; /* kernel index of the link whose CPU share this is; 0: this is a link */
 	struct rtnl_link link; /* as in the last notice */
+	bool is_conduit; /* the CPU reaches the ports of a switch chip by it (links_mark_conduits) */
+	/* For ports of a switch chip. */
+	uint8_t forwarding; /* enum ease_forwarding */
+	uint8_t sampled_by; /* enum ease_sampled_by */
+	bool was_sampled; /* links_is_sampled when its method was chosen */
+	uint8_t totals;	    /* enum links_totals */
+	bool kernel_counts_chip; /* the kernel's counters of the link are the hardware's */
+	bool octets_of_data; /* the driver's octets lack header and FCS, as clause 30 has it */
+	bool asked_devlink;
+	struct devlink_port devlink; /* name "": devlink does not know it */
+	bool offloaded; /* the chip forwards to an address at it */
+	struct forwarding_comparison comparison;
+	struct rtnl_stats kernel; /* as last read */
+	uint64_t lacks; /* figures that nobody counts, as bits of `known` in struct hal_counters */
 	struct ethtool_modes modes;
 	struct ethtool_pause pause;
 	uint8_t eee_state; /* enum hal_eee_state */
-	struct rtnl_link_stats64 stats; /* as last read */
+	struct rtnl_link_stats64 stats; /* all frames of the port, as far as anybody counts them */
 	bool reads_driver; /* the driver has counters of its own */
 	struct hal_counters driver; /* the driver's counters, and the link's packets when they were read */
 	uint64_t driver_rx_pkts, driver_tx_pkts;
 	uint64_t driver_next_us; /* monotonic: the driver is not read before */
+	uint64_t driver_read_us; /* monotonic: when it was read last */
 	/* Its sampler, or NULL. linux_device.c creates and frees it. */
 	struct tap *tap;
 	struct linux_psample *psample;
@@ -69,8 +99,11 @@ void links_free(struct links *links);
 /* Whether a link is served as a port: Ethernet of any kind. Loopback and IP tunnels are not. */
 bool links_is_port(const struct rtnl_link *link);
 /* Whether frames of a link are sampled. Those of a bridge, a LAG or a VLAN are not: they are sampled at
- * the port below and would be counted twice. */
-bool links_is_sampled(const struct rtnl_link *link);
+ * the port below and would be counted twice. So would be those of a DSA conduit, by which the CPU reaches the
+ * ports of a switch chip. */
+bool links_is_sampled(const struct links_port *port);
+/* Marks the conduits anew, after links were added, changed or removed. */
+void links_mark_conduits(struct links *links);
 
 struct links_port *links_find(const struct links *links, uint32_t if_index); /* NULL: none */
 struct links_port *links_find_kernel(const struct links *links, uint32_t kernel_index);
@@ -78,6 +111,10 @@ struct links_port *links_find_kernel(const struct links *links, uint32_t kernel_
 /* Adds a link that is not in the table yet. The pointer is valid until the next add or remove. -ENOSPC:
  * there are LINKS_MAX already; -ENOMEM. */
 int links_add(struct links *links, const struct rtnl_link *link, struct links_port **port);
+/* Adds the CPU share of a link. Both pointers are valid until the next add or remove. As links_add; -ERANGE: the
+ * link's ifIndex is too large. */
+int links_add_share(struct links *links, uint32_t kernel_index, struct links_port **share);
+struct links_port *links_share(const struct links *links, uint32_t kernel_index); /* NULL: it has none */
 /* Its name keeps the ifIndex, until links_forget. */
 void links_remove(struct links *links, struct links_port *port);
 
@@ -88,6 +125,10 @@ void links_forget(struct links *links, const char *name);
 uint32_t links_if_type(const struct rtnl_link *link);
 /* enum ease_if_status. */
 uint8_t links_oper_status(const struct rtnl_link *link);
+
+/* Whether a link is a port of a switch chip itself, not an interface above one. */
+bool links_is_of_chip(const struct rtnl_link *link);
+bool links_same_switch(const struct rtnl_link *a, const struct rtnl_link *b);
 
 /* Whether anything differs that a manager can see, other than counters. */
 bool links_differ(const struct rtnl_link *a, const struct rtnl_link *b);

@@ -4,10 +4,12 @@
 #include "agent/linux/linux_private.h"
 
 #include "common/frame.h"
+#include "common/log.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 int
 linux_watch_fd(const struct linux_device *d, int fd)
@@ -29,4 +31,14 @@ linux_is_own(const struct linux_device *d, const uint8_t *octets, size_t kept)
 		if (keys.dst_port == d->own_ports[i])
 			return true;
 	return false;
+}
+
+void
+linux_judge_later(struct linux_device *d)
+{
+	const uint64_t one = 1;
+
+	d->judge = true;
+	if (write(d->wake_fd, &one, sizeof(one)) < 0)
+		log_warn_limited("linux", "the main loop cannot be woken");
 }

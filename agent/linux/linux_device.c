@@ -51,6 +51,8 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
 	"psample samples of a frame not yet cut into segments, reported as one full-length frame"},
     [LINUX_STAT_PSAMPLE_LOST] = {"linux.psample_lost",
 	"psample samples lost, by the gaps in their sequence numbers"},
+    [LINUX_STAT_JUDGED_ANEW] = {"linux.judged_anew",
+	"times the forwarding of a port's frames went over from the kernel to a switch chip, or back"},
     [LINUX_STAT_PSAMPLE_OVERFLOWS] = {"linux.psample_overflows",
 	"times the kernel dropped psample samples for lack of room"},
 };
@@ -77,6 +79,7 @@ take_neighbour(struct linux_device *d, struct fdb *fdb, const struct rtnl_neighb
 {
 	int rc = fdb_concerns(neighbour) ? fdb_update(fdb, neighbour) : 0;
 
+	linux_note_offload(d, neighbour);
 	if (rc < 0)
 		stat_add(&d->stats, LINUX_STAT_ADDRESSES_LEFT_OUT, 1);
 	return rc;
@@ -177,7 +180,8 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 		return;
 	}
 	read_driver_settings(d, port);
-	linux_sample_port(d, port);
+	linux_judge_new(d, port);
+	port = links_find_kernel(&d->links, link->kernel_index); /* a CPU share may have moved it */
 	report_changed(d, port->if_index);
 }
 
@@ -186,9 +190,25 @@ remove_port(struct linux_device *d, struct links_port *port)
 {
 	uint32_t if_index = port->if_index;
 
-	linux_unsample_port(d, port);
+	linux_unsample_port(d, port); /* its CPU share stands behind it */
 	links_remove(&d->links, port);
+	d->judge = true;
 	report_changed(d, if_index);
+}
+
+/* The CPU share is what its link is. */
+static void
+update_share(struct linux_device *d, const struct rtnl_link *link)
+{
+	struct links_port *share = links_share(&d->links, link->kernel_index);
+	uint32_t key;
+
+	if (!share)
+		return;
+	key = share->link.kernel_index;
+	share->link = *link;
+	share->link.kernel_index = key;
+	report_changed(d, share->if_index);
 }
 
 static void
@@ -197,11 +217,15 @@ update_port(struct linux_device *d, struct links_port *port, const struct rtnl_l
 	bool differ = links_differ(&port->link, link);
 
 	d->reread |= port->link.filters_vlans != link->filters_vlans;
+	if (port->link.master != link->master)
+		port->offloaded = false; /* those were addresses of another bridge */
 	port->link = *link;
 	if (!differ)
 		return;
+	d->judge = true;
 	read_driver_settings(d, port);
 	report_changed(d, port->if_index);
+	update_share(d, link);
 }
 
 /* Updates one link from the kernel's message. */
@@ -262,9 +286,12 @@ read_all_links(struct linux_device *d)
 
 	if (rc < 0)
 		return rc;
-	for (size_t i = d->links.n; i > 0; i--)
-		if (!list_has(list, n, d->links.ports[i - 1].link.kernel_index))
-			remove_port(d, &d->links.ports[i - 1]);
+	for (size_t i = d->links.n; i > 0; i--) {
+		struct links_port *port = &d->links.ports[i - 1];
+
+		if (port->share_of == 0 && !list_has(list, n, port->link.kernel_index))
+			remove_port(d, port);
+	}
 	for (size_t i = 0; i < n; i++)
 		take_link(d, &list[i]);
 	free(list);
@@ -363,7 +390,8 @@ receive_drivers(struct linux_device *d)
 		return rc == -EPROTO ? 1 : rc;
 	stat_add(&d->stats, LINUX_STAT_OVERFLOWS, 1);
 	for (size_t i = 0; i < d->links.n; i++)
-		driver_changed(d, &d->links.ports[i]);
+		if (d->links.ports[i].share_of == 0)
+			driver_changed(d, &d->links.ports[i]);
 	return 1;
 }
 
@@ -394,7 +422,7 @@ device_destroy(void *ctx)
 {
 	struct linux_device *d = ctx;
 
-	for (size_t i = 0; i < d->links.n; i++)
+	for (size_t i = 0; i < d->links.n; i++) /* CPU shares go with their links, which stand before them */
 		linux_unsample_port(d, &d->links.ports[i]);
 	taps_close(d->taps);
 	close_fd(d->wake_fd);
@@ -484,6 +512,8 @@ device_dispatch(void *ctx, unsigned budget)
 		rc = receive_links(d);
 	if (rc == 0)
 		rc = receive_drivers(d);
+	if (rc >= 0 && d->judge)
+		linux_judge_ports(d);
 	/* Notices from before the loss are older than the list that is read now. */
 	if (rc >= 0 && d->stale)
 		read_again(d);
@@ -604,6 +634,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	}
 	if (rc < 0)
 		goto fail;
+	linux_judge_ports(d);
 	if (!linux_samples(d) && d->sampling != LINUX_SAMPLING_NONE)
 		log_warn("linux", "no sampling: %s; only counters and addresses are served",
 		    d->why_not[0] ? d->why_not : "there is no interface that can be sampled");
@@ -622,6 +653,32 @@ fail:
 	snprintf(error, error_size, "device = linux cannot be opened: %s", strerror(-rc));
 	if (d)
 		device_destroy(d);
+	return rc;
+}
+
+int
+linux_check(const struct linux_config *config, FILE *out, char *error, size_t error_size)
+{
+	struct linux_device *d = calloc(1, sizeof(*d));
+	int rc = -ENOMEM;
+
+	if (!d)
+		goto end;
+	d->clock = config->clock;
+	d->epoll_fd = d->notice_fd = d->timer_fd = d->wake_fd = -1;
+	d->driver_notice_fd = d->psample_fd = -1;
+	d->stats = (struct stat_set){stat_names, LINUX_N_STATS, d->stat_values};
+	rc = links_init(&d->links, LINKS_KERNEL_NUMBERS, NULL, 0);
+	if (rc == 0)
+		rc = kernel_open(&d->kernel);
+	if (rc == 0)
+		rc = read_all(d);
+	if (rc == 0)
+		linux_print_forwarding(d, out);
+	device_destroy(d);
+end:
+	if (rc < 0)
+		snprintf(error, error_size, "device = linux cannot be read: %s", strerror(-rc));
 	return rc;
 }
 

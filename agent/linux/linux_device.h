@@ -10,7 +10,10 @@
  * Reading needs no privilege. Changes and psample need CAP_NET_ADMIN; eBPF also needs CAP_BPF and
  * CAP_PERFMON.
  *
- * Counters are the kernel's 64-bit ones. Its octets do not include the FCS, so four are added for each
+ * A switch chip that forwards by itself passes few of its frames to the kernel. Where one does (forwarding.h) the
+ * kernel's hooks are not used: samples come from the chip or from nobody.
+ *
+ * Counters are the kernel's 64-bit ones, or the driver's where only these are all frames (linux_counters.c). Its octets do not include the FCS, so four are added for each
  * frame (RFC 3635). The kernel counts received multicasts separately and no other class, so unicast
  * includes broadcasts unless the driver counts these (IEEE 802.3 clause 30: ethtool.h). The MIB has no
  * object for a counter that neither gives.
@@ -22,6 +25,8 @@
 #include "agent/linux/links.h"
 #include "common/clock.h"
 
+#include <stdio.h>
+
 enum { LINUX_OWN_PORTS_MAX = 10 };
 
 /* How ports are sampled. A method that is not permitted or not available is skipped and logged. */
@@ -30,6 +35,7 @@ enum linux_sampling {
 	LINUX_SAMPLING_AUTO, /* psample where the driver samples in hardware, else eBPF, else psample */
 	LINUX_SAMPLING_PSAMPLE, /* in the driver's hardware, else in the kernel */
 	LINUX_SAMPLING_EBPF,
+	LINUX_SAMPLING_CPU, /* as AUTO; where a chip forwards and offers no samples, what reaches the CPU, apart */
 };
 
 struct linux_config {
@@ -51,6 +57,10 @@ struct linux_config {
 /* Opens the calling thread's network namespace. -errno with the reason in error. */
 int linux_create(const struct linux_config *config, struct hal_device **device, char *error,
     size_t error_size);
+
+/* Prints which interfaces are ports of a switch chip and what that means for counting and sampling, without changing
+ * anything. -errno with the reason in error. */
+int linux_check(const struct linux_config *config, FILE *out, char *error, size_t error_size);
 
 const struct stat_set *linux_stats(const struct hal_device *device);
 

@@ -1,7 +1,8 @@
 /*
  * The state of the Linux device, shared by its files. linux_device.c creates it and receives notices;
- * linux_ports.c, linux_addresses.c, linux_vlans.c and linux_sampling.c are its facets; linux_psample.c samples by
- * psample; linux_common.c has what several of them need. No other file includes this.
+ * linux_ports.c, linux_counters.c, linux_addresses.c, linux_vlans.c and linux_sampling.c are its facets;
+ * linux_psample.c samples by psample; linux_forwarding.c judges who forwards; linux_common.c has what several of
+ * them need. No other file includes this.
  */
 #ifndef EASE_AGENT_LINUX_LINUX_PRIVATE_H
 #define EASE_AGENT_LINUX_LINUX_PRIVATE_H
@@ -34,6 +35,7 @@ enum {
 	LINUX_STAT_SAMPLES_UNCUT,
 	LINUX_STAT_PSAMPLE_LOST,
 	LINUX_STAT_PSAMPLE_OVERFLOWS,
+	LINUX_STAT_JUDGED_ANEW,
 	LINUX_N_STATS
 };
 
@@ -70,6 +72,7 @@ struct linux_device {
 	uint64_t reread_us; /* not before this time are links read again; 0: at once */
 	bool read_only;
 	bool stale;	   /* notices were lost: read everything again */
+	bool judge;	   /* judge anew who forwards the frames of the ports */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[LINUX_N_STATS];
 };
@@ -87,11 +90,23 @@ int linux_read_vlans(struct linux_device *device);
 
 /* Opens what sampling needs. If that fails the device works without sampling. */
 void linux_open_sampling(struct linux_device *device, const struct linux_config *config);
-/* Start sampling a port by the first method that works, and stop it. A refusal is logged and
- * counted. */
+/* Start sampling a port by the first method that is right for who forwards its frames, and works; and stop it. A
+ * refusal is logged and counted. The first may add a port to the table (links_add_share), the second remove one. */
 void linux_sample_port(struct linux_device *device, struct links_port *port);
 void linux_unsample_port(struct linux_device *device, struct links_port *port);
 bool linux_samples(const struct linux_device *device); /* whether any port can be sampled */
+/* Notes that an address of a port's is the chip's business, if it is. */
+void linux_note_offload(struct linux_device *device, const struct rtnl_neighbour *neighbour);
+/* Judges who forwards a new port's frames and begins to sample it. While the device is created, linux_judge_ports
+ * does that for all once all are known. */
+void linux_judge_new(struct linux_device *device, struct links_port *port);
+/* Judges all ports, and samples those for which another method is right now, or none. */
+void linux_judge_ports(struct linux_device *device);
+/* Has the next dispatch do that. Callable from any op. */
+void linux_judge_later(struct linux_device *device);
+/* Prints the judgement of all ports, for linux_check. */
+void linux_print_forwarding(struct linux_device *device, FILE *out);
+
 /* Requests refills and reports samples, at most budget (0: all). 1 if there are more. */
 int linux_dispatch_samples(struct linux_device *device, unsigned budget);
 /* Whether a frame that this machine sends carries its own notifications or sFlow. */

@@ -34,25 +34,51 @@ tap_port(struct linux_device *d, struct links_port *port)
 
 	if (!d->taps)
 		return -EOPNOTSUPP;
-	rc = kernel_get_stats(&d->kernel, port->link.kernel_index, &port->stats);
+	rc = kernel_get_stats(&d->kernel, port->link.kernel_index, false, &port->kernel);
 	return rc < 0 ? rc
-		      : taps_attach(d->taps, port->link.kernel_index, port->stats.rx_packets,
-			    port->stats.tx_packets, &port->tap);
+		      : taps_attach(d->taps, port->link.kernel_index, port->kernel.link.rx_packets,
+			    port->kernel.link.tx_packets, &port->tap);
+}
+
+/* Samples what reaches the CPU under a name of its own. Moves the ports of the table. */
+static int
+tap_share(struct linux_device *d, struct links_port *port)
+{
+	uint32_t kernel_index = port->link.kernel_index;
+	struct links_port *share;
+	int rc = d->taps ? links_add_share(&d->links, kernel_index, &share) : -EOPNOTSUPP;
+
+	if (rc < 0)
+		return rc;
+	rc = taps_attach(d->taps, kernel_index, 0, 0, &share->tap);
+	if (rc < 0) {
+		links_remove(&d->links, share);
+		return rc;
+	}
+	share->forwarding = EASE_FORWARDING_SOFTWARE;
+	share->sampled_by = EASE_SAMPLED_BY_KERNEL;
+	if (d->hal)
+		hal_report_port_changed(d->hal, share->if_index);
+	return 0;
 }
 
 #define IF(sampling) (1u << (sampling))
+#define IF_ANY (IF(LINUX_SAMPLING_AUTO) | IF(LINUX_SAMPLING_CPU))
 
 /* The methods in the order in which they are tried. */
 static const struct method {
 	unsigned sampling; /* settings that allow it, a bit each */
+	unsigned forwarding; /* who must forward the port's frames, a bit each of enum ease_forwarding */
+	uint8_t by; /* enum ease_sampled_by: who samples the port then */
 	const char *name;
 	int (*take)(struct linux_device *d, struct links_port *port);
 } methods[] = {
-    {IF(LINUX_SAMPLING_AUTO) | IF(LINUX_SAMPLING_PSAMPLE), "psample in hardware",
-	linux_psample_by_driver},
-    {IF(LINUX_SAMPLING_AUTO) | IF(LINUX_SAMPLING_EBPF), "eBPF", tap_port},
-    {IF(LINUX_SAMPLING_AUTO) | IF(LINUX_SAMPLING_PSAMPLE), "psample in the kernel",
-	linux_psample_by_kernel},
+    {IF_ANY | IF(LINUX_SAMPLING_PSAMPLE), ~0u, EASE_SAMPLED_BY_CHIP, "psample in hardware", linux_psample_by_driver},
+    {IF_ANY | IF(LINUX_SAMPLING_EBPF), IF(EASE_FORWARDING_SOFTWARE), EASE_SAMPLED_BY_KERNEL, "eBPF", tap_port},
+    {IF_ANY | IF(LINUX_SAMPLING_PSAMPLE), IF(EASE_FORWARDING_SOFTWARE), EASE_SAMPLED_BY_KERNEL,
+	"psample in the kernel", linux_psample_by_kernel},
+    {IF(LINUX_SAMPLING_CPU), IF(EASE_FORWARDING_HARDWARE) | IF(EASE_FORWARDING_MIXED), EASE_SAMPLED_BY_NOBODY,
+	"eBPF for the CPU's share alone", tap_share},
 };
 
 static void
@@ -78,15 +104,22 @@ words_for(struct linux_device *d, const struct method *method, int rc)
 static bool
 choose_method(struct linux_device *d, struct links_port *port)
 {
+	const char *name = port->link.name;
+	uint8_t forwarding = port->forwarding;
+
 	d->why_not[0] = '\0';
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		uint32_t kernel_index = port->link.kernel_index;
 		int rc;
 
-		if (!(methods[i].sampling & IF(d->sampling)))
+		if (!(methods[i].sampling & IF(d->sampling)) || !(methods[i].forwarding & IF(forwarding)))
 			continue;
 		rc = methods[i].take(d, port);
+		port = links_find_kernel(&d->links, kernel_index);
+		name = port->link.name;
 		if (rc == 0) {
-			log_info("linux", "%s is sampled by %s%s%s%s", port->link.name, methods[i].name,
+			port->sampled_by = methods[i].by;
+			log_info("linux", "%s is sampled by %s%s%s%s", name, methods[i].name,
 			    d->why_not[0] ? " (" : "", d->why_not, d->why_not[0] ? ")" : "");
 			return true;
 		}
@@ -112,11 +145,34 @@ linux_sample_port(struct linux_device *d, struct links_port *port)
 {
 	if (!d->hal)
 		clean_port(d, port);
-	if (d->sampling == LINUX_SAMPLING_NONE || !links_is_sampled(&port->link) ||
-	    choose_method(d, port))
+	port->sampled_by = EASE_SAMPLED_BY_NOBODY;
+	port->was_sampled = links_is_sampled(port);
+	if (d->sampling == LINUX_SAMPLING_NONE || !port->was_sampled || choose_method(d, port))
 		return;
 	stat_add(&d->stats, LINUX_STAT_TAPS_REFUSED, 1);
-	log_warn_limited("linux", "%s is not sampled: %s", port->link.name, d->why_not);
+	if (port->forwarding == EASE_FORWARDING_SOFTWARE)
+		log_warn_limited("linux", "%s is not sampled: %s", port->link.name, d->why_not);
+	else
+		log_warn_limited("linux", "%s is counted and not sampled: a switch chip forwards its frames and "
+		    "offers no samples (%s). sampling = cpu samples what reaches the CPU, under a name of its own",
+		    port->link.name, d->why_not[0] ? d->why_not : "sampling = ebpf samples nothing else");
+}
+
+static void
+remove_share(struct linux_device *d, uint32_t kernel_index)
+{
+	struct links_port *share = links_share(&d->links, kernel_index);
+	uint32_t if_index;
+
+	if (!share)
+		return;
+	if_index = share->if_index;
+	if (share->tap)
+		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, tap_lost(share->tap));
+	tap_detach(share->tap);
+	links_remove(&d->links, share);
+	if (d->hal)
+		hal_report_port_changed(d->hal, if_index);
 }
 
 void
@@ -127,6 +183,7 @@ linux_unsample_port(struct linux_device *d, struct links_port *port)
 	tap_detach(port->tap);
 	port->tap = NULL;
 	linux_psample_remove(d, port);
+	remove_share(d, port->link.kernel_index);
 }
 
 void
@@ -135,7 +192,7 @@ linux_open_sampling(struct linux_device *d, const struct linux_config *config)
 	d->sampling = config->sampling;
 	d->n_own_ports = config->n_own_ports;
 	memcpy(d->own_ports, config->own_ports, sizeof(d->own_ports));
-	if (d->sampling != LINUX_SAMPLING_AUTO && d->sampling != LINUX_SAMPLING_EBPF)
+	if (d->sampling == LINUX_SAMPLING_NONE || d->sampling == LINUX_SAMPLING_PSAMPLE)
 		return;
 	if (taps_open(config->classic_hooks, &d->taps, d->why_no_taps, sizeof(d->why_no_taps)) == 0 &&
 	    linux_watch_fd(d, taps_fd(d->taps)) < 0) {
@@ -202,7 +259,7 @@ report_skips_lost(struct linux_device *d)
 	uint64_t count;
 
 	if (read(d->wake_fd, &count, sizeof(count)) < 0)
-		return; /* no tap was cleared */
+		return; /* no tap was cleared, and nothing is to be judged */
 	for (size_t i = 0; i < d->links.n; i++) {
 		if (!d->links.ports[i].skips_lost)
 			continue;
@@ -290,6 +347,8 @@ take_record(void *ctx, const struct tap_record *record)
 	const struct links_port *port = links_find_kernel(&d->links, record->kernel_index);
 	int64_t next;
 
+	if (port && !port->tap)
+		port = links_share(&d->links, record->kernel_index);
 	if (!port || !port->tap || record->epoch != tap_epoch(port->tap)) {
 		stat_add(&d->stats, LINUX_STAT_SAMPLES_OUTDATED, 1);
 		return;
@@ -307,9 +366,9 @@ linux_dispatch_samples(struct linux_device *d, unsigned budget)
 {
 	int more = linux_dispatch_psample(d, budget), n;
 
+	report_skips_lost(d);
 	if (!d->taps)
 		return more;
-	report_skips_lost(d);
 	n = taps_read(d->taps, budget, take_record, d);
 	if (n < 0)
 		stat_add(&d->stats, LINUX_STAT_RING_ERRORS, 1);

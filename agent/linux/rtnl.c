@@ -43,6 +43,18 @@ copy_text(const struct nlattr *attr, char *text, size_t size)
 }
 
 static int
+get_switch_id(const struct nlattr *attr, struct rtnl_switch_id *id)
+{
+	size_t n = mnl_attr_get_payload_len(attr);
+
+	if (n > sizeof(id->octets))
+		return -EPROTO;
+	id->n_octets = (uint8_t)n;
+	memcpy(id->octets, mnl_attr_get_payload(attr), n);
+	return 0;
+}
+
+static int
 get_mac(const struct nlattr *attr, uint8_t mac[6])
 {
 	if (mnl_attr_get_payload_len(attr) != 6)
@@ -114,6 +126,8 @@ take_link_attribute(const struct nlattr *attr, struct rtnl_link *link, bool *els
 		return attribute_u32(attr, &link->master);
 	case IFLA_LINK:
 		return attribute_u32(attr, &link->lower);
+	case IFLA_PHYS_SWITCH_ID:
+		return get_switch_id(attr, &link->switch_id);
 	case IFLA_LINK_NETNSID:
 		*elsewhere = true;
 		return 0;
@@ -154,6 +168,9 @@ rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link)
 	mnl_attr_for_each(attr, message, sizeof(*head))
 		if (rc == 0)
 			rc = take_link_attribute(attr, link, &elsewhere);
+	/* Kernels before 6.1 tell no kind of a DSA port. */
+	if (!elsewhere && (strcmp(link->kind, "dsa") == 0 || (link->kind[0] == '\0' && link->switch_id.n_octets > 0)))
+		link->conduit = link->lower;
 	/* Of other kinds this is a peer (veth), or what carries a tunnel. */
 	if (elsewhere || strcmp(link->kind, "vlan") != 0)
 		link->lower = 0;
@@ -169,21 +186,42 @@ rtnl_is_of_bridge(const struct nlmsghdr *message)
 	    mnl_nlmsg_get_payload_len(message) >= sizeof(*head) && head->ifi_family == AF_BRIDGE;
 }
 
-int
-rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_link_stats64 *stats)
+static bool
+take_cpu_stats(const struct nlattr *nest, struct rtnl_link_stats64 *stats)
 {
 	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, nest)
+		if (mnl_attr_get_type(attr) == IFLA_OFFLOAD_XSTATS_CPU_HIT) {
+			copy_stats(attr, stats);
+			return true;
+		}
+	return false;
+}
+
+int
+rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats)
+{
+	struct rtnl_stats parsed = {0};
+	const struct nlattr *attr;
+	bool has_link = false;
 
 	if (message->nlmsg_type != RTM_NEWSTATS)
 		return -ENOMSG;
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct if_stats_msg))
 		return -EPROTO;
-	mnl_attr_for_each(attr, message, sizeof(struct if_stats_msg))
+	mnl_attr_for_each(attr, message, sizeof(struct if_stats_msg)) {
 		if (mnl_attr_get_type(attr) == IFLA_STATS_LINK_64) {
-			copy_stats(attr, stats);
-			return 0;
+			copy_stats(attr, &parsed.link);
+			has_link = true;
+		} else if (mnl_attr_get_type(attr) == IFLA_STATS_LINK_OFFLOAD_XSTATS) {
+			parsed.has_cpu = take_cpu_stats(attr, &parsed.cpu);
 		}
-	return -EPROTO;
+	}
+	if (!has_link)
+		return -EPROTO;
+	*stats = parsed;
+	return 0;
 }
 
 /* ---- a bridge's addresses ---- */

@@ -17,7 +17,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RTNL_KIND_MAX = 31 }; /* the longest kind of a link, as in `ip link add type KIND` */
+enum {
+	RTNL_KIND_MAX = 31, /* the longest kind of a link, as in `ip link add type KIND` */
+	RTNL_SWITCH_ID_MAX = 32, /* MAX_PHYS_ITEM_ID_LEN of the kernel */
+};
+
+/* Ports of one switch chip have the same. */
+struct rtnl_switch_id {
+	uint8_t n_octets; /* 0: the link is no port of a chip that can forward by itself */
+	uint8_t octets[RTNL_SWITCH_ID_MAX];
+};
 
 struct rtnl_link {
 	bool gone;	      /* RTM_DELLINK */
@@ -33,11 +42,20 @@ struct rtnl_link {
 	uint8_t oper_state; /* IF_OPER_… (RFC 2863's, as the kernel numbers them) */
 	uint32_t master;    /* kernel index of the bridge or LAG it is a port of; 0: none */
 	uint32_t lower;	    /* kernel index of the link that this VLAN runs on; 0: none, or elsewhere */
+	uint32_t conduit; /* kernel index of the link by which the CPU reaches this DSA port; 0: none */
+	struct rtnl_switch_id switch_id;
 	bool has_ageing;    /* of a bridge */
 	uint32_t ageing_cs; /* hundredths of a second */
 	bool filters_vlans; /* of a bridge: it is VLAN-aware */
 	bool has_stats;
 	struct rtnl_link_stats64 stats;
+};
+
+/* What the kernel counts of a link. */
+struct rtnl_stats {
+	struct rtnl_link_stats64 link;
+	bool has_cpu; /* the driver tells apart what the CPU saw; link is then what the hardware counted */
+	struct rtnl_link_stats64 cpu;
 };
 
 /* An entry of a bridge's forwarding database. */
@@ -61,7 +79,7 @@ const struct nlmsghdr *rtnl_next(const void *octets, size_t size, size_t *at);
 int rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link);
 /* Whether the message is a bridge's notice about one of its ports: its state, its VLANs. */
 bool rtnl_is_of_bridge(const struct nlmsghdr *message);
-int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_link_stats64 *stats);
+int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats);
 int rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour);
 
 #endif

@@ -168,6 +168,7 @@ add_port(struct sampling *s, uint32_t if_index)
 	struct sampled_port *grown = realloc(s->ports, (s->n_ports + 1) * sizeof(*grown));
 	uint32_t by_speed = skip_of_speed(s, if_index);
 	struct sampled_port *port;
+	struct hal_port info;
 	size_t i;
 
 	if (grown == NULL)
@@ -179,6 +180,8 @@ add_port(struct sampling *s, uint32_t if_index)
 	*port = (struct sampled_port){.if_index = if_index, .config = s->options.defaults};
 	if (by_speed != 0)
 		port->config.mean_skip = by_speed;
+	if (hal_port_info(s->hal, if_index, &info) == 0 && info.is_share)
+		port->config.edge = false; /* its frames are counted where they came in */
 	port->mean_in_force = port->config.mean_skip;
 	go_on_numbering(s, port);
 	skip_stream_seed(&port->stream, s->options.seed + 0x9e3779b97f4a7c15ull * if_index);
@@ -322,6 +325,8 @@ set_rate(struct sampling *s, struct sampled_port *port)
 	int rc = hal_set_sampling_rate(s->hal, port->if_index, rate);
 
 	port->draws_itself = rc != -ENODEV && rc != -EOPNOTSUPP;
+	if (port->draws_itself)
+		port->unsampled = false;
 	if (rc < 0 && port->draws_itself) {
 		stat_add(&s->stats, STAT_LOAD_ERRORS, 1);
 		log_warn_limited("sampling",
@@ -356,11 +361,12 @@ sampling_on_skips_lost(struct sampling *s, uint32_t if_index)
 {
 	struct sampled_port *port = find_port(s, if_index);
 
-	if (port == NULL || port->draws_itself)
+	if (port == NULL)
 		return;
-	stat_add(&s->stats, STAT_SKIPS_LOST, 1);
+	if (!port->draws_itself)
+		stat_add(&s->stats, STAT_SKIPS_LOST, 1);
 	skip_counter_step(&port->counter, SKIP_COUNTER_LOST, 0);
-	fill(s, port);
+	begin_sampling(s, port);
 }
 
 /* ---- the rate cap ---- */
@@ -712,6 +718,8 @@ sampling_state(struct sampling *s, uint32_t if_index, struct ease_state *state)
 	    .oper_status = info.oper_status,
 	    .lag_parent = info.lag_parent,
 	    .edge = port->config.edge,
+	    .forwarding = info.forwarding,
+	    .sampled_by = info.sampled_by,
 	};
 	strcpy(state->name, info.name);
 	strcpy(state->alias, info.alias);

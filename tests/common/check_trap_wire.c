@@ -56,7 +56,8 @@ full_state(void)
 {
 	struct ease_state s = {.if_index = 0x7fffffff, .time_us = 9, .speed_bps = 10000000,
 	    .duplex = EASE_DUPLEX_HALF, .admin_status = EASE_IF_UP,
-	    .oper_status = EASE_IF_LOWER_LAYER_DOWN, .lag_parent = 7, .edge = true};
+	    .oper_status = EASE_IF_LOWER_LAYER_DOWN, .lag_parent = 7, .edge = true,
+	    .forwarding = EASE_FORWARDING_MIXED, .sampled_by = EASE_SAMPLED_BY_CHIP};
 
 	memset(s.name, 'n', EASE_NAME_MAX);
 	memset(s.alias, 'a', EASE_NAME_MAX);
@@ -124,7 +125,8 @@ START_TEST(state_and_address_come_back)
 	struct wbuf w = wbuf_of(octets, sizeof(octets));
 
 	trap_wire_put_state(&w, &s);
-	ck_assert_uint_eq(w.len, 27 + 2 * EASE_NAME_MAX);
+	ck_assert_uint_eq(w.len, 29 + 2 * EASE_NAME_MAX);
+	ck_assert_uint_eq(octets[0], 2);
 	ck_assert_int_eq(trap_wire_get_state(octets, w.len, &s2), 0);
 	ck_assert_str_eq(s2.name, s.name);
 	ck_assert_str_eq(s2.alias, s.alias);
@@ -132,6 +134,15 @@ START_TEST(state_and_address_come_back)
 	ck_assert_uint_eq(s2.oper_status, s.oper_status);
 	ck_assert_uint_eq(s2.lag_parent, 7);
 	ck_assert(s2.edge);
+	ck_assert_uint_eq(s2.forwarding, EASE_FORWARDING_MIXED);
+	ck_assert_uint_eq(s2.sampled_by, EASE_SAMPLED_BY_CHIP);
+	s.forwarding = EASE_FORWARDING_NOT_KNOWN; /* of a device that does not tell */
+	w = wbuf_of(octets, sizeof(octets));
+	trap_wire_put_state(&w, &s);
+	ck_assert_uint_eq(w.len, 27 + 2 * EASE_NAME_MAX);
+	ck_assert_uint_eq(octets[0], 1);
+	ck_assert_int_eq(trap_wire_get_state(octets, w.len, &s2), 0);
+	ck_assert_uint_eq(s2.forwarding, EASE_FORWARDING_NOT_KNOWN);
 	w = wbuf_of(octets, sizeof(octets));
 	trap_wire_put_address(&w, &a);
 	ck_assert_uint_eq(w.len, 17);
@@ -337,8 +348,11 @@ static const struct {
     {"admin status 4", EASE_PART_STATE, 18, 4},
     {"oper status 8", EASE_PART_STATE, 19, 8},
     {"edge 2", EASE_PART_STATE, 20, 2},
-    {"name of 65 octets", EASE_PART_STATE, 25, 65},
-    {"NUL in the name", EASE_PART_STATE, 26, 0},
+    {"name of 65 octets", EASE_PART_STATE, 27, 65},
+    {"NUL in the name", EASE_PART_STATE, 28, 0},
+    {"forwarding 0 in layout 2", EASE_PART_STATE, 25, 0},
+    {"forwarding 4", EASE_PART_STATE, 25, 4},
+    {"sampled by 4", EASE_PART_STATE, 26, 4},
     {"VLAN of 13 bits", EASE_PART_ADDRESS, 9, 0x10},
     {"a resource there is not", EASE_PART_RESOURCES, 9, 0x08},
     {"kind 0", EASE_PART_ERROR_SOURCE, 23, 0},

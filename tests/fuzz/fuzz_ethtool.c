@@ -1,5 +1,8 @@
-/* Any octets at all as what a driver says by ethtool's netlink: each parser says what is in it or
- * refuses it, no answer makes known what is no figure, and no mode of flow control is out of range. */
+/* Any octets at all as what a driver says by ethtool's netlink, by devlink or in texts of its own: each parser says
+ * what is in it or refuses it, no answer makes known what is no figure, texts end, and no mode of flow control is
+ * out of range. */
+#include "agent/linux/devlink.h"
+#include "agent/linux/driver_info.h"
 #include "agent/linux/ethtool.h"
 #include "agent/linux/rtnl.h"
 
@@ -15,8 +18,11 @@ parse(const struct nlmsghdr *message)
 	struct ethtool_pause pause = {0};
 	struct ethtool_modes modes = {0};
 	uint8_t state = HAL_EEE_NOT_KNOWN;
+	struct devlink_port port;
 	uint32_t kernel_index;
 
+	if (devlink_parse_port(message, &port) == 0 && !memchr(port.name, 0, sizeof(port.name)))
+		abort();
 	ethtool_parse_stats(message, &figures);
 	ethtool_parse_pause(message, &pause, &figures);
 	ethtool_parse_modes(message, &modes);
@@ -24,6 +30,22 @@ parse(const struct nlmsghdr *message)
 	ethtool_parse_notice(message, &kernel_index);
 	if (figures.known >> HAL_N_FIGURES || state > HAL_EEE_ACTIVE ||
 	    ethtool_pause_oper(&pause, &modes, true) > HAL_PAUSE_BOTH)
+		abort();
+}
+
+static void
+parse_texts(const uint8_t *data, size_t size)
+{
+	static struct driver_strings strings;
+	struct hal_counters figures = {0};
+
+	for (strings.n = 0; strings.n < DRIVER_STRINGS_MAX && size >= ETH_GSTRING_LEN; strings.n++) {
+		memcpy(strings.names[strings.n], data, ETH_GSTRING_LEN);
+		strings.values[strings.n] = strings.n;
+		data += ETH_GSTRING_LEN;
+		size -= ETH_GSTRING_LEN;
+	}
+	if (driver_strings_parse(&strings, &figures) < 0 ? figures.known != 0 : figures.known >> HAL_N_FIGURES)
 		abort();
 }
 
@@ -39,6 +61,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	while ((message = rtnl_next(copy, size, &at)))
 		parse(message);
+	parse_texts(data, size);
 	free(copy);
 	return 0;
 }

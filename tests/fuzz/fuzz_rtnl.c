@@ -27,13 +27,14 @@ static void
 parse(const struct nlmsghdr *message)
 {
 	struct rtnl_neighbour neighbour;
-	struct rtnl_link_stats64 stats;
+	struct rtnl_stats stats;
 	struct rtnl_link link;
 
 	if (rtnl_parse_link(message, &link) == 0 &&
 	    (link.name[0] == '\0' || !memchr(link.name, 0, sizeof(link.name)) ||
 		!memchr(link.alias, 0, sizeof(link.alias)) ||
-		!memchr(link.kind, 0, sizeof(link.kind)) || link.kernel_index == 0))
+		!memchr(link.kind, 0, sizeof(link.kind)) || link.kernel_index == 0 ||
+		link.switch_id.n_octets > sizeof(link.switch_id.octets)))
 		abort();
 	parse_vlans(message);
 	rtnl_parse_stats(message, &stats);

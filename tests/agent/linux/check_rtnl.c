@@ -159,22 +159,70 @@ END_TEST
 START_TEST(counters_of_older_and_newer_kernels)
 {
 	struct if_stats_msg head = {.ifindex = 5};
-	struct rtnl_link_stats64 stats, known = {.rx_packets = 7, .multicast = 3, .rx_nohandler = 1};
+	struct rtnl_link_stats64 known = {.rx_packets = 7, .multicast = 3, .rx_nohandler = 1};
+	struct rtnl_stats stats;
 	uint8_t longer[sizeof(known) + 16] = {0};
 	struct nlmsghdr *message = begin(RTM_NEWSTATS, &head, sizeof(head));
 
 	mnl_attr_put(message, IFLA_STATS_LINK_64, 10 * 8, &known); /* ends behind collisions */
 	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
-	ck_assert_uint_eq(stats.rx_packets, 7);
-	ck_assert_uint_eq(stats.multicast, 3);
-	ck_assert_uint_eq(stats.rx_nohandler, 0);
+	ck_assert_uint_eq(stats.link.rx_packets, 7);
+	ck_assert_uint_eq(stats.link.multicast, 3);
+	ck_assert_uint_eq(stats.link.rx_nohandler, 0);
 	memcpy(longer, &known, sizeof(known));
 	message = begin(RTM_NEWSTATS, &head, sizeof(head));
 	mnl_attr_put(message, IFLA_STATS_LINK_64, sizeof(longer), longer);
 	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
-	ck_assert_uint_eq(stats.rx_nohandler, 1);
+	ck_assert_uint_eq(stats.link.rx_nohandler, 1);
 	message = begin(RTM_NEWSTATS, &head, sizeof(head));
 	ck_assert_int_eq(rtnl_parse_stats(message, &stats), -EPROTO);
+}
+END_TEST
+
+START_TEST(what_the_cpu_saw_is_told_apart)
+{
+	struct if_stats_msg head = {.ifindex = 5};
+	struct rtnl_link_stats64 all = {.rx_packets = 700}, cpu = {.rx_packets = 7};
+	struct nlmsghdr *message = begin(RTM_NEWSTATS, &head, sizeof(head));
+	struct nlattr *nest;
+	struct rtnl_stats stats;
+
+	mnl_attr_put(message, IFLA_STATS_LINK_64, sizeof(all), &all);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert(!stats.has_cpu);
+	nest = mnl_attr_nest_start(message, IFLA_STATS_LINK_OFFLOAD_XSTATS);
+	mnl_attr_put(message, IFLA_OFFLOAD_XSTATS_CPU_HIT, sizeof(cpu), &cpu);
+	mnl_attr_nest_end(message, nest);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert(stats.has_cpu);
+	ck_assert_uint_eq(stats.link.rx_packets, 700);
+	ck_assert_uint_eq(stats.cpu.rx_packets, 7);
+}
+END_TEST
+
+START_TEST(a_port_of_a_switch_chip)
+{
+	static const uint8_t id[33] = {0, 0x15, 0x4d, 1};
+	struct nlmsghdr *message = message_on("dsa", false);
+	struct rtnl_link link, other;
+
+	mnl_attr_put(message, IFLA_PHYS_SWITCH_ID, 4, id);
+	ck_assert_int_eq(rtnl_parse_link(message, &link), 0);
+	ck_assert_uint_eq(link.conduit, 3);
+	ck_assert_uint_eq(link.lower, 0);
+	ck_assert_uint_eq(link.switch_id.n_octets, 4);
+	ck_assert_mem_eq(link.switch_id.octets, id, 4);
+	message = message_on("", false); /* the kind that kernels before 6.1 tell */
+	mnl_attr_put(message, IFLA_PHYS_SWITCH_ID, 4, id);
+	ck_assert_int_eq(rtnl_parse_link(message, &other), 0);
+	ck_assert_uint_eq(other.conduit, 3);
+	ck_assert(links_same_switch(&link, &other) && links_is_of_chip(&link) && links_differ(&link, &other));
+	ck_assert_int_eq(rtnl_parse_link(message_on("", false), &other), 0);
+	ck_assert_uint_eq(other.conduit, 0);
+	ck_assert(!links_same_switch(&link, &other) && !links_is_of_chip(&other) && !links_same_switch(&other, &other));
+	message = message_on("dsa", true);
+	mnl_attr_put(message, IFLA_PHYS_SWITCH_ID, 33, id);
+	ck_assert_int_eq(rtnl_parse_link(message, &other), -EPROTO);
 }
 END_TEST
 
@@ -357,6 +405,8 @@ main(void)
 	tcase_add_test(messages, what_is_no_link_is_left_alone);
 	tcase_add_test(messages, texts_longer_than_their_room_are_cut);
 	tcase_add_test(messages, counters_of_older_and_newer_kernels);
+	tcase_add_test(messages, what_the_cpu_saw_is_told_apart);
+	tcase_add_test(messages, a_port_of_a_switch_chip);
 	tcase_add_test(messages, a_bridges_address);
 	suite_add_tcase(suite, messages);
 	tcase_set_timeout(numbers, 60);

@@ -342,7 +342,7 @@ list_notified(void)
 {
 	const struct ease_sample sample = {.direction = EASE_IN, .mean_skip = 1};
 	const struct ease_snapshot snapshot = {.if_index = 1};
-	const struct ease_state state = {.duplex = EASE_DUPLEX_UNKNOWN};
+	struct ease_state state = {.duplex = EASE_DUPLEX_UNKNOWN};
 	const struct ease_address address = {.if_index = 1};
 	const struct ease_resources resources = {.if_index = 1};
 	const struct ease_error_source source = {.if_index = 1, .kind = EASE_ERROR_FCS};
@@ -359,6 +359,10 @@ list_notified(void)
 	trap_wire_put_resources(&w, &resources);
 	list_part(EASE_PART_RESOURCES, "easeSnapshot", 1, &w);
 	w = wbuf_of(octets, sizeof(octets));
+	trap_wire_put_state(&w, &state);
+	list_part(EASE_PART_STATE, "easeState", 1, &w);
+	w = wbuf_of(octets, sizeof(octets));
+	state.forwarding = EASE_FORWARDING_SOFTWARE;
 	trap_wire_put_state(&w, &state);
 	list_part(EASE_PART_STATE, "easeState", 1, &w);
 	w = wbuf_of(octets, sizeof(octets));
