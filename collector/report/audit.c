@@ -27,7 +27,7 @@ enum {
 	COLUMN_IF_INDEX,
 	COLUMN_SAMPLES,
 	COLUMN_STATED,
-	COLUMN_EFFECTIVE_TEXT,
+	COLUMN_TAKES,
 	COLUMN_EFFECTIVE,
 	COLUMN_OF_COUNTED_TEXT,
 	COLUMN_OF_COUNTED,
@@ -36,7 +36,6 @@ enum {
 	COLUMN_FINDS,
 	COLUMN_SPACING,
 	COLUMN_SPACING_OF,
-	COLUMN_LENGTHS,
 	COLUMN_OCTETS,
 	COLUMN_COUNTED_OCTETS,
 	COLUMN_POOL,
@@ -48,6 +47,7 @@ enum {
 	COLUMN_TO,
 	COLUMN_FAULTS,
 	COLUMN_VERDICT,
+	COLUMN_TRUST_TEXT,
 	COLUMN_TRUST,
 	COLUMN_NOT_FOR,
 	N_COLUMNS,
@@ -59,29 +59,29 @@ static const struct report_column columns[N_COLUMNS] = {
 	[COLUMN_IF_INDEX] = {"if_index", NULL, REPORT_COUNT},
 	[COLUMN_SAMPLES] = {"samples", "SAMPLES", REPORT_COUNT},
 	[COLUMN_STATED] = {"stated", "SAYS 1 IN", REPORT_COUNT},
-	[COLUMN_EFFECTIVE_TEXT] = {NULL, "TAKES 1 IN (95%)", REPORT_TEXT},
+	[COLUMN_TAKES] = {NULL, "TAKES 1 IN", REPORT_COUNT},
 	[COLUMN_EFFECTIVE] = {"effective", NULL, REPORT_PKTS},
-	[COLUMN_OF_COUNTED_TEXT] = {NULL, "SAMPLES x RATE OF COUNTED", REPORT_TEXT},
+	[COLUMN_OF_COUNTED_TEXT] = {NULL, "SAMPLES x RATE", REPORT_TEXT}, /* as a part of what was counted */
 	[COLUMN_OF_COUNTED] = {"of_counted", NULL, REPORT_SHARE},
 	[COLUMN_COUNTED] = {"counted_packets", NULL, REPORT_COUNT},
 	[COLUMN_BY] = {"counted_by", NULL, REPORT_TEXT}, /* "port", or its sampler's "pool" */
 	[COLUMN_FINDS] = {"finds", NULL, REPORT_COUNT},
 	[COLUMN_SPACING] = {"spacing", "SPACING", REPORT_TEXT},
 	[COLUMN_SPACING_OF] = {"spacing_of", NULL, REPORT_COUNT},
-	[COLUMN_LENGTHS] = {NULL, "OCTETS/ALL", REPORT_TEXT},
 	[COLUMN_OCTETS] = {"mean_octets", NULL, REPORT_COUNT},
 	[COLUMN_COUNTED_OCTETS] = {"counted_mean_octets", NULL, REPORT_COUNT},
-	[COLUMN_POOL] = {"pool", "POOL", REPORT_TEXT},
+	[COLUMN_POOL] = {"pool", NULL, REPORT_TEXT},
 	[COLUMN_POOL_OF_COUNTED] = {"pool_of_counted", NULL, REPORT_COUNT},
 	[COLUMN_LOST] = {"lost_percent", "LOST%", REPORT_PERCENT},
-	[COLUMN_CLOCK] = {"clock_ahead_s", "CLOCK s", REPORT_COUNT},
+	[COLUMN_CLOCK] = {"clock_ahead_s", NULL, REPORT_COUNT},
 	[COLUMN_CLOCK_DRIFT] = {"clock_drift", NULL, REPORT_COUNT},
 	[COLUMN_FROM] = {"since", NULL, REPORT_TIME},
 	[COLUMN_TO] = {"until", NULL, REPORT_TIME},
 	[COLUMN_FAULTS] = {"faults", NULL, REPORT_TEXT},
 	[COLUMN_VERDICT] = {"verdict", "VERDICT", REPORT_TEXT},
-	[COLUMN_TRUST] = {"trust_for", "TRUST FOR", REPORT_TEXT},
-	[COLUMN_NOT_FOR] = {"not_for", "NOT FOR", REPORT_TEXT},
+	[COLUMN_TRUST_TEXT] = {NULL, "TRUST IT FOR", REPORT_TEXT},
+	[COLUMN_TRUST] = {"trust_for", NULL, REPORT_TEXT},
+	[COLUMN_NOT_FOR] = {"not_for", NULL, REPORT_TEXT},
 };
 
 enum {
@@ -192,7 +192,8 @@ say_fault(const struct audit_result *r, enum audit_fault fault, char *text)
 		break;
 	case AUDIT_SMALL_LEFT_OUT:
 	case AUDIT_LARGE_LEFT_OUT:
-		append(text, "%s frames are left out", fault == AUDIT_SMALL_LEFT_OUT ? "small" : "large");
+		append(text, "%s frames are left out: %.0f octets on average, %.0f counted",
+		    fault == AUDIT_SMALL_LEFT_OUT ? "small" : "large", r->octets, r->counted_octets);
 		break;
 	case AUDIT_LESS_UNDER_LOAD:
 	case AUDIT_MORE_UNDER_LOAD:
@@ -310,34 +311,27 @@ fill_of_counted(struct report_value *row, struct estimate_figure of)
 static void
 fill_rate(struct report_value *row, const struct audit_result *r)
 {
-	char text[TEXT_ROOM], takes[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
-
 	row[COLUMN_STATED] = cell_number(r->mean);
 	fill_known(&row[COLUMN_COUNTED], r->counted);
 	if (!(r->effective.estimate > 0) || !isfinite(r->effective.high))
 		return;
-	number_format_count(round(r->effective.estimate), takes);
-	number_format_count(round(r->effective.low), low);
-	number_format_count(round(r->effective.high), high);
-	snprintf(text, sizeof(text), "%s (%s..%s)", takes, low, high);
-	row[COLUMN_EFFECTIVE_TEXT] = cell_text(text);
+	row[COLUMN_TAKES] = cell_number(round(r->effective.estimate));
 	row[COLUMN_EFFECTIVE] = cell_figure(r->effective);
 	fill_of_counted(row, r->of_counted);
 	row[COLUMN_BY] = cell_text(r->against_pool ? "pool" : "port");
 	row[COLUMN_FINDS] = cell_number(r->finds);
 }
 
+/* "all", "all but limits", "nothing". */
 static void
-fill_lengths(struct report_value *row, const struct audit_result *r)
+say_trust(unsigned not_for, char *text)
 {
-	char text[TEXT_ROOM];
+	char names[VERDICT_ROOM];
 
-	fill_known(&row[COLUMN_OCTETS], r->octets);
-	fill_known(&row[COLUMN_COUNTED_OCTETS], r->counted_octets);
-	if (isnan(r->octets) || isnan(r->counted_octets))
-		return;
-	snprintf(text, sizeof(text), "%.0f/%.0f", r->octets, r->counted_octets);
-	row[COLUMN_LENGTHS] = cell_text(text);
+	name_uses(not_for, names);
+	*text = '\0';
+	append(text, "%s%s", not_for == 0 ? "all" : not_for == USE_ALL ? "nothing" : "all but ",
+	    not_for == USE_ALL ? "" : names);
 }
 
 static void
@@ -351,6 +345,8 @@ fill_verdict(struct report_value *row, const struct audit_result *r)
 	row[COLUMN_VERDICT] = cell_text(text);
 	if (!is_judged(r) && r->mean > 0)
 		return;
+	say_trust(spoiled(r), text);
+	row[COLUMN_TRUST_TEXT] = cell_text(text);
 	name_uses(USE_ALL & ~spoiled(r), text);
 	row[COLUMN_TRUST] = cell_text(text);
 	name_uses(spoiled(r), text);
@@ -374,7 +370,8 @@ add_port(struct report_result *result, const struct judged *j)
 	if (r->mean <= 0)
 		return 0;
 	fill_rate(row, r);
-	fill_lengths(row, r);
+	fill_known(&row[COLUMN_OCTETS], r->octets);
+	fill_known(&row[COLUMN_COUNTED_OCTETS], r->counted_octets);
 	row[COLUMN_SPACING] = cell_text(spacing_names[r->spacing]);
 	if (r->spacing_of > 0)
 		row[COLUMN_SPACING_OF] = cell_number(r->spacing_of);

@@ -3,6 +3,7 @@
  * statistics is in tests/collector/estimate/check_audit.c; here stands how a port's samples, counters and accounts
  * come from the store, what a row says, and which ports look like uplinks.
  */
+#include "collector/source_port.h"
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
@@ -188,6 +189,45 @@ START_TEST(a_port_without_samples_is_named)
 }
 END_TEST
 
+/* As Open vSwitch: the numbers are of a source of class 2, of which a tenth was lost, and there is no pool. */
+START_TEST(numbers_of_a_source)
+{
+	const struct port p = {2, 5, SFLOW_BOOT, 1, false, true, NULL};
+	json_t *j;
+
+	add(&p);
+	report_store_sql(&store, "UPDATE account SET if_index = %u, expected = expected / 0.9",
+	    source_port_of_numbers(2, 1000));
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "port"), "e-5");
+	ck_assert_double_eq_tol(number_of(j, 0, "lost_percent"), 10, 0.1);
+	/* all samples are there, but a tenth is said to be missing */
+	ck_assert_double_eq_tol(number_of(j, 0, "of_counted.estimate"), 1 / 0.9, 0.05);
+	ck_assert_str_eq(text_of(j, 0, "faults"), "rate");
+	json_decref(j);
+	report_store_sql_text(&store, "UPDATE account SET expected = received");
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "verdict"), "sound");
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(text_is_for_one_screen)
+{
+	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL}, {1, 2, 1, 1, true, false, NULL}};
+	struct report_options options = report_store_options();
+	char *text;
+
+	add(&ports[0]);
+	add(&ports[1]);
+	text = report_store_render(&store, "audit", &options, render_text, 600);
+	ck_assert_msg(strstr(text, "  sound ") && strstr(text, "  all\n"), "%s", text);
+	ck_assert_msg(strstr(text, "  takes every Nth frame, N = 50  all but limits\n") != NULL, "%s", text);
+	ck_assert_msg(strcspn(strchr(text, '\n') + 1, "\n") < 150, "%s", text);
+	free(text);
+}
+END_TEST
+
 /* Two switches: hosts aa, bb and cc at the first, dd and ee at the second; each sees those of the other at port 9. */
 START_TEST(uplinks_are_found)
 {
@@ -250,6 +290,8 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, each_port_has_its_verdict);
 	tcase_add_test(tc, a_port_without_samples_is_named);
+	tcase_add_test(tc, numbers_of_a_source);
+	tcase_add_test(tc, text_is_for_one_screen);
 	tcase_add_test(tc, uplinks_are_found);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
