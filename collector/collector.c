@@ -363,6 +363,18 @@ set_retention(struct collector *c)
 	store_set_retention(c->store, &retention);
 }
 
+/* Names may be wrong, samples must come all the same. */
+static void
+set_device_names(struct collector *c)
+{
+	char *rows, error[512];
+
+	if (collector_device_names(c->config, &rows, error, sizeof(error)) == 0)
+		store_set_naming(c->store, rows);
+	else
+		log_error(ROOM, "%s; the names that the store has stay as they are", error);
+}
+
 static int
 open_all(struct collector *c, char *error, size_t error_size)
 {
@@ -378,8 +390,10 @@ open_all(struct collector *c, char *error, size_t error_size)
 	}
 	r = store_open(&c->store, c->config->store, &progress, error, error_size);
 	progress_end(&c->display);
-	if (r == 0)
+	if (r == 0) {
 		set_retention(c);
+		set_device_names(c);
+	}
 	if (r == 0)
 		r = refused_senders_new(&c->refused, c->seed);
 	if (r == 0)

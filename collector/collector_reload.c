@@ -1,6 +1,6 @@
 /*
- * SIGHUP: the configuration is read again. Live options take effect at once; the log names the
- * others. If the file has a mistake, the log says so and nothing changes.
+ * SIGHUP: the configuration and the file of device names are read again. Live options take effect at once; the log
+ * names the others. If a file has a mistake, the log says so and nothing changes.
  */
 #include "collector/collector.h"
 #include "collector/collector_private.h"
@@ -96,8 +96,9 @@ change_users(struct collector *c, const struct v3_user *before, size_t n_before,
 	return r;
 }
 
+/* naming: becomes the store's. */
 static void
-take_over(struct collector *c, struct collector_config *fresh)
+take_over(struct collector *c, struct collector_config *fresh, char *naming)
 {
 	struct prefix *senders = collector_allow_list(fresh);
 	struct agent_source_rule *rules = collector_agent_sources(fresh);
@@ -113,6 +114,7 @@ take_over(struct collector *c, struct collector_config *fresh)
 		free(senders);
 		free(rules);
 		free(uplinks);
+		free(naming);
 	} else {
 		struct store_retention retention;
 
@@ -124,6 +126,7 @@ take_over(struct collector *c, struct collector_config *fresh)
 		if (change_agent_sources(c, rules) < 0)
 			r = -EIO;
 		store_set_retention(c->store, &retention);
+		store_set_naming(c->store, naming);
 		accounting_set_forget(c->accounting, retention.forget_us);
 		log_set_most((enum log_level)c->config->log_level);
 		if (collector_takes_notifications(c->config) && !input_receiver(c->input))
@@ -144,11 +147,12 @@ collector_reload(struct collector *c)
 {
 	const char *file = c->options->config_file;
 	struct collector_config fresh = {0};
-	char error[ERROR_OCTETS] = "there is no file";
+	char error[ERROR_OCTETS] = "there is no file", *naming;
 
 	c->reload_wanted = false;
-	if (file && collector_config_load(file, &fresh, error, sizeof(error)) == 0) {
-		take_over(c, &fresh);
+	if (file && collector_config_load(file, &fresh, error, sizeof(error)) == 0 &&
+	    collector_device_names(&fresh, &naming, error, sizeof(error)) == 0) {
+		take_over(c, &fresh, naming);
 	} else {
 		stat_add(&c->stats, COLLECTOR_STAT_RELOADS_REFUSED, 1);
 		log_error(ROOM, "reload: %s; everything stays as it was", error);

@@ -1,10 +1,12 @@
 #include "collector/collector_settings.h"
 
 #include "collector/input/input.h"
+#include "collector/report/device_names.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	/* Of the memory budget: 16 MiB for SQLite's pages, 8 for the store's upkeep, the rest for
@@ -81,6 +83,45 @@ most_ports(const struct collector_config *config)
 	uint32_t most = config->memory_mib * PORTS_A_MIB;
 
 	return most < accounting_default_limits.ports ? most : accounting_default_limits.ports;
+}
+
+static char *
+join_rows(const struct device_names *names)
+{
+	char *rows = NULL;
+	size_t octets;
+	FILE *out = open_memstream(&rows, &octets);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < device_names_n_rows(names); i++)
+		fprintf(out, "%s\n", device_names_row(names, i));
+	if (fclose(out) == 0)
+		return rows;
+	free(rows);
+	return NULL;
+}
+
+int
+collector_device_names(const struct collector_config *config, char **rows, char *error, size_t error_size)
+{
+	struct device_names *names = NULL;
+	char reason[DEVICE_NAMES_ERROR];
+	int r = 0;
+
+	*rows = NULL;
+	if (*config->device_names)
+		r = device_names_open(config->device_names, &names, reason);
+	if (r < 0) {
+		snprintf(error, error_size, "device_names: %s", reason);
+		return r;
+	}
+	*rows = names ? join_rows(names) : strdup("");
+	device_names_destroy(names);
+	if (*rows)
+		return 0;
+	snprintf(error, error_size, "device_names: out of memory");
+	return -ENOMEM;
 }
 
 struct store_retention

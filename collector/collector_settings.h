@@ -30,6 +30,10 @@ enum { COLLECTOR_PATH_OCTETS = 4096 };
 void collector_engine_file(const struct collector_config *config,
     char file[static COLLECTOR_PATH_OCTETS]);
 
+/* The rows of device_names, for store_set_naming; "" without a file. 0, or -errno with the reason in error, which names
+ * file and line. */
+int collector_device_names(const struct collector_config *config, char **rows, char *error, size_t error_size);
+
 struct store_retention collector_retention(const struct collector_config *config);
 
 /* What the accounting may take of the memory budget; memory_taken: octets of it that other parts of

@@ -217,6 +217,11 @@ const struct option_row collector_options[] = {
     {"names", OPTION_STRING, AT(names),
 	.help = "File with names of addresses, prefixes and VLANs for the page, as for easetop "
 		"--names."},
+    {"device_names", OPTION_STRING, AT(device_names), .live = true,
+	.help = "File with names of switches and their ports, and the sites where they stand; "
+		"easecapd(8) has its rows. It is read at the start and at SIGHUP into the "
+		"store, from where easetop, the page and the cluster have it. If it has a mistake, "
+		"the names stay as they are. Empty: no names."},
     {"vendors", OPTION_BOOL, AT(vendors), .def = "false",
 	.help = "Whether the page shows the vendors of MAC addresses (needs the package "
 		"ieee-data)."},

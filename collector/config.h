@@ -42,6 +42,7 @@ struct collector_config {
 	uint32_t http_metrics_ports;
 	uint32_t http_metrics_top;
 	char *names;
+	char *device_names;
 	bool vendors;
 	/* how long data is kept; 0: for ever */
 	uint32_t keep_samples_h, keep_1min_h, keep_5min_d, keep_1h_d, keep_1d_d;

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -181,6 +182,18 @@ check_page(struct check *c)
 		    strerror(errno));
 }
 
+/* ---- names ---- */
+
+static void
+check_device_names(struct check *c)
+{
+	char *rows, error[ERROR_TEXT];
+
+	if (collector_device_names(c->config, &rows, error, sizeof(error)) < 0)
+		fail(c, "%s", error);
+	free(rows);
+}
+
 /* ---- all of it ---- */
 
 static void
@@ -216,6 +229,7 @@ easecapd_check(const char *file, const struct collector_config *config, size_t m
 	check_addresses(&check, "listen", &config->listen);
 	check_addresses(&check, "sflow_listen", &config->sflow_listen);
 	check_page(&check);
+	check_device_names(&check);
 	if (collector_limits(config, memory_taken, &limits, error, sizeof(error)) < 0)
 		fail(&check, "%s", error);
 	return check.errors > 0 ? -EINVAL : 0;

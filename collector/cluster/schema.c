@@ -215,6 +215,12 @@ static const struct cluster_column identity_columns[] = {
     {"revision", CLUSTER_U64},
 };
 
+/* Device names (collector/store/naming.h). Of a collector the rows of the highest version count. */
+static const struct cluster_column naming_columns[] = {
+    {"line", CLUSTER_I64}, {"version", CLUSTER_I64}, {"text", CLUSTER_TEXT}, {"collector", CLUSTER_I64},
+    {"revision", CLUSTER_U64},
+};
+
 /* Tables */
 
 const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
@@ -261,6 +267,7 @@ const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
 	"until_us", CLUSTER_BY_MONTH, "agent"},
     [CLUSTER_IDENTITIES] = {"agent_identity", COLUMNS(identity_columns), "agent, collector", NULL,
 	CLUSTER_KEPT, "agent"},
+    [CLUSTER_NAMING] = {"naming", COLUMNS(naming_columns), "collector, line", NULL, CLUSTER_KEPT, "collector"},
 };
 
 /* Names */
@@ -393,7 +400,8 @@ static const struct {
     {CLUSTER_PORTS, CLUSTER_PORTS, {"cut_pkts", "cut_octets", "cut_numbers", "w_max"}},
     {CLUSTER_GAPS, CLUSTER_IDENTITIES, {NULL}},
     {CLUSTER_EVENTS, CLUSTER_EVENTS, {"text"}},
-    {CLUSTER_IDENTITIES, CLUSTER_N_TABLES, {NULL}},
+    {CLUSTER_IDENTITIES, CLUSTER_NAMING, {NULL}},
+    {CLUSTER_NAMING, CLUSTER_N_TABLES, {NULL}},
 };
 
 static size_t

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLUSTER_VERSION = 5 }; /* the newest migration */
+enum { CLUSTER_VERSION = 6 }; /* the newest migration */
 
 enum cluster_type {
 	CLUSTER_U8,
@@ -67,6 +67,7 @@ enum cluster_table_id {
 	CLUSTER_ROLLED,
 	CLUSTER_GAPS,
 	CLUSTER_IDENTITIES,
+	CLUSTER_NAMING,
 	CLUSTER_N_TABLES,
 };
 

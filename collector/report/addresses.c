@@ -1,7 +1,8 @@
 /*
  * Addresses: the agent, port and VLAN where a MAC or IP address was seen last, since when it is
  * there, and where it was before. An address is seen as the source of a sample that an edge
- * port received, or when a switch reports it as new (store/places.h). The newest arrivals come first.
+ * port received, or when a switch reports it as new (store/places.h). The newest arrivals come first. Sites may use
+ * the same IP addresses: at each it is another one, and does not move between them. A MAC address does.
  */
 #include "collector/report/address_names.h"
 #include "collector/report/query_private.h"
@@ -18,6 +19,7 @@ enum {
 	COLUMN_ADDRESS_TEXT,
 	COLUMN_ADDRESS,
 	COLUMN_NAME,
+	COLUMN_SITE,
 	COLUMN_AGENT,
 	COLUMN_PORT,
 	COLUMN_VLAN,
@@ -35,6 +37,7 @@ static const struct report_column columns[N_COLUMNS] = {
 	[COLUMN_ADDRESS_TEXT] = {NULL, "ADDRESS", REPORT_TEXT}, /* and its name */
 	[COLUMN_ADDRESS] = {"address", NULL, REPORT_TEXT},
 	[COLUMN_NAME] = {"name", NULL, REPORT_TEXT},
+	[COLUMN_SITE] = {"site", "SITE", REPORT_TEXT},
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
 	[COLUMN_VLAN] = {"vlan", "VLAN", REPORT_ID},
@@ -62,7 +65,8 @@ struct place {
 struct places {
 	struct query *query;
 	const struct report_options *options;
-	struct place open; /* the address whose rows are being read; n_octets 0: none */
+	struct place *open; /* the address whose rows are being read: at each site, where it is an IP address */
+	size_t n_open, open_room;
 	struct place *items;
 	size_t n, room, n_dropped;
 };
@@ -108,15 +112,14 @@ judge(const struct places *places, const struct query_port *port, const uint8_t 
 	return filter_judge(places->query->filter, &subject);
 }
 
-/* Ends an address: what was not seen in the range, or does not pass the filter where it is now, is not asked for. Memory is for the
+/* Ends an address at a site: what was not seen in the range, or does not pass the filter where it is now, is not asked for. Memory is for the
  * newest arrivals only. */
 static void
-end_address(struct places *places)
+end_place(struct places *places, struct place *p)
 {
 	const struct report_options *options = places->options;
-	struct place *p = &places->open;
 
-	if (p->n_octets == 0 || p->last_us < places->query->range.from_us ||
+	if (p->last_us < places->query->range.from_us ||
 	    judge(places, p->port, p->octets, p->n_octets, p) != FILTER_YES)
 		return;
 	if (p->before && p->before_us >= p->since_us) { /* it came back after it was elsewhere */
@@ -129,6 +132,40 @@ end_address(struct places *places)
 		places->n = options->top;
 	}
 	places->items[places->n++] = *p;
+}
+
+static void
+end_address(struct places *places)
+{
+	for (size_t i = 0; i < places->n_open; i++)
+		end_place(places, &places->open[i]);
+	places->n_open = 0;
+}
+
+/* The address where this port is; a new one is without a port. NULL: no memory. */
+static struct place *
+open_place(struct places *places, const uint8_t *octets, size_t n_octets, const struct query_port *port)
+{
+	struct place *p = places->open;
+
+	if (places->n_open > 0 && (p->n_octets != n_octets || memcmp(p->octets, octets, n_octets) != 0))
+		end_address(places);
+	for (; p < places->open + places->n_open; p++)
+		if (n_octets == FRAME_MAC_LEN || query_same_site(p->port, port))
+			return p;
+	if (places->n_open == places->open_room) {
+		size_t room = 2 * places->open_room + 8;
+
+		p = realloc(places->open, room * sizeof(*p));
+		if (!p)
+			return NULL;
+		places->open = p;
+		places->open_room = room;
+	}
+	p = &places->open[places->n_open++];
+	*p = (struct place){.n_octets = (uint8_t)n_octets};
+	memcpy(p->octets, octets, n_octets);
+	return p;
 }
 
 static void
@@ -158,8 +195,8 @@ add_port(struct place *p, const struct query_port *port, uint64_t first_us, uint
 	}
 }
 
-/* Columns: address, agent, ifIndex, first and last time, VLAN, how often. */
-static void
+/* Columns: address, agent, ifIndex, first and last time, VLAN, how often. 0 or -ENOMEM. */
+static int
 add_row(struct places *places, sqlite3_stmt *stmt)
 {
 	const uint8_t *octets = sqlite3_column_blob(stmt, 0);
@@ -168,20 +205,19 @@ add_row(struct places *places, sqlite3_stmt *stmt)
 	    sqlite3_column_int64(stmt, 1), (uint32_t)sqlite3_column_int64(stmt, 2));
 	uint64_t last_us = (uint64_t)sqlite3_column_int64(stmt, 4), to_us = places->query->range.to_us;
 	bool later = last_us >= to_us, untagged = sqlite3_column_type(stmt, 5) == SQLITE_NULL;
-	struct place *p = &places->open;
+	struct place *p;
 
 	if (!octets || n_octets > FRAME_IP_LEN || !port || !port_is_counted(places->options, port) ||
 	    judge(places, port, octets, (size_t)n_octets, NULL) == FILTER_NO)
-		return;
-	if (p->n_octets != n_octets || memcmp(p->octets, octets, (size_t)n_octets) != 0) {
-		end_address(places);
-		*p = (struct place){.n_octets = (uint8_t)n_octets};
-		memcpy(p->octets, octets, (size_t)n_octets);
-	}
+		return 0;
+	p = open_place(places, octets, (size_t)n_octets, port);
+	if (!p)
+		return -ENOMEM;
 	add_port(p, port, (uint64_t)sqlite3_column_int64(stmt, 3), later ? to_us - 1 : last_us,
 	    untagged ? UNTAGGED : sqlite3_column_int(stmt, 5));
 	p->seen += (uint64_t)sqlite3_column_int64(stmt, 6);
 	p->seen_later = p->seen_later || later;
+	return 0;
 }
 
 static enum store_place_layer
@@ -243,8 +279,8 @@ read_places(struct places *places)
 		return -EIO;
 	sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":layer"), place_layer(places->options));
 	bind_prefix(stmt, places->options->filter);
-	while ((err = query_step(places->query, stmt)) == 1)
-		add_row(places, stmt);
+	while ((err = query_step(places->query, stmt)) == 1 && (err = add_row(places, stmt)) == 0)
+		continue;
 	end_address(places);
 	sqlite3_finalize(stmt);
 	return err;
@@ -288,6 +324,7 @@ add_place(struct report_result *result, struct address_names *names, const struc
 	if (!row)
 		return -ENOMEM;
 	fill_address(names, row, place);
+	row[COLUMN_SITE] = cell_site(place->port->site);
 	row[COLUMN_AGENT] = cell_text(place->port->agent->name);
 	row[COLUMN_PORT] = cell_text(place->port->name);
 	if (place->vlan != UNTAGGED)
@@ -349,5 +386,6 @@ report_addresses(struct query *query, const struct report_options *asked, uint64
 	result_hide_agent(result, query, COLUMN_AGENT);
 	result_finish(result, query);
 	free(places.items);
+	free(places.open);
 	return err;
 }

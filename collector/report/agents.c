@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 enum {
+	COLUMN_SITE,
 	COLUMN_AGENT,
 	COLUMN_ID,
 	COLUMN_ADDRESS,
@@ -39,6 +40,7 @@ enum {
 };
 
 static const struct report_column agent_columns[N_COLUMNS] = {
+	[COLUMN_SITE] = {"site", "SITE", REPORT_TEXT},
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_ID] = {"id", "ID", REPORT_TEXT},
 	[COLUMN_ADDRESS] = {"address", "ADDRESS", REPORT_TEXT},
@@ -62,6 +64,7 @@ static const struct report_column agent_columns[N_COLUMNS] = {
 };
 
 enum {
+	EVENT_SITE,
 	EVENT_AGENT,
 	EVENT_KIND,
 	EVENT_COUNT,
@@ -72,6 +75,7 @@ enum {
 };
 
 static const struct report_column event_columns[EVENT_COLUMNS] = {
+	[EVENT_SITE] = {"site", "SITE", REPORT_TEXT},
 	[EVENT_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[EVENT_KIND] = {"event", "EVENT", REPORT_TEXT},
 	[EVENT_COUNT] = {"count", "COUNT", REPORT_COUNT},
@@ -274,6 +278,7 @@ add_event(const struct query *query, struct report_result *events, sqlite3_stmt 
 	row = result_add_row(events);
 	if (!row)
 		return -ENOMEM;
+	row[EVENT_SITE] = cell_site(port ? port->site : agent->site);
 	row[EVENT_AGENT] = cell_text(agent->name);
 	row[EVENT_KIND] = cell_text(event_name(sqlite3_column_int(stmt, 1)));
 	row[EVENT_COUNT] = cell_number(sqlite3_column_double(stmt, 2));
@@ -361,6 +366,7 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 		received += port->received;
 		result_count_port(result, port);
 	}
+	row[COLUMN_SITE] = cell_site(agent->site);
 	row[COLUMN_AGENT] = cell_text(agent->name);
 	row[COLUMN_ID] = cell_text(agent->id_text);
 	row[COLUMN_ADDRESS] = cell_text(agent->address);
@@ -412,6 +418,23 @@ read_lag(struct query *query, struct report_result *result)
 	return err < 0 ? err : 0;
 }
 
+/* Names that are the addresses, and sites that are none, are not worth a column. */
+static uint32_t
+what_no_agent_has(const struct query *query)
+{
+	uint32_t hidden = 1u << COLUMN_AGENT | 1u << COLUMN_SITE;
+
+	for (size_t i = 0; i < query->n_agents; i++) {
+		const struct query_agent *agent = &query->agents[i];
+
+		if (agent->chosen && agent->is_named)
+			hidden &= ~(1u << COLUMN_AGENT);
+		if (agent->chosen && agent->site)
+			hidden &= ~(1u << COLUMN_SITE);
+	}
+	return hidden;
+}
+
 int
 report_agents(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
@@ -421,7 +444,7 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 	if (err)
 		return err;
 	result_begin(result, "agents", agent_columns, N_COLUMNS, query);
-	result->hidden = 1u << COLUMN_AGENT;
+	result->hidden = what_no_agent_has(query);
 	err = query_windows(query);
 	for (size_t i = 0; err == 0 && i < query->n_agents; i++)
 		if (query->agents[i].chosen)

@@ -22,6 +22,7 @@
 #define FALSE_VERDICTS 0.01
 
 enum {
+	COLUMN_SITE,
 	COLUMN_AGENT,
 	COLUMN_PORT,
 	COLUMN_IF_INDEX,
@@ -54,6 +55,7 @@ enum {
 };
 
 static const struct report_column columns[N_COLUMNS] = {
+	[COLUMN_SITE] = {"site", "SITE", REPORT_TEXT},
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
 	[COLUMN_IF_INDEX] = {"if_index", NULL, REPORT_COUNT},
@@ -361,6 +363,7 @@ add_port(struct report_result *result, const struct judged *j)
 
 	if (!row)
 		return -ENOMEM;
+	row[COLUMN_SITE] = cell_site(j->port->site);
 	row[COLUMN_AGENT] = cell_text(j->port->agent->name);
 	row[COLUMN_PORT] = cell_text(j->port->name);
 	row[COLUMN_IF_INDEX] = cell_number(j->port->if_index);

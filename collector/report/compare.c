@@ -72,7 +72,7 @@ compare_cells(enum report_type type, const struct report_value *a, const struct 
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* A row is identified by the columns between the rank and the agent. */
+/* A row is identified by the columns between the rank and the place; per site, by this too. */
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
@@ -84,7 +84,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	for (size_t c = 1; order == 0 && c < result->n_columns; c++) {
 		const struct report_column *column = &result->columns[c];
 
-		if (column->field && strcmp(column->field, "agent") == 0)
+		if (column->field && strcmp(column->field, result->per_site ? "agent" : "site") == 0)
 			break;
 		order = compare_cells(column->type, &x[c], &y[c]);
 	}

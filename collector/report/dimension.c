@@ -13,8 +13,9 @@
 #define RANK {"rank", "RANK", REPORT_RANK}
 #define TAIL TAIL_OF("frame/s", "bit/s")
 #define TAIL_OF(pkts, octets)                                                                      \
+	{"site", "SITE", REPORT_TEXT}, /* known if there is one only, as the next two are */       \
 	{"agent", "AGENT", REPORT_TEXT},                                                           \
-	{"port", NULL, REPORT_TEXT}, /* known if there is one only */                              \
+	{"port", NULL, REPORT_TEXT},                                                               \
 	{"ports", NULL, REPORT_COUNT},                                                             \
 	{NULL, "PORT", REPORT_TEXT},                                                               \
 	{"packets", pkts, REPORT_PKTS},                                                            \

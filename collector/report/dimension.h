@@ -14,6 +14,7 @@
 
 /* The columns behind the key in each list. */
 enum dimension_tail {
+	TAIL_SITE,
 	TAIL_AGENT,
 	TAIL_PORT,
 	TAIL_PORTS,

@@ -15,6 +15,7 @@
 enum {
 	COLUMN_TIME,
 	COLUMN_EVENT,
+	COLUMN_SITE,
 	COLUMN_AGENT,
 	COLUMN_PORT,
 	COLUMN_ADDRESS,
@@ -29,6 +30,7 @@ enum {
 static const struct report_column event_columns[N_COLUMNS] = {
 	[COLUMN_TIME] = {"time", "TIME", REPORT_TIME},
 	[COLUMN_EVENT] = {"event", "EVENT", REPORT_TEXT},
+	[COLUMN_SITE] = {"site", "SITE", REPORT_TEXT},
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
 	[COLUMN_ADDRESS] = {"address", "ADDRESS", REPORT_TEXT},
@@ -140,6 +142,7 @@ add_event(const struct query *query, const struct source *source, sqlite3_stmt *
 	if (!row)
 		return -ENOMEM;
 	row[COLUMN_TIME] = cell_time((uint64_t)sqlite3_column_int64(stmt, SQL_TIME));
+	row[COLUMN_SITE] = cell_site(port ? port->site : agent->site);
 	row[COLUMN_AGENT] = cell_text(agent->name);
 	if (port)
 		row[COLUMN_PORT] = cell_text(port->name);

@@ -101,7 +101,7 @@ const char *
 filter_field_word(enum filter_field field)
 {
 	static const char *const words[] = {
-		[FILTER_AGENT] = "agent", [FILTER_IF] = "if",
+		[FILTER_AGENT] = "agent", [FILTER_IF] = "if", [FILTER_SITE] = "site",
 		[FILTER_SRC_MAC] = "src mac", [FILTER_DST_MAC] = "dst mac", [FILTER_SRC_IP] = "src host",
 		[FILTER_DST_IP] = "dst host", [FILTER_INNER_SRC_IP] = "inner src host",
 		[FILTER_INNER_DST_IP] = "inner dst host", [FILTER_VLAN] = "vlan",

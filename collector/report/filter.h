@@ -23,13 +23,14 @@ enum {
 	FILTER_TEXT_MAX = 1000, /* octets of all expressions together */
 	FILTER_NODES_MAX = 256,
 	FILTER_DEPTH_MAX = 24,	/* of parentheses and "not" */
-	FILTER_NAMES_MAX = 32,	/* terms with a name of an agent or an interface */
+	FILTER_NAMES_MAX = 32,	/* terms with a name of an agent, an interface or a site */
 	FILTER_ERROR_TEXT = 200,
 };
 
 enum filter_field {
 	FILTER_AGENT,
 	FILTER_IF,
+	FILTER_SITE, /* where the port is */
 	FILTER_SRC_MAC,
 	FILTER_DST_MAC,
 	FILTER_SRC_IP,
@@ -48,7 +49,7 @@ enum filter_field {
 /* Sets of fields have one bit for each. */
 #define FILTER_BIT(field) (1u << (field))
 enum {
-	FILTER_PLACES = FILTER_BIT(FILTER_AGENT) | FILTER_BIT(FILTER_IF),
+	FILTER_PLACES = FILTER_BIT(FILTER_AGENT) | FILTER_BIT(FILTER_IF) | FILTER_BIT(FILTER_SITE),
 	FILTER_MACS = FILTER_BIT(FILTER_SRC_MAC) | FILTER_BIT(FILTER_DST_MAC),
 	FILTER_IPS = FILTER_BIT(FILTER_SRC_IP) | FILTER_BIT(FILTER_DST_IP),
 	FILTER_INNER_IPS = FILTER_BIT(FILTER_INNER_SRC_IP) | FILTER_BIT(FILTER_INNER_DST_IP),

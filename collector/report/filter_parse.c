@@ -22,7 +22,7 @@ enum direction { EITHER, SRC, DST, BOTH };
 
 enum layer { ANY_LAYER, ETHER, IP4, IP6, OVER_IP };
 
-enum type { NO_TYPE, HOST, NET, PORT, PROTO, MAC, VLAN, OCTETS, LENGTH, LESS, GREATER, AGENT, IF, BROADCAST,
+enum type { NO_TYPE, HOST, NET, PORT, PROTO, MAC, VLAN, OCTETS, LENGTH, LESS, GREATER, AGENT, IF, SITE, BROADCAST,
 	MULTICAST, EVERYTHING };
 
 struct qualifiers {
@@ -50,7 +50,7 @@ static const struct {
 } types[] = {
 	{"host", HOST}, {"net", NET}, {"port", PORT}, {"portrange", PORT}, {"proto", PROTO}, {"mac", MAC},
 	{"vlan", VLAN}, {"octets", OCTETS}, {"bytes", OCTETS}, {"len", LENGTH}, {"less", LESS}, {"greater", GREATER},
-	{"agent", AGENT}, {"if", IF}, {"broadcast", BROADCAST}, {"multicast", MULTICAST},
+	{"agent", AGENT}, {"if", IF}, {"site", SITE}, {"broadcast", BROADCAST}, {"multicast", MULTICAST},
 	{"any", EVERYTHING},
 };
 
@@ -66,7 +66,7 @@ static const struct {
 
 enum { N_TYPES = sizeof(types) / sizeof(types[0]), N_ALIASES = sizeof(aliases) / sizeof(aliases[0]) };
 
-#define EXPECTED_TERM "a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address"
+#define EXPECTED_TERM "a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address"
 
 /* ---- mistakes ---- */
 
@@ -535,16 +535,17 @@ parse_group(struct parser *p, const struct qualifiers *q, const struct token *at
 static uint16_t
 parse_name(struct parser *p, const struct qualifiers *q, const struct token *at)
 {
-	static const enum filter_field fields[] = {[AGENT] = FILTER_AGENT, [IF] = FILTER_IF};
+	static const enum filter_field fields[] = {[AGENT] = FILTER_AGENT, [IF] = FILTER_IF, [SITE] = FILTER_SITE};
 	struct filter *f = p->filter;
 	struct filter_name *name = &f->names[f->n_names];
 	char *text = f->name_text + f->name_octets;
 
 	if ((p->token.kind != TOKEN_WORD && p->token.kind != TOKEN_QUOTED) || p->token.octets == 0)
 		return refuse(p, &p->token, q->type == IF ? "the name or ifIndex of an interface"
+		    : q->type == SITE ? "the name of a site"
 		    : "an agent: its name, its address, or its id's first digits");
 	if (f->n_names == FILTER_NAMES_MAX)
-		return refuse_size(p, &p->token, "names of agents and interfaces", FILTER_NAMES_MAX);
+		return refuse_size(p, &p->token, "names of agents, interfaces and sites", FILTER_NAMES_MAX);
 	if (!filter_token_text(&p->token, text, sizeof(f->name_text) - f->name_octets))
 		return refuse_size(p, &p->token, "octets", FILTER_TEXT_MAX);
 	take(p);
@@ -576,6 +577,7 @@ parse_value(struct parser *p, const struct qualifiers *q)
 		return parse_octets(p, q, &at);
 	case AGENT:
 	case IF:
+	case SITE:
 		return parse_name(p, q, &at);
 	default:
 		return parse_address(p, q, &at);

@@ -31,13 +31,21 @@ compare_addresses(const struct query_key *x, const struct query_key *y)
 	return order ? order : memcmp(x->key2, y->key2, sizeof(x->key2));
 }
 
-/* By addresses, then by samples: the port with the most samples comes first. The order of parts is
+/* What makes a row: the addresses, and per site where they were seen. */
+static int
+compare_rows(const struct query_key *x, const struct query_key *y, bool per_site)
+{
+	int order = compare_addresses(x, y);
+
+	return order || !per_site ? order : query_compare_sites(x->port, y->port);
+}
+
+/* By rows, then by samples: the port with the most samples comes first. The order of parts is
  * always the same, so that equal keys give results that are equal to the last bit. */
 static int
-compare_keys(const void *a, const void *b)
+compare_keys(const struct query_key *x, const struct query_key *y, bool per_site)
 {
-	const struct query_key *x = a, *y = b;
-	int order = compare_addresses(x, y);
+	int order = compare_rows(x, y, per_site);
 
 	if (order == 0)
 		order = (x->sums.n < y->sums.n) - (x->sums.n > y->sums.n);
@@ -47,7 +55,13 @@ compare_keys(const void *a, const void *b)
 static int
 compare_key_items(const void *a, const void *b)
 {
-	return compare_keys(list_key(a), list_key(b));
+	return compare_keys(list_key(a), list_key(b), false);
+}
+
+static int
+compare_site_key_items(const void *a, const void *b)
+{
+	return compare_keys(list_key(a), list_key(b), true);
 }
 
 /* The first octets that compare_addresses compares, so that heads sort in the same order. */
@@ -72,7 +86,8 @@ sort_keys(struct list *list)
 		if (port_is_counted(list->options, list->keys[i].port))
 			items[list->n_sorted++] =
 			    (struct sort_item){head_of(&list->keys[i]), &list->keys[i]};
-	sort_items(items, list->n_sorted, compare_key_items, items + list->n_keys);
+	sort_items(items, list->n_sorted, list->options->per_site ? compare_site_key_items : compare_key_items,
+	    items + list->n_keys);
 	return 0;
 }
 
@@ -95,7 +110,7 @@ add_part(struct list *list, size_t i)
 	struct list_entry *entry = list->n > 0 ? &list->entries[list->n - 1] : NULL;
 
 	fetch_key(list, i + FETCH_AHEAD);
-	if (!entry || compare_addresses(list_key(entry->first), key) != 0) {
+	if (!entry || compare_rows(list_key(entry->first), key, list->options->per_site) != 0) {
 		entry = &list->entries[list->n++];
 		*entry = (struct list_entry){.first = &list->sorted_keys[i]};
 	}
@@ -179,7 +194,13 @@ sum_entry(const struct list *list, const struct list_entry *entry, struct estima
 static int
 compare_entry_items(const void *a, const void *b)
 {
-	return compare_keys(list_key(list_entry(a)->first), list_key(list_entry(b)->first));
+	return compare_keys(list_key(list_entry(a)->first), list_key(list_entry(b)->first), false);
+}
+
+static int
+compare_site_entry_items(const void *a, const void *b)
+{
+	return compare_keys(list_key(list_entry(a)->first), list_key(list_entry(b)->first), true);
 }
 
 static bool
@@ -227,7 +248,8 @@ sort_entries(struct list *list)
 	else if (list->left.n_keys > 0)
 		list->told = list->left.told;
 	estimate_range_set_lengths(list->range, &list->told.lengths);
-	sort_items(items, list->n, compare_entry_items, items + list->n);
+	sort_items(items, list->n, list->options->per_site ? compare_site_entry_items : compare_entry_items,
+	    items + list->n);
 	return choose_shown(list);
 }
 
@@ -315,6 +337,15 @@ has_one_agent(const struct list_entry *entry)
 	return true;
 }
 
+static bool
+has_one_site(const struct list_entry *entry)
+{
+	for (size_t i = 1; i < entry->n_parts; i++)
+		if (!query_same_site(list_key(&entry->first[i])->port, list_key(entry->first)->port))
+			return false;
+	return true;
+}
+
 /* How many of its samples are of ports without counters. */
 static void
 fill_uncounted(const struct list *list, const struct list_entry *entry, struct report_value *row)
@@ -337,6 +368,8 @@ fill_place(const struct list *list, const struct list_entry *entry, struct repor
 	const struct query_port *port = list_key(entry->first)->port;
 	char text[EASE_NAME_MAX + 32];
 
+	if (has_one_site(entry))
+		*list_tail(list, row, TAIL_SITE) = cell_site(port->site);
 	if (has_one_agent(entry))
 		*list_tail(list, row, TAIL_AGENT) = cell_text(port->agent->name);
 	*list_tail(list, row, TAIL_PORTS) = cell_number((double)entry->n_parts);
@@ -455,19 +488,23 @@ static void
 hide_what_is_the_same(struct list *list)
 {
 	struct report_result *result = list->result;
-	const struct query_agent *agent = NULL;
-	bool several_agents = false;
+	const struct query_port *first = list->n_sorted > 0 ? list_key(list->sorted_keys)->port : NULL;
+	bool several_agents = false, several_sites = list->options->per_site;
 
 	for (size_t i = 0; i < list->n_sorted; i++) {
 		const struct query_port *port = list_key(&list->sorted_keys[i])->port;
 
-		several_agents |= agent && agent != port->agent;
-		agent = port->agent;
+		several_agents |= first->agent != port->agent;
+		several_sites |= !query_same_site(first, port);
 	}
-	for (size_t i = 0; list->left.n_keys > 0 && i < list->query->n_ports; i++)
-		several_agents |= list->left.sums[i].n > 0 && agent &&
-		    agent != list->query->ports[i].agent;
+	for (size_t i = 0; list->left.n_keys > 0 && first && i < list->query->n_ports; i++) {
+		const struct query_port *port = &list->query->ports[i];
+
+		several_agents |= list->left.sums[i].n > 0 && first->agent != port->agent;
+		several_sites |= list->left.sums[i].n > 0 && !query_same_site(first, port);
+	}
 	result->hidden |= result->uncounted.n_ports > 0 ? 0 : 1u << dimension_tail(list->dimension, TAIL_UNCOUNTED);
+	result->hidden |= several_sites ? 0 : 1u << dimension_tail(list->dimension, TAIL_SITE);
 	result->hidden |= several_agents ? 0 : 1u << dimension_tail(list->dimension, TAIL_AGENT);
 	result->hidden |= list->options->by == REPORT_BY_SRC ? 1u << COLUMN_DST : 0;
 	result->hidden |= list->options->by == REPORT_BY_DST ? 1u << COLUMN_SRC : 0;
@@ -641,6 +678,7 @@ list_run(const struct list_report *report, struct query *query,
 	result_begin(result, report->name, list.dimension->layout->columns,
 	    list.dimension->layout->n_columns, query);
 	result->has_keys = true;
+	result->per_site = options.per_site;
 	result->sort = options.sort;
 	result->noun = list.dimension->noun;
 	result->unseen = list.dimension->unseen;

@@ -27,6 +27,7 @@ enum {
 #define MIXED_BEYOND 1e-9 /* what rounding can make of sums of equal weights */
 
 enum {
+	COLUMN_SITE,
 	COLUMN_AGENT,
 	COLUMN_PORT,
 	COLUMN_IF_INDEX,
@@ -57,6 +58,7 @@ enum {
 };
 
 static const struct report_column load_columns[N_COLUMNS] = {
+	[COLUMN_SITE] = {"site", "SITE", REPORT_TEXT},
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
 	[COLUMN_IF_INDEX] = {"if_index", NULL, REPORT_COUNT},
@@ -214,6 +216,7 @@ fill_port(const struct query_port *port, struct report_value *row)
 {
 	char text[TEXT_ROOM];
 
+	row[COLUMN_SITE] = cell_site(port->site);
 	row[COLUMN_AGENT] = cell_text(port->agent->name);
 	row[COLUMN_PORT] = cell_text(port->name);
 	row[COLUMN_IF_INDEX] = cell_number(port->if_index);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 enum {
+	COLUMN_SITE,
 	COLUMN_AGENT,
 	COLUMN_PORT,
 	COLUMN_BOOT,
@@ -41,6 +42,7 @@ enum {
 enum { ROWS_MAX = 10000 };
 
 static const struct report_column loss_columns[N_COLUMNS] = {
+	[COLUMN_SITE] = {"site", "SITE", REPORT_TEXT},
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
 	[COLUMN_BOOT] = {"boot", "BOOT", REPORT_COUNT},
@@ -367,6 +369,7 @@ show_accounts(struct report_result *result, const struct accounts *accounts)
 
 		if (!row)
 			return -ENOMEM;
+		row[COLUMN_SITE] = cell_site(item->port->site);
 		row[COLUMN_AGENT] = cell_text(item->port->agent->name);
 		row[COLUMN_PORT] = cell_text(item->port->name);
 		for (int c = COLUMN_BOOT; c < N_COLUMNS; c++)

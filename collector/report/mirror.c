@@ -588,6 +588,7 @@ make_tables(struct query *query)
 		err = exec(query, store_schema[v]);
 	if (err == 0)
 		err = exec(query, "ALTER TABLE agent ADD COLUMN lacks_minute INTEGER;"
+		    " ALTER TABLE agent ADD COLUMN collector INTEGER;"
 		    " ALTER TABLE gap ADD COLUMN collector INTEGER;"
 		    " CREATE TABLE cover(agent INTEGER, collector INTEGER, hour_us INTEGER,"
 		    " minutes INTEGER);"

@@ -83,6 +83,20 @@ rest_of_refusals(FILE *sql, const struct query *query, unsigned i)
 	return i == 0 && rest_of_identities(sql, query, "sum(records) != 0");
 }
 
+/* Of each collector the newest version; rows of those before are there until the cluster's upkeep deletes them. */
+static bool
+rest_of_naming(FILE *sql, const struct query *query, unsigned i)
+{
+	const struct cluster_place *place = mirror_place(query->mirror);
+
+	fputs(" FROM ", sql);
+	cluster_write_name(sql, place, &cluster_tables[CLUSTER_NAMING], false);
+	fputs(" FINAL WHERE (collector, version) GLOBAL IN (SELECT collector, max(version) FROM ", sql);
+	cluster_write_name(sql, place, &cluster_tables[CLUSTER_NAMING], false);
+	fputs(" GROUP BY collector)", sql);
+	return i == 0;
+}
+
 static bool
 rest_of_ports(FILE *sql, const struct query *query, unsigned i)
 {
@@ -439,11 +453,11 @@ rest_of_cover(FILE *sql, const struct query *query, unsigned i)
 const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
     /* what changes at a boot is from the collector that heard the agent last */
     {.name = "agent", .from = CLUSTER_AGENTS,
-	.columns = "agent, boot, address, first_us, last_us, last_received_us",
+	.columns = "agent, boot, address, first_us, last_us, last_received_us, collector",
 	.select = "agent, argMax(boot, last_received_us), argMax(address, last_received_us),"
-		  " min(first_us), max(last_us), max(last_received_us)",
-	.insert = "INSERT INTO agent(agent_id, boot, address, first_us, last_us, last_received_us)"
-		  " VALUES(?,?,?,?,?,?)",
+		  " min(first_us), max(last_us), max(last_received_us), argMax(collector, last_received_us)",
+	.insert = "INSERT INTO agent(agent_id, boot, address, first_us, last_us, last_received_us, collector)"
+		  " VALUES(?,?,?,?,?,?,?)",
 	.write_rest = rest_of_agents},
     /* of the collector that heard the agent last; what was refused, of all */
     {.name = "agent_clock", .from = CLUSTER_IDENTITIES,
@@ -461,6 +475,8 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.select = "agent, sum(records), argMax(refused_source, refused_us),"
 		  " argMax(reason, refused_us), min(first_refused_us), max(refused_us)",
 	.insert = "INSERT INTO agent_refused VALUES(?,?,?,?,?,?)", .write_rest = rest_of_refusals},
+    {.name = "naming", .from = CLUSTER_NAMING, .columns = "collector, line, version, text",
+	.write_rest = rest_of_naming},
     {.name = "port", .from = CLUSTER_PORT_STATES,
 	.columns = "agent, if_index, since_us, boot, name, alias, speed_bps, duplex, admin_status,"
 		   " oper_status, lag_parent, edge",

@@ -10,6 +10,7 @@ ports_row(struct report_result *result, const struct query_port *port)
 
 	if (!row)
 		return NULL;
+	row[PORTS_SITE] = cell_site(port->site);
 	row[PORTS_AGENT] = cell_text(port->agent->name);
 	row[PORTS_NAME] = cell_text(port->name);
 	row[PORTS_IF_INDEX] = cell_number(port->if_index);

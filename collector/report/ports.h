@@ -11,8 +11,9 @@
 #include <stddef.h>
 
 /* The first columns of each such report. */
-enum { PORTS_AGENT, PORTS_NAME, PORTS_IF_INDEX, PORTS_OWN };
+enum { PORTS_SITE, PORTS_AGENT, PORTS_NAME, PORTS_IF_INDEX, PORTS_OWN };
 #define PORTS_COLUMNS                                                                              \
+	[PORTS_SITE] = {"site", "SITE", REPORT_TEXT},                                              \
 	[PORTS_AGENT] = {"agent", "AGENT", REPORT_TEXT},                                           \
 	[PORTS_NAME] = {"port", "PORT", REPORT_TEXT},                                              \
 	[PORTS_IF_INDEX] = {"if_index", NULL, REPORT_COUNT}

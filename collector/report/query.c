@@ -173,6 +173,7 @@ query_close(struct query *query)
 	query_end_steps(query);
 	query_end_fine(query);
 	query_forget_gaps(query);
+	query_forget_names(query);
 	mirror_close(query->mirror);
 	free(query->path);
 	free(query->agents);
@@ -318,32 +319,8 @@ add_agent(struct query *query, sqlite3_stmt *stmt)
 	agent->last_received_us = query_u64(stmt, 6);
 	agent->clock_off_us = sqlite3_column_int64(stmt, 7);
 	agent->lacks_minute = query->mirror && sqlite3_column_int(stmt, 8) != 0;
+	agent->collector = query->mirror ? sqlite3_column_int64(stmt, 9) : 0;
 	return 0;
-}
-
-/* True if a switch that came later has the address: it replaced this one, or both send from there. */
-static bool
-has_successor(const struct query *query, const struct query_agent *agent)
-{
-	for (const struct query_agent *a = query->agents; a < query->agents + query->n_agents; a++)
-		if ((a->first_us > agent->first_us || (a->first_us == agent->first_us && a > agent)) &&
-		    strcmp(a->address, agent->address) == 0)
-			return true;
-	return false;
-}
-
-/* Names stay as they are when a switch is replaced: the newest at an address is called by it, those before it
- * by the address and a part of their id. */
-static void
-name_agent(const struct query *query, struct query_agent *agent)
-{
-	if (!*agent->address)
-		snprintf(agent->name, sizeof(agent->name), "%.8s", agent->id_text);
-	else if (has_successor(query, agent))
-		snprintf(agent->name, sizeof(agent->name), "%.*s#%.4s", QUERY_AGENT_TEXT - 6,
-		    agent->address, agent->id_text);
-	else
-		snprintf(agent->name, sizeof(agent->name), "%s", agent->address);
 }
 
 #define AGENTS_WITH(more) "SELECT id, agent_id, boot, address, first_us, last_us, last_received_us," \
@@ -353,11 +330,13 @@ name_agent(const struct query *query, struct query_agent *agent)
 static int
 load_agents(struct query *query, const struct report_options *options)
 {
-	int err = query_rows(query, query->mirror ? AGENTS_WITH(", lacks_minute") : AGENTS_WITH(""),
+	int err = query_rows(query, query->mirror ? AGENTS_WITH(", lacks_minute, collector") : AGENTS_WITH(""),
 	    add_agent);
 
-	for (size_t i = 0; err == 0 && i < query->n_agents; i++)
-		name_agent(query, &query->agents[i]);
+	if (err == 0)
+		err = query_load_names(query);
+	if (err == 0)
+		query_name_agents(query);
 	return err == 0 ? query_choose_agents(query, options->filter) : err;
 }
 
@@ -416,7 +395,7 @@ add_port(struct query *query, sqlite3_stmt *stmt)
 		.if_index = if_index,
 		.edge = true,
 	};
-	source_port_name(if_index, ports[query->n_ports].name, sizeof(ports->name));
+	source_port_name(if_index, ports[query->n_ports].sent_name, sizeof(ports->sent_name));
 	query->n_ports++;
 	return 0;
 }
@@ -433,7 +412,7 @@ set_state(struct query *query, sqlite3_stmt *stmt)
 		return 0;
 	port->has_state = true;
 	if (sqlite3_column_bytes(stmt, 3) > 0)
-		column_text(stmt, 3, port->name, sizeof(port->name));
+		column_text(stmt, 3, port->sent_name, sizeof(port->sent_name));
 	column_text(stmt, 4, port->alias, sizeof(port->alias));
 	port->speed_bps = query_u64(stmt, 5);
 	port->admin_status = (uint8_t)sqlite3_column_int(stmt, 6);
@@ -453,6 +432,8 @@ load_ports(struct query *query)
 		err = query_rows(query, "SELECT agent, if_index, since_us, name, alias,"
 		    " speed_bps, admin_status, oper_status, edge, lag_parent FROM port"
 		    " ORDER BY agent, if_index, since_us", set_state);
+	if (err == 0)
+		query_name_ports(query);
 	return err == 0 ? query_choose_ports(query) : err;
 }
 

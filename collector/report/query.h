@@ -20,6 +20,7 @@
 #include "common/sample.h"
 
 #include <sqlite3.h>
+#include <string.h>
 
 enum { QUERY_AGENT_TEXT = 64, QUERY_ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1, QUERY_ERROR_TEXT = 512 };
 
@@ -27,7 +28,12 @@ struct query_agent {
 	int64_t id; /* the store's number */
 	char id_text[QUERY_ID_TEXT];
 	char address[QUERY_AGENT_TEXT];
-	char name[QUERY_AGENT_TEXT]; /* address; with # and 4 digits of the id where a later one has it */
+	char name[QUERY_AGENT_TEXT]; /* of the names' file, or the address; with # and 4 digits of the id where a
+				      * later one has it */
+	bool is_named;		     /* by the names' file */
+	const char *site;	     /* the names' text; NULL: no row gives one */
+	bool has_port_sites;	     /* ports of it may be elsewhere */
+	int64_t collector;	     /* in a cluster: the one that heard it last */
 	int64_t boot;
 	uint64_t first_us, last_us; /* device's clock */
 	uint64_t last_received_us;
@@ -45,7 +51,9 @@ struct query_agent {
 struct query_port {
 	const struct query_agent *agent;
 	uint32_t if_index;
-	char name[EASE_NAME_MAX + 1]; /* "if7" while not known */
+	char name[EASE_NAME_MAX + 1]; /* of the names' file, or the one sent */
+	char sent_name[EASE_NAME_MAX + 1]; /* "if7" while not known */
+	const char *site; /* of the port, or its agent's; NULL: none */
 	char alias[EASE_NAME_MAX + 1];
 	uint64_t speed_bps; /* 0 not known */
 	uint8_t admin_status, oper_status;
@@ -139,6 +147,7 @@ struct query_cluster {
 };
 
 struct mirror;
+struct query_names;
 struct query_steps;
 struct query_gaps;
 struct query_fine;
@@ -155,6 +164,7 @@ struct query {
 	struct query_limits limits;
 	char *path;
 	char error[QUERY_ERROR_TEXT];
+	struct query_names *names; /* of devices, as the store has them; NULL: none */
 	struct query_agent *agents; /* by id */
 	size_t n_agents;
 	struct query_port *ports; /* by agent id, ifIndex */
@@ -309,6 +319,19 @@ void query_give_back(struct query *query, sqlite3_stmt *stmt);
 
 /* 1 with a row, 0 at the end, -errno after setting the error. */
 int query_step(struct query *query, sqlite3_stmt *stmt);
+
+/* By name; ports without a site come first, and count as of one. */
+static inline int
+query_compare_sites(const struct query_port *a, const struct query_port *b)
+{
+	return a->site == b->site ? 0 : strcmp(a->site ? a->site : "", b->site ? b->site : "");
+}
+
+static inline bool
+query_same_site(const struct query_port *a, const struct query_port *b)
+{
+	return query_compare_sites(a, b) == 0;
+}
 
 /* NULL if the agent or the port is not known. */
 struct query_port *query_find_port(const struct query *query, int64_t agent, uint32_t if_index);

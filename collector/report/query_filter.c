@@ -29,7 +29,13 @@ has_name(const struct query_port *port, const char *name)
 	char number[16];
 
 	snprintf(number, sizeof(number), "%u", port->if_index);
-	return strcmp(name, port->name) == 0 || strcmp(name, number) == 0;
+	return strcmp(name, port->name) == 0 || strcmp(name, port->sent_name) == 0 || strcmp(name, number) == 0;
+}
+
+static bool
+is_at(const char *site, const char *name)
+{
+	return site && strcmp(site, name) == 0;
 }
 
 /* A question about an aggregate is answered by its members. */
@@ -46,8 +52,31 @@ port_is(const struct query *query, const struct query_port *port, const char *na
 static int
 refuse_agent(struct query *query, const char *name)
 {
-	return query_fail(query, -ENOENT, "%s: no agent with the address or id %s; easetop agents lists them",
+	return query_fail(query, -ENOENT, "%s: no agent with the name, address or id %s; easetop agents lists them",
 	    query->path, name);
+}
+
+/* So is a site of which neither the names' file nor an agent knows. */
+static int
+check_sites(struct query *query, const struct filter *filter)
+{
+	for (size_t n = 0; filter && n < filter->n_names; n++)
+		if (filter->names[n].field == FILTER_SITE && !query_names_have_site(query, filter_name(filter, n)))
+			return query_fail(query, -ENOENT, "%s: no site %s in the names (device_names in easecapd.conf);"
+			    " easetop agents has the sites", query->path, filter_name(filter, n));
+	return 0;
+}
+
+/* Where no port of it is elsewhere, the agent's site is that of all its ports. */
+static void
+set_site(struct query_agent *agent, const struct filter *filter, struct filter_subject *subject)
+{
+	if (agent->has_port_sites)
+		return;
+	subject->known |= FILTER_BIT(FILTER_SITE);
+	for (size_t n = 0; filter && n < filter->n_names; n++)
+		if (filter->names[n].field == FILTER_SITE && is_at(agent->site, filter_name(filter, n)))
+			agent->named |= 1u << n;
 }
 
 int
@@ -64,13 +93,17 @@ query_choose_agents(struct query *query, const struct filter *filter)
 		for (size_t n = 0; filter && n < filter->n_names; n++)
 			if (filter->names[n].field == FILTER_AGENT && agent_is(agent, filter_name(filter, n)))
 				agent->named |= 1u << n;
-		found |= subject.named = agent->named;
+		found |= agent->named;
+		set_site(agent, filter, &subject);
+		subject.named = agent->named;
 		agent->chosen = filter_judge(filter, &subject) != FILTER_NO;
 		n_chosen += agent->chosen;
 	}
 	for (size_t n = 0; filter && n < filter->n_names; n++)
 		if (filter->names[n].field == FILTER_AGENT && !(found >> n & 1))
 			return refuse_agent(query, filter_name(filter, n));
+	if (check_sites(query, filter) != 0)
+		return -ENOENT;
 	return query->n_agents > 0 && n_chosen == 0
 	    ? query_fail(query, -ENOENT, "the filter lets no agent pass: %s", filter->text) : 0;
 }
@@ -114,6 +147,19 @@ refuse_port(struct query *query, const char *wanted)
 	    " lists all", query->path, wanted, n > 0 ? "; there is " : "", names);
 }
 
+/* An agent whose ports stand at several sites is left out where none of them is asked for. */
+static void
+leave_out_agents(struct query *query)
+{
+	bool by_site = query->filter && query->filter->fields & FILTER_BIT(FILTER_SITE);
+
+	for (size_t i = 0; by_site && i < query->n_agents; i++)
+		query->agents[i].chosen &= !query->agents[i].has_port_sites;
+	for (size_t i = 0; by_site && i < query->n_ports; i++)
+		if (query->ports[i].chosen)
+			query->agents[query->ports[i].agent - query->agents].chosen = true;
+}
+
 int
 query_choose_ports(struct query *query)
 {
@@ -128,7 +174,9 @@ query_choose_ports(struct query *query)
 
 		port->named = port->agent->named;
 		for (size_t n = 0; filter && n < filter->n_names; n++)
-			if (filter->names[n].field == FILTER_IF && port_is(query, port, filter_name(filter, n)))
+			if (filter->names[n].field == FILTER_IF ? port_is(query, port, filter_name(filter, n))
+								: filter->names[n].field == FILTER_SITE &&
+				is_at(port->site, filter_name(filter, n)))
 				port->named |= 1u << n;
 		query_set_place(&subject, port);
 		answer = filter_judge(filter, &subject);
@@ -141,6 +189,7 @@ query_choose_ports(struct query *query)
 	for (size_t n = 0; filter && n < filter->n_names; n++)
 		if (filter->names[n].field == FILTER_IF && !(found >> n & 1))
 			return refuse_port(query, filter_name(filter, n));
+	leave_out_agents(query);
 	return query->n_ports > 0 && n_chosen == 0 && filter && filter->fields & FILTER_BIT(FILTER_IF)
 	    ? query_fail(query, -ENOENT, "the filter lets no port pass: %s", filter->text) : 0;
 }

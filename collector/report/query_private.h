@@ -1,7 +1,7 @@
 /*
  * What the files of a query share. query.c opens the store and finds agents, ports and the range;
  * query_levels.c chooses the windows of a range, query_edge.c the end of one that reaches to now;
- * query_filter.c has what a filter means for them; query_sums.c adds up packs, query_gaps.c what was
+ * query_names.c names devices and places them, query_filter.c has what a filter means for them; query_sums.c adds up packs, query_gaps.c what was
  * counted while no counters came; query_keys.c reads
  * kept samples, and decides between these and the windows; query_functions.c has SQL functions;
  * mirror.c and query_cluster.c read from a cluster.
@@ -22,6 +22,14 @@ bool query_is_over_limit(const struct query *query);
 
 /* Calls row for each row of a statement, until one fails. */
 int query_rows(struct query *query, const char *sql, int (*row)(struct query *, sqlite3_stmt *));
+
+/* Read the names that the store has, give them to the agents, and to a port once its own name is known; whether any
+ * row gives this site; drop what was read. */
+int query_load_names(struct query *query);
+void query_name_agents(struct query *query);
+void query_name_ports(struct query *query);
+bool query_names_have_site(const struct query *query, const char *site);
+void query_forget_names(struct query *query);
 
 /* Sets which agents, and then which ports, the filter chooses. -ENOENT if it names one that is not there. */
 int query_choose_agents(struct query *query, const struct filter *filter);

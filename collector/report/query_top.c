@@ -420,7 +420,7 @@ static bool
 can_rank(const struct query *query, const struct report_options *options,
     const struct dimension *dimension)
 {
-	return query->mirror && !query->only && !query_needs_samples(dimension) &&
+	return query->mirror && !query->only && !options->per_site && !query_needs_samples(dimension) &&
 	    cluster_can_filter(query, dimension->kind) && !dimension->subnet && !dimension->from_conversations && options->top <= TOP_MAX &&
 	    cluster_uncounted_ports(query, options) <= CLUSTER_PORTS_LISTED_MAX;
 }

@@ -48,6 +48,13 @@ set_by(struct question *question, const char *value)
 }
 
 static int
+set_per(struct question *question, const char *value)
+{
+	question->options.per_site = true;
+	return strcmp(value, "site") == 0 ? 0 : -EINVAL;
+}
+
+static int
 set_mask(struct question *question, const char *value)
 {
 	return report_parse_mask(value, &question->options);
@@ -112,6 +119,12 @@ static int
 set_port(struct question *question, const char *value)
 {
 	return add_name(question, "if", value);
+}
+
+static int
+set_site(struct question *question, const char *value)
+{
+	return add_name(question, "site", value);
 }
 
 static int
@@ -223,6 +236,9 @@ const struct question_option question_options[] = {
 	    "                             protocols: service (default), proto, ethertype or vlan;\n"
 	    "                             history: any of these (src);\n"
 	    "                             connections: server (default) or src"},
+	{"per", "site", "must be site", REPORT_TAKES_PER, false, set_per,
+	    "a row for each site where a key was seen, so that equal\n"
+	    "                             addresses of several sites stay apart"},
 	{"mask", "N[,M]", "must be the bits of a subnet: IPv4's, 0 to 32, or IPv4's and IPv6's: 24,64",
 	    REPORT_TAKES_MASK, false, set_mask, "a subnet's bits, IPv4 and IPv6 (24,64)"},
 	{"layer", "eth|ip|inner", "must be eth, ip or inner", REPORT_TAKES_LAYER, false, set_layer,
@@ -234,6 +250,9 @@ const struct question_option question_options[] = {
 	    "filters: agent, one switch: its address, or its id's first digits"},
 	{"port", "NAME|IFINDEX", "must be a port of a switch", 0, false, set_port,
 	    "filters: if, one port of a switch"},
+	{"site", "NAME", "must be a site", 0, false, set_site,
+	    "filters: site, the switches and ports at a place (device_names\n"
+	    "                             in easecapd.conf)"},
 	{"vlan", "N", "must be a VLAN, 0 to 4095", REPORT_TAKES_FRAMES | REPORT_TAKES_VLAN, false, set_vlan,
 	    "filters: frames of one VLAN (the outermost tag)"},
 	{"addr", "PREFIX",
@@ -378,11 +397,11 @@ static const struct {
 } filterable[] = {
 	{REPORT_TAKES_FRAMES, UINT32_MAX, NULL},
 	{REPORT_TAKES_VLAN, FILTER_PLACES | FILTER_MACS | FILTER_IPS | FILTER_INNER_IPS | FILTER_BIT(FILTER_VLAN),
-	    "has places of addresses: it filters by agent, if, vlan and addresses"},
+	    "has places of addresses: it filters by site, agent, if, vlan and addresses"},
 	{REPORT_TAKES_ADDR, FILTER_PLACES | FILTER_IPS | FILTER_BIT(FILTER_DST_PORT) | FILTER_BIT(FILTER_ETHERTYPE) |
 	    FILTER_BIT(FILTER_IP_PROTO),
-	    "has sums of new connections: it filters by agent, if, IP addresses and dst port"},
-	{UINT32_MAX, FILTER_PLACES, "is of whole ports: it filters by agent and if"},
+	    "has sums of new connections: it filters by site, agent, if, IP addresses and dst port"},
+	{UINT32_MAX, FILTER_PLACES, "is of whole ports: it filters by site, agent and if"},
 };
 
 static int

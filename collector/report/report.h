@@ -76,6 +76,7 @@ struct report_options {
 	struct address_names *names; /* borrowed; NULL: no names */
 	uint32_t top;	  /* rows at most */
 	bool has_top;	  /* top was asked for: a report of ports has all without it */
+	bool per_site;	  /* --per: a key is one row at each site */
 	bool fold_few;	  /* keys of fewer than REPORT_FEW_SAMPLES go to the others */
 	bool all_at_once; /* --sure: limits that hold all at once in 95 of 100 lists */
 	/* For the reports themselves: errors of each limit, in place of the list's; 0: the list's. */
@@ -239,6 +240,7 @@ struct report_result {
 	/* lists of keys only */
 	bool has_keys;
 	enum estimate_unit sort;
+	bool per_site; /* the site is a part of a row's key */
 	const char *unseen; /* "source without a sample sent": what unseen_pkts bounds; static */
 	struct report_value *others; /* a row of n_columns for all keys not shown; NULL: none */
 	uint64_t n_others;
@@ -325,6 +327,7 @@ enum report_takes {
 	REPORT_TAKES_VERSUS = 1 << 9,
 	REPORT_TAKES_WARN = 1 << 10,
 	REPORT_TAKES_SURE = 1 << 11,
+	REPORT_TAKES_PER = 1 << 12,
 };
 
 struct query;

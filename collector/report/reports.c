@@ -12,15 +12,15 @@
 
 const struct report reports[] = {
 	{"talkers", "who sends or receives most, with 95 % limits",
-	    TAKES_LIST | REPORT_TAKES_BY | REPORT_TAKES_MASK | REPORT_TAKES_LAYER, report_talkers},
+	    TAKES_LIST | REPORT_TAKES_PER | REPORT_TAKES_BY | REPORT_TAKES_MASK | REPORT_TAKES_LAYER, report_talkers},
 	{"matrix", "who talks to whom, as a grid",
 	    TAKES_LIST | REPORT_TAKES_BY | REPORT_TAKES_LAYER, report_matrix},
 	{"protocols", "what the traffic is: services, IP protocols, ethertypes, VLANs",
-	    TAKES_LIST | REPORT_TAKES_BY, report_protocols},
+	    TAKES_LIST | REPORT_TAKES_PER | REPORT_TAKES_BY, report_protocols},
 	{"conversations", "who talks to whom over what: addresses, ports, protocol",
-	    TAKES_LIST, report_conversations},
+	    TAKES_LIST | REPORT_TAKES_PER, report_conversations},
 	{"connections", "who asks whom for new TCP connections, with 95 % limits",
-	    REPORT_TAKES_BY | REPORT_TAKES_ADDR | REPORT_TAKES_TOP | REPORT_TAKES_VERSUS | REPORT_TAKES_WARN |
+	    REPORT_TAKES_PER | REPORT_TAKES_BY | REPORT_TAKES_ADDR | REPORT_TAKES_TOP | REPORT_TAKES_VERSUS | REPORT_TAKES_WARN |
 	    REPORT_TAKES_SURE, report_connections},
 	{"history", "what ports counted over time, and which keys had most of it",
 	    REPORT_TAKES_FRAMES | REPORT_TAKES_BY | REPORT_TAKES_MASK | REPORT_TAKES_LAYER |

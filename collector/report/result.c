@@ -138,18 +138,19 @@ result_finish(struct report_result *result, const struct query *query)
 void
 result_hide_agent(struct report_result *result, const struct query *query, unsigned column)
 {
-	const struct query_agent *agent = NULL;
-	bool several = false;
+	const struct query_port *first = NULL;
+	bool several = false, several_sites = false;
 
 	for (size_t i = 0; i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
 
 		if (!port->chosen)
 			continue;
-		several |= agent && agent != port->agent;
-		agent = port->agent;
+		first = first ? first : port;
+		several |= first->agent != port->agent;
+		several_sites |= !query_same_site(first, port);
 	}
-	result->hidden |= several ? 0 : 1u << column;
+	result->hidden |= (several ? 0 : 1u << column) | (several_sites ? 0 : 1u << (column - 1));
 }
 
 int
@@ -186,6 +187,12 @@ result_format_address(size_t n_octets, const uint8_t *octets, char text[FRAME_IP
 		frame_format_mac(octets, text);
 	else
 		frame_format_ip(n_octets == 4 ? 4 : 6, octets, text);
+}
+
+struct report_value
+cell_site(const char *site)
+{
+	return cell_text(site ? site : "");
 }
 
 struct report_value

@@ -25,7 +25,8 @@ bool port_is_uncounted(const struct query_port *port);
 /* After all ports: sets the seconds covered, whether the range is empty, and which ports are silent. */
 void result_finish(struct report_result *result, const struct query *query);
 
-/* Hides the agent's column in text if all ports asked for are of one agent. */
+/* Hides the agent's column in text if all ports asked for are of one agent, and the site's before it if they are at
+ * one site. */
 void result_hide_agent(struct report_result *result, const struct query *query, unsigned column);
 
 /* Adds the second table, still without rows. 0 or -ENOMEM. */
@@ -42,6 +43,7 @@ void result_cut(struct report_result *result, size_t n_rows);
 void result_format_address(size_t n_octets, const uint8_t *octets, char text[FRAME_IP_TEXT]);
 
 struct report_value cell_text(const char *text); /* "" is an unknown cell */
+struct report_value cell_site(const char *site);  /* NULL: unknown */
 struct report_value cell_label(const char *text); /* "" is a known, empty text */
 /* False if there was no memory for the text of a cell. */
 bool result_is_whole(const struct report_result *result);

@@ -76,6 +76,7 @@ struct ship {
 	int64_t scanned_id;	    /* parts up to this id have been seen */
 	size_t minutes;		    /* units of the present batch */
 	uint64_t unchanged;
+	int64_t naming_version; /* of the device names that the cluster has; 0: not known */
 	uint64_t told_all_us, kept_us, complete_us; /* monotonic; 0: never */
 	bool is_loaded;		    /* cursor and agents were read from the cluster */
 	bool is_keeping;	    /* upkeep is running, which a stop ends at once */
@@ -244,6 +245,7 @@ load(struct ship *s)
 	units_forget(&s->units);
 	s->scanned_id = s->cursor.part_id;
 	s->told_all_us = 0;
+	s->naming_version = 0;
 	s->is_loaded = true;
 	log_info(ROOM, "shipping to %s, beginning after part %" PRId64,
 	    cluster_http_server(s->http, 0), s->cursor.part_id);
@@ -565,6 +567,18 @@ send_collector(struct ship *s)
 	return ship_batch_end_row(&s->batch, CLUSTER_COLLECTORS);
 }
 
+/* Sends the device names if they have changed, or all is told; *version: of those in the store. */
+static int
+ship_naming(struct ship *s, bool all, int64_t *version)
+{
+	const struct store_reader_range range = {.from_us = all ? 0 : s->naming_version};
+	int r = store_reader_number(&s->store, "SELECT ifnull(max(version), 0) FROM naming", version);
+
+	if (r == 0 && *version > range.from_us)
+		r = store_reader_send_rows(&s->store, &s->batch, CLUSTER_NAMING, &range);
+	return r;
+}
+
 static int
 ship_rest(struct ship *s)
 {
@@ -584,6 +598,7 @@ static int
 ship_all(struct ship *s, bool last)
 {
 	bool all = last || s->told_all_us == 0 || now_us() - s->told_all_us >= RESEND_STATE_US;
+	int64_t naming_version = 0;
 	int r;
 
 	store_reader_refresh(&s->store);
@@ -592,9 +607,13 @@ ship_all(struct ship *s, bool last)
 	if (r == 0)
 		r = ship_agents(s, all);
 	if (r == 0)
+		r = ship_naming(s, all, &naming_version);
+	if (r == 0)
 		r = ship_rest(s);
 	if (r == 0)
 		r = commit(s);
+	if (r == 0)
+		s->naming_version = naming_version;
 	if (r == 0 && all)
 		s->told_all_us = now_us();
 	return r;

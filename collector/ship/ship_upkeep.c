@@ -399,6 +399,7 @@ static const struct {
     {CLUSTER_ERROR_SOURCES, "last_us < $t"},
     {CLUSTER_OUTAGES, "until_us < $t"},
     {CLUSTER_IDENTITIES, "last_received_us < $t"},
+    {CLUSTER_NAMING, "(collector, version) NOT IN (SELECT collector, max(version) FROM $naming GROUP BY collector)"},
     {CLUSTER_AGENTS, "last_us < $t AND last_received_us < $t AND agent NOT IN (SELECT agent FROM $port) AND"
 	" agent NOT IN (SELECT agent FROM $account)"},
 };

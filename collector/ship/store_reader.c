@@ -570,6 +570,7 @@ static const struct {
     [CLUSTER_GONE] = {"", "FROM gone WHERE agent = ?1"},
     [CLUSTER_GAPS] = {"", "FROM gap WHERE agent = ?1 AND ?2 IS NOT NULL AND received_us > ?3"},
     [CLUSTER_STATS] = {"", "FROM stat"},
+    [CLUSTER_NAMING] = {"", "FROM naming WHERE version > ?2"},
     [CLUSTER_IDENTITIES] = {"", "FROM (SELECT id AS agent, ifnull(c.offset_us, 0) AS offset_us,"
 	" ifnull(c.since_us, 0) AS offset_since_us, ifnull(s.source, '') AS source,"
 	" ifnull(s.since_us, 0) AS source_since_us, ifnull(r.records, 0) AS records,"

@@ -408,6 +408,9 @@ store_begin_anew(struct store *store, enum store_outage_kind why, char *error, s
 	store->renewed_why = why;
 	stat_add(&store->stats, STORE_STAT_RENEWALS, 1);
 	atomic_fetch_add(&store->renewals, 1);
+	pthread_mutex_lock(&store->lock);
+	store->naming_due = true;
+	pthread_mutex_unlock(&store->lock);
 	return store->started ? store_sql_run(store->db, "UPDATE life SET running=1") : 0;
 }
 

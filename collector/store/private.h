@@ -2,8 +2,8 @@
  * The body of struct store, for the files of this room only: open.c opens a file, brings it up to
  * date, sets it aside and starts a new one; load.c reads once before the writing thread starts;
  * store.c writes. From store_start on, db and statements belong to the writing thread. Batches are
- * exchanged through two rings without a lock; the mutex guards only `keep` and what store_drain
- * waits for.
+ * exchanged through two rings without a lock; the mutex guards only `keep`, `naming` and what
+ * store_drain waits for.
  */
 #ifndef EASE_COLLECTOR_STORE_PRIVATE_H
 #define EASE_COLLECTOR_STORE_PRIVATE_H
@@ -58,6 +58,8 @@ struct store {
 	uint64_t submitted; /* batches; of the thread that fills them */
 	pthread_mutex_t lock;
 	struct store_retention keep; /* the retention that the writing thread applies next */
+	char *naming;		     /* rows of device names; NULL: none were set */
+	bool naming_due;	     /* they are to be written, as to each new file */
 	pthread_cond_t idle; /* a batch was written or given up, a write failed, or there is no upkeep left */
 	uint64_t finished;   /* batches written or given up */
 	uint64_t rested;     /* of them, when there was no upkeep left last */

@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 21, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 22, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -263,6 +263,10 @@ static const char *const store_schema[STORE_VERSION] = {
      * (input/refused_senders.h); times by the collector's clock */
     ("CREATE TABLE refused_sender(address TEXT PRIMARY KEY, reason TEXT NOT NULL, datagrams INTEGER NOT NULL,"
      " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL) WITHOUT ROWID;"), /* clang asks for the parentheses */
+    /* 22: naming: the rows of the file of device names (naming.h), from line 1 on; line 0 is there once any were
+     * written. version: of all of them together. collector: 0; a mirror of a cluster has rows of several. */
+    ("CREATE TABLE naming(collector INTEGER NOT NULL DEFAULT 0, line INTEGER NOT NULL, version INTEGER NOT NULL,"
+     " text TEXT NOT NULL, PRIMARY KEY(collector, line)) WITHOUT ROWID;"),
 };
 
 #endif

@@ -1,4 +1,5 @@
 #include "collector/store/store.h"
+#include "collector/store/naming.h"
 #include "collector/store/private.h"
 #include "collector/store/sql.h"
 #include "common/hash.h"
@@ -108,6 +109,41 @@ store_open(struct store **out, const char *path, const struct progress *progress
 
 /* Upkeep */
 
+/* What fails is tried again with the next upkeep. */
+static void
+write_naming(struct store *store)
+{
+	char *rows = NULL;
+	int r;
+
+	pthread_mutex_lock(&store->lock);
+	if (store->naming_due && store->naming)
+		rows = strdup(store->naming);
+	store->naming_due &= rows == NULL;
+	pthread_mutex_unlock(&store->lock);
+	if (!rows)
+		return;
+	r = naming_write(store->db, rows);
+	free(rows);
+	if (r == 0)
+		return;
+	log_warn_limited(ROOM, "cannot write the device names, trying again: %s", sqlite3_errmsg(store->db));
+	pthread_mutex_lock(&store->lock);
+	store->naming_due = true;
+	pthread_mutex_unlock(&store->lock);
+}
+
+void
+store_set_naming(struct store *store, char *rows)
+{
+	pthread_mutex_lock(&store->lock);
+	free(store->naming);
+	store->naming = rows;
+	store->naming_due = true;
+	pthread_mutex_unlock(&store->lock);
+	sem_post(&store->wake);
+}
+
 /* Returns true if there is more to do. */
 static bool
 do_upkeep(struct store *store)
@@ -121,6 +157,7 @@ do_upkeep(struct store *store)
 	pthread_mutex_lock(&store->lock);
 	store->upkeep.retention.keep = store->keep;
 	pthread_mutex_unlock(&store->lock);
+	write_naming(store);
 	did = upkeep_step(&store->upkeep, UPKEEP_STEP_US);
 	atomic_store(&store->values[STORE_STAT_SETTLED], store->upkeep.rollup->settled);
 	atomic_store(&store->values[STORE_STAT_ROLLED_UP], store->upkeep.rollup->rolled);
@@ -589,6 +626,7 @@ store_close(struct store *store)
 	if (store->lock_fd >= 0)
 		close(store->lock_fd);
 	free(store->path);
+	free(store->naming);
 	sem_destroy(&store->wake);
 	pthread_cond_destroy(&store->idle);
 	pthread_mutex_destroy(&store->lock);

@@ -117,6 +117,11 @@ uint64_t store_renewals(const struct store *store, enum store_outage_kind *why);
 /* Sets how long data is kept; without this call everything is kept. May be called at any time. */
 void store_set_retention(struct store *store, const struct store_retention *retention);
 
+/* Puts these rows of device names, each ended by a newline, in place of those that the store has: the writing thread does
+ * so, again for each new file. The store owns the text from here on; it was allocated with malloc. May be called
+ * at any time. */
+void store_set_naming(struct store *store, char *rows);
+
 /* Allocates the batches, each with room for so many rows, and starts the writing thread. Returns 0
  * or -errno. */
 int store_start(struct store *store, const struct store_room room[STORE_N_TABLES]);

@@ -72,6 +72,8 @@ put_port_labels(FILE *out, const struct query_port *port)
 	putc('{', out);
 	put_label(out, "agent", port->agent->name);
 	put_label(out, ",port", port->name);
+	if (port->site)
+		put_label(out, ",site", port->site);
 	fprintf(out, ",if_index=\"%u\"", port->if_index);
 }
 
@@ -197,6 +199,8 @@ put_agent(const struct metrics *m, const char *name, const struct query_agent *a
 	fprintf(m->out, PREFIX "%s", name);
 	putc('{', m->out);
 	put_label(m->out, "agent", agent->name);
+	if (agent->site)
+		put_label(m->out, ",site", agent->site);
 	putc('}', m->out);
 	put_value(m->out, value);
 }

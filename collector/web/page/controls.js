@@ -245,8 +245,10 @@ export class Controls {
 			names.add(view.agent);
 		const wrong = new Map(result.rows.filter((row) => row.clock_corrected_s)
 		    .map((row) => [row.agent, clockText(row.clock_corrected_s)]));
-		const options = [{value: '', text: all},
-		    ...[...names].map((name) => ({value: name, text: name + (wrong.get(name) ?? '')}))];
+		const sites = new Map(result.rows.filter((row) => row.site).map((row) => [row.agent, ` · ${row.site}`]));
+		const textOf = (name) => name + (sites.get(name) ?? '') + (wrong.get(name) ?? '');
+		const options =
+		    [{value: '', text: all}, ...[...names].map((name) => ({value: name, text: textOf(name)}))];
 
 		reconcile(
 		    $('agent'), options, ({value}) => value, () => make('option'), fillOption);

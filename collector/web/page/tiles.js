@@ -135,7 +135,9 @@ function makeGroup() {
 
 function fillGroup(element, group, view) {
 	element.classList.toggle('wide', group.ports.length > PANEL_MOST);
-	setText(element.children[0], group.agent);
+	const sites = new Set(group.ports.map((port) => port.site).filter(Boolean));
+
+	setText(element.children[0], [...sites, group.agent].join(' · '));
 	reconcile(element.children[1], group.ports, (port) => port.if_index, makeTile,
 	    (tile, port) => fillTile(tile, port, view));
 }
@@ -228,9 +230,9 @@ export class Tiles {
 		const wanted = $('find-port').value.trim().toLowerCase();
 
 		for (const tile of $('tiles').querySelectorAll('.tile')) {
-			const {port, alias, agent} = tile.port;
+			const {port, alias, agent, site} = tile.port;
 
-			tile.hidden = !`${port} ${alias} ${agent}`.toLowerCase().includes(wanted);
+			tile.hidden = !`${port} ${alias} ${agent} ${site ?? ''}`.toLowerCase().includes(wanted);
 		}
 		keepRovable($('tiles'), '.tile');
 	}

@@ -54,6 +54,7 @@ static const struct {
 	{"vlan", "vlan 0-4095"},
 	{"agent sw1 and if ge-0/0/1", "agent \"sw1\" and if 'ge-0/0/1'"},
 	{"if \"Gi 1/1\"", "if 'Gi\\ 1/1'"},
+	{"site berlin or site \"New York\"", "SITE in [berlin, 'New York']"},
 	{"dst net 224.0.0.0/4", "ip multicast"},
 	{"dst net ff00::/8", "ip6 multicast"},
 	{"dst mac ff:ff:ff:ff:ff:ff", "broadcast"},
@@ -93,8 +94,8 @@ END_TEST
 static const struct {
 	const char *text, *error;
 } wrong[] = {
-	{"", "column 1: expected a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address, not the end"},
-	{"tcp and", "column 8: expected a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address, not the end"},
+	{"", "column 1: expected a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address, not the end"},
+	{"tcp and", "column 8: expected a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address, not the end"},
 	{"port htpx", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"htpx\""},
 	{"port 65536", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"65536\""},
 	{"port 9-5", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"9-5\""},
@@ -115,8 +116,8 @@ static const struct {
 	{"net 10.0.0.0 mask 255.0.255.0", "column 19: expected a mask such as 255.255.0.0, not \"255.0.255.0\""},
 	{"port in [80", "column 12: expected ], not the end"},
 	/* a place is counted in characters; control characters are neither read nor shown */
-	{"if \303\251\303\251 and )", "column 11: expected a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address, not \")\""},
-	{"tcp and \033[2J", "column 9: expected a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address, not \"?\""},
+	{"if \303\251\303\251 and )", "column 11: expected a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address, not \")\""},
+	{"tcp and \033[2J", "column 9: expected a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address, not \"?\""},
 };
 
 START_TEST(mistakes_have_a_place)

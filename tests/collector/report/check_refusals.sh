@@ -24,10 +24,10 @@ refused '--vlan is for talkers, matrix, protocols, conversations, history, addre
 refused '--vlan is not for connections: their sums are stored by port, not by VLAN, and a stored sample does not say'\
 ' whether it began a connection; conversations --vlan has the traffic' connections --vlan 5
 refused '--proto is not for connections: all of them are of TCP' connections --by src --proto tcp
-refused 'filter: column 1: connections has sums of new connections: it filters by agent, if, IP addresses and dst port, not by src mac' \
+refused 'filter: column 1: connections has sums of new connections: it filters by site, agent, if, IP addresses and dst port, not by src mac' \
     connections --addr 00:11:22
-refused '--filter tcp and: column 8: expected a term (host, net, mac, port, proto, vlan, octets, agent, if) or an address, not the end' talkers --filter 'tcp and'
-refused 'filter: column 1: load is of whole ports: it filters by agent and if, not by proto' load --filter 'udp'
+refused '--filter tcp and: column 8: expected a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address, not the end' talkers --filter 'tcp and'
+refused 'filter: column 1: load is of whole ports: it filters by site, agent and if, not by proto' load --filter 'udp'
 refused '--versus is for talkers, matrix, protocols, conversations, connections, not for load' load --versus 1d
 refused '--by x: must be src, dst, pair, subnet, vlan, service, proto, ethertype or server' talkers --by x
 refused '--sort bytes: must be octets or packets (or frames, the same); of load also util or errors' talkers --sort bytes

@@ -731,7 +731,7 @@ START_TEST(unknown_agents_and_ports_are_refused)
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
 	ck_assert_ptr_nonnull(strstr(query->error,
-	    ": no agent with the address or id 198.51.100.1; easetop agents lists them"));
+	    ": no agent with the name, address or id 198.51.100.1; easetop agents lists them"));
 	query_close(query);
 	report_result_free(&result);
 	options.filter = report_store_filter("if ge-77");

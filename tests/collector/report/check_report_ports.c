@@ -232,7 +232,7 @@ START_TEST(errors_as_text_and_csv)
 	ck_assert_ptr_nonnull(strstr(below, "02:00:00:00:00:02  too long"));
 	free(text);
 	text = report_store_render(&store, "errors", &options, render_csv, 130);
-	below = strstr(text, "\n\nagent,port,if_index,source,kind,frames,first,last\n");
+	below = strstr(text, "\n\nsite,agent,port,if_index,source,kind,frames,first,last\n");
 	ck_assert_msg(below != NULL, "%s", text);
 	ck_assert_ptr_nonnull(strstr(below, "192.0.2.1,ge-1,1,02:00:00:00:00:01,FCS,70,"));
 	free(text);

@@ -1,5 +1,6 @@
 #include "tests/collector/report/report_store.h"
 
+#include "collector/store/naming.h"
 #include "collector/store/store.h"
 
 #include <check.h>
@@ -27,6 +28,7 @@ report_store_open_empty(struct report_store *store)
 {
 	int fd;
 
+	store->naming = NULL;
 	strcpy(store->path, "/tmp/report.XXXXXX");
 	fd = mkstemp(store->path);
 	ck_assert_int_ge(fd, 0);
@@ -81,6 +83,13 @@ report_store_renew(struct report_store *store)
 	ck_assert_msg(store_open(&newest, store->newest, NULL, error,
 	    sizeof(error)) == 0, "%s", error);
 	ck_assert_int_eq(store_close(newest), 0);
+	if (store->naming) {
+		sqlite3 *db;
+
+		ck_assert_int_eq(sqlite3_open(store->newest, &db), SQLITE_OK);
+		ck_assert_int_eq(naming_write(db, store->naming), 0);
+		sqlite3_close(db);
+	}
 }
 
 void

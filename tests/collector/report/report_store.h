@@ -21,6 +21,7 @@ struct report_store {
 	char path[64];	/* of version 8 of the store */
 	char newest[80]; /* what report_store_renew makes of it */
 	sqlite3 *db;
+	const char *naming; /* rows of device names, each ended by a newline; NULL: none */
 };
 
 void report_store_make(struct report_store *store);

@@ -123,9 +123,9 @@ START_TEST(filters_repeat_and_join)
 	ck_assert_str_ne(r.key, other.key);
 	ck_assert_int_eq(parse("/api/v1/talkers?filter=port+80+or", &r, error), 400);
 	ck_assert_str_eq(error, "filter: column 11: expected a term (host, net, mac, port, proto, vlan, octets, agent,"
-	    " if) or an address, not the end");
+	    " if, site) or an address, not the end");
 	ck_assert_int_eq(parse("/api/v1/load?filter=if+e-1+and+tcp", &r, error), 400);
-	ck_assert_str_eq(error, "filter: column 12: load is of whole ports: it filters by agent and if, not by proto");
+	ck_assert_str_eq(error, "filter: column 12: load is of whole ports: it filters by site, agent and if, not by proto");
 	ck_assert_int_eq(parse("/api/v1/load?filter=if+e-1", &r, error), 200);
 	ck_assert(!r.is_long);
 }
