@@ -176,29 +176,6 @@ accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 
 /* Agents and ports */
 
-static void
-refuse_agent(struct accounting *acc, const struct ease_record *r)
-{
-	const struct inventory *known = &acc->inventory;
-	const char *source = agent_identity_source(r);
-
-	accounting_count(acc, ACCOUNTING_STAT_AGENTS_FULL);
-	log_warn_limited(ROOM,
-	    "refused a record of another agent at %s: there is room for %u agents, all are heard, and "
-	    "%u of them are of %s, no fewer than anybody else's",
-	    r->sender, known->agent_places.max,
-	    lru_table_held(&known->agent_places, inventory_owner(known, source)), source);
-}
-
-static void
-fail_recall(struct accounting *acc, const char *address)
-{
-	accounting_count(acc, ACCOUNTING_STAT_RECALL_FAILURES);
-	log_warn_limited(ROOM,
-	    "refused a record of %s, which had been silent for long: the store cannot be read now, and "
-	    "has its totals", address);
-}
-
 static struct agent *
 add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 {
@@ -210,7 +187,7 @@ add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 	a = inventory_add_agent(&acc->inventory, &row,
 	    inventory_owner(&acc->inventory, agent_identity_source(r)), acc->mono_us);
 	if (!a)
-		refuse_agent(acc, r);
+		accounting_refuse_agent(acc, r, -EDQUOT);
 	return a;
 }
 
@@ -220,10 +197,8 @@ find_or_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t 
 	int err;
 	struct agent *a = accounting_find_agent(acc, r, &err);
 
-	if (err == -EDQUOT)
-		refuse_agent(acc, r);
-	else if (err < 0)
-		fail_recall(acc, r->sender);
+	if (err < 0)
+		accounting_refuse_agent(acc, r, err);
 	return a || err < 0 ? a : add_agent(acc, r, time_us);
 }
 
@@ -248,21 +223,6 @@ note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r,
 	a->dirty = true;
 }
 
-static void
-refuse_port(struct accounting *acc, const struct agent *a, uint32_t if_index)
-{
-	const struct inventory *known = &acc->inventory;
-	uint64_t owner = lru_table_owner(&known->agent_places, (uint32_t)(a - known->agents));
-
-	accounting_count(acc, ACCOUNTING_STAT_PORTS_FULL);
-	log_warn_limited(ROOM,
-	    "refused a record of another port, ifIndex %u of the agent at %s: there is room for %u ports, "
-	    "all are heard, and %u of them are of the same sender, no fewer than anybody else's; the option "
-	    "memory makes room for more",
-	    if_index, a->row.address, known->port_places.max,
-	    lru_table_held(&known->port_places, owner));
-}
-
 static struct port *
 port_of(struct accounting *acc, struct agent *a, uint32_t if_index)
 {
@@ -271,10 +231,8 @@ port_of(struct accounting *acc, struct agent *a, uint32_t if_index)
 
 	if (err == 0 && !inventory_heard_port(&acc->inventory, p, acc->mono_us))
 		err = -EDQUOT;
-	if (err == -EDQUOT)
-		refuse_port(acc, a, if_index);
-	else if (err < 0)
-		fail_recall(acc, a->row.address);
+	if (err < 0)
+		accounting_refuse_port(acc, a, if_index, err);
 	return err == 0 ? p : NULL;
 }
 
@@ -688,29 +646,27 @@ is_good_time(uint64_t time_us)
 	return time_us > 0 && time_us <= TIME_MAX_US;
 }
 
-static void
-add_record(struct accounting *acc, struct store_batch *batch, const struct ease_record *r)
+/* Else the record is counted. */
+static bool
+has_good_time(const struct accounting *acc, const struct ease_record *r)
 {
-	uint64_t time_us = time_of(r);
+	if (is_good_time(time_of(r)))
+		return true;
+	accounting_count(acc, ACCOUNTING_STAT_BAD_TIME);
+	return false;
+}
+
+/* Adds a record of an agent that may have sent it. */
+static void
+add_record(struct accounting *acc, struct agent *a, struct store_batch *batch, const struct ease_record *r)
+{
 	uint32_t if_index;
-	struct agent *a;
 	struct port *p;
 
 	memcpy(&if_index, (const char *)r + record_kinds[r->kind].if_index_at, sizeof(if_index));
-	if (!is_good_time(time_us)) {
-		accounting_count(acc, ACCOUNTING_STAT_BAD_TIME);
+	if (!has_good_time(acc, r))
 		return;
-	}
-	a = find_or_add_agent(acc, r, time_us);
-	if (!a)
-		return;
-	if (!accounting_may_speak(acc, a, r)) {
-		accounting_refuse_source(acc, a, r);
-		if (r->kind == EASE_PART_SAMPLE)
-			accounting_expect_refused(acc, a, if_index, batch);
-		return;
-	}
-	note_heard(acc, a, r, time_us);
+	note_heard(acc, a, r, time_of(r));
 	p = port_of(acc, a, if_index);
 	if (p)
 		record_kinds[r->kind].add(acc, p, r, batch);
@@ -728,11 +684,11 @@ note_time(struct accounting *acc, uint64_t received_us)
 }
 
 static void
-add_all(struct accounting *acc, struct store_batch *batch, const struct ease_record *records,
+add_all(struct accounting *acc, struct agent *a, struct store_batch *batch, const struct ease_record *records,
     size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		add_record(acc, batch, &records[i]);
+		add_record(acc, a, batch, &records[i]);
 	sum_samples(acc);
 }
 
@@ -791,7 +747,7 @@ move_record(const struct move *move, struct ease_record *r)
 }
 
 static void
-add_moved(struct accounting *acc, struct store_batch *batch, const struct ease_record *records,
+add_moved(struct accounting *acc, struct agent *a, struct store_batch *batch, const struct ease_record *records,
     size_t n, const struct move *move)
 {
 	for (size_t done = 0, some; done < n; done += some) {
@@ -799,7 +755,29 @@ add_moved(struct accounting *acc, struct store_batch *batch, const struct ease_r
 		memcpy(acc->moved, &records[done], some * sizeof(*records));
 		for (size_t i = 0; i < some; i++)
 			move_record(move, &acc->moved[i]);
-		add_all(acc, batch, acc->moved, some);
+		add_all(acc, a, batch, acc->moved, some);
+	}
+}
+
+/* Records of an agent that is not known and finds no place, or that the store could not be asked for. */
+static void
+refuse_unknown(struct accounting *acc, const struct ease_record *records, size_t n, int err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (has_good_time(acc, &records[i]))
+			accounting_refuse_agent(acc, &records[i], err);
+}
+
+static void
+refuse_source(struct accounting *acc, struct agent *a, struct store_batch *batch,
+    const struct ease_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!has_good_time(acc, &records[i]))
+			continue;
+		accounting_refuse_source(acc, a, &records[i]);
+		if (records[i].kind == EASE_PART_SAMPLE)
+			accounting_expect_refused(acc, a, records[i].sample.if_index, batch);
 	}
 }
 
@@ -851,9 +829,9 @@ add_believed(struct accounting *acc, struct agent *a, struct store_batch *batch,
 		accounting_tell_odd_times(a, move.time_us, move.least_us > 0 ? times->newest_us - times->oldest_us : 0);
 	}
 	if (move.boot == 0 && move.time_us == 0 && move.least_us == 0)
-		add_all(acc, batch, records, n);
+		add_all(acc, a, batch, records, n);
 	else
-		add_moved(acc, batch, records, n, &move);
+		add_moved(acc, a, batch, records, n, &move);
 }
 
 /* All records of a notification are of one agent and boot. */
@@ -877,8 +855,10 @@ accounting_add_records(
 		a = add_agent_of(acc, records, n);
 	if (is_new && !a)
 		return;
-	if (!a || !accounting_may_speak(acc, a, &records[0]))
-		add_all(acc, batch, records, n);
+	if (!a)
+		refuse_unknown(acc, records, n, err);
+	else if (!accounting_may_speak(acc, a, &records[0]))
+		refuse_source(acc, a, batch, records, n);
 	else if (!accounting_follow_boot(acc, a, &records[0], batch))
 		refuse_boot(acc, a, batch, records, n);
 	else

@@ -307,9 +307,11 @@ port_bucket(const struct inventory *r, const struct agent *a, uint32_t if_index)
 struct port *
 inventory_find_port(struct inventory *r, const struct agent *a, uint32_t if_index)
 {
+	if (r->port_found && r->port_found->agent == a && r->port_found->if_index == if_index)
+		return r->port_found;
 	for (uint32_t i = *port_bucket(r, a, if_index); i != 0; i = r->ports[i - 1].next)
 		if (r->ports[i - 1].agent == a && r->ports[i - 1].if_index == if_index)
-			return &r->ports[i - 1];
+			return r->port_found = &r->ports[i - 1];
 	return NULL;
 }
 

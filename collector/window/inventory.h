@@ -106,6 +106,7 @@ struct inventory {
 	uint32_t *agent_buckets[INVENTORY_N_KEYS]; /* index into agents + 1, 0 empty */
 	uint64_t agent_mask;
 	uint32_t *port_buckets; /* index into ports + 1, 0 empty */
+	struct port *port_found; /* last: a sample and its counters come together; NULL: none yet */
 	uint64_t port_mask;
 	uint64_t stored[INVENTORY_FILTER_WORDS]; /* agents and ports that may be in the store and not here */
 	struct store *store; /* from which they are read; NULL: none is there */

@@ -9,6 +9,7 @@
  * its threads, has one core and the sender another.
  */
 #include "tests/bench/bench_load.h"
+#include "common/clock.h"
 #include "tests/collector/input/trap_builder.h"
 
 #include <stdio.h>
@@ -27,13 +28,13 @@ enum {
 };
 
 static const uint8_t agent_id[8] = {9, 9, 9, 9, 9, 9, 9, 9};
-static const uint64_t start_us = 1700000040000000ull;
 
 /* One message, and where in it the numbers are that change */
 struct template {
 	uint8_t octets[MESSAGE_MAX];
 	size_t n;
 	uint32_t samples, pairs;
+	uint64_t start_us; /* of the first sample, by the device */
 	struct {
 		size_t sequence_at, header_at, time_at;
 	} at[PACKED_MAX];
@@ -46,7 +47,7 @@ build(uint8_t *octets, uint32_t n, uint32_t other, const struct ease_sample *sam
 {
 	static struct trap_message m;
 	static uint8_t room[2 * MESSAGE_MAX];
-	const struct ease_snapshot snapshot = {.if_index = 3, .time_us = start_us};
+	const struct ease_snapshot snapshot = {.if_index = 3, .time_us = sample->time_us};
 	size_t octets_n;
 
 	trap_start(&m, "public", EASE_NOTIFY_SAMPLES, agent_id, 1);
@@ -79,7 +80,7 @@ find_places(struct template *t, const struct ease_sample *s, uint32_t i)
 	build(octets, t->samples, i, s, &other);
 	t->at[i].sequence_at = first_difference(t->octets, octets, t->n);
 	other = *s;
-	other.time_us = start_us ^ 1ull << 63;
+	other.time_us ^= 1ull << 63;
 	build(octets, t->samples, i, s, &other);
 	t->at[i].time_at = first_difference(t->octets, octets, t->n);
 	memcpy(header, s->header, sizeof(header));
@@ -90,13 +91,14 @@ find_places(struct template *t, const struct ease_sample *s, uint32_t i)
 	t->at[i].header_at = first_difference(t->octets, octets, t->n);
 }
 
+/* Device times begin now: of a clock that is wrong each record would be copied and stamped anew. */
 static void
 make_template(struct template *t, uint32_t samples, uint32_t pairs)
 {
 	const uint8_t header[HEADER_OCTETS] = {[12] = 8, [14] = 0x45, [17] = 100, [22] = 64,
 	    [23] = 6};
 	const struct ease_sample s = {
-	    .time_us = start_us,
+	    .time_us = clock_wall_us(&clock_system),
 	    .if_index = 3,
 	    .sequence = FIRST_SEQUENCE,
 	    .direction = EASE_IN,
@@ -107,7 +109,7 @@ make_template(struct template *t, uint32_t samples, uint32_t pairs)
 	    .header = header,
 	};
 
-	*t = (struct template){.samples = samples, .pairs = pairs};
+	*t = (struct template){.samples = samples, .pairs = pairs, .start_us = s.time_us};
 	t->n = build(t->octets, samples, 0, &s, &s);
 	for (uint32_t i = 0; t->n > 0 && i < samples; i++)
 		find_places(t, &s, i);
@@ -135,7 +137,7 @@ fill(void *arg, uint8_t *octets, uint64_t number)
 		memcpy(octets, t->octets, t->n);
 	for (uint32_t k = 0; k < t->samples; k++) {
 		uint32_t sequence = (uint32_t)(FIRST_SEQUENCE + number * t->samples + k);
-		uint64_t time_us = start_us + number * t->samples + k;
+		uint64_t time_us = t->start_us + number * t->samples + k;
 		uint32_t pair = (sequence * 2654435761u) % t->pairs;
 
 		for (int i = 0; i < 4; i++)
@@ -181,6 +183,7 @@ run_easecapd(void *arg, double rate)
 	pid_t pid;
 	int port;
 
+	make_template(&o->template, o->load.samples, o->template.pairs);
 	o->load.arg = &o->template;
 	bench_make_dir(dir);
 	pid = bench_easecapd(dir, "", false, &port);
