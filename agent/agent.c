@@ -3,6 +3,7 @@
 #include "agent/agent_private.h"
 #include "agent/device/emulated.h"
 #include "agent/linux/linux_device.h"
+#include "agent/sonic/sonic_device.h"
 #include "common/log.h"
 #include "common/service.h"
 
@@ -562,6 +563,8 @@ log_stats(struct agent *agent)
 		stat_log(device);
 	if (agent->config->device == AGENT_DEVICE_LINUX)
 		stat_log(linux_stats(agent->device));
+	if (agent->config->device == AGENT_DEVICE_SONIC)
+		stat_log(sonic_stats(agent->device));
 	stat_log(&agent->stats);
 	stat_log(event_monitor_stats(agent->event_monitor));
 	stat_log(state_stats(agent->state));

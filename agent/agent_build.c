@@ -6,6 +6,7 @@
 #include "agent/device/emulated.h"
 #include "agent/linux/linux_device.h"
 #include "agent/privilege.h"
+#include "agent/sonic/sonic_device.h"
 #include "common/udp_out.h"
 #include "mibs/mibs.h"
 
@@ -71,17 +72,38 @@ create_dummy(const struct agent_config *config, struct hal_device **device, char
 
 /* Lists the UDP ports that this machine's own notifications and sFlow are sent to, so that these
  * are not sampled. */
-static void
-name_own_ports(const struct agent_config *config, struct linux_config *to)
+static size_t
+name_own_ports(const struct agent_config *config, uint16_t ports[LINUX_OWN_PORTS_MAX])
 {
 	const struct trap_sink *sinks = config->trap_sinks.items;
+	size_t n = 0;
 
 	_Static_assert(LINUX_OWN_PORTS_MAX >= TRAP_SINKS_MAX + 2, "sinks, the master's, sFlow's");
-	to->own_ports[to->n_own_ports++] = (uint16_t)config->trap_port;
+	_Static_assert((int)SONIC_OWN_PORTS_MAX == (int)LINUX_OWN_PORTS_MAX, "one list serves both");
+	ports[n++] = (uint16_t)config->trap_port;
 	if (config->sflow_collector && udp_out_port(config->sflow_collector))
-		to->own_ports[to->n_own_ports++] = udp_out_port(config->sflow_collector);
+		ports[n++] = udp_out_port(config->sflow_collector);
 	for (size_t i = 0; i < config->trap_sinks.n; i++)
-		to->own_ports[to->n_own_ports++] = udp_out_port(sinks[i].address);
+		ports[n++] = udp_out_port(sinks[i].address);
+	return n;
+}
+
+static int
+create_sonic(const struct agent_config *config, struct hal_device **device, char *error,
+    size_t error_size)
+{
+	enum { LOAD_WAIT_MS = 3000 };
+	struct sonic_config sonic = {
+	    .database_config = config->sonic_database_config,
+	    .by_tcp = config->sonic_by_tcp,
+	    .sampling = config->sampling != LINUX_SAMPLING_NONE,
+	    .read_only = !config->allow_set,
+	    .load_wait_ms = LOAD_WAIT_MS,
+	    .clock = &clock_system,
+	};
+
+	sonic.n_own_ports = name_own_ports(config, sonic.own_ports);
+	return sonic_create(&sonic, device, error, error_size);
 }
 
 /* With stable numbers each interface gets the ifIndex that its name had before. */
@@ -103,7 +125,7 @@ create_linux(const struct agent_config *config, const struct state *state,
 
 	if (kept == NULL)
 		return -ENOMEM;
-	name_own_ports(config, &linux_config);
+	linux_config.n_own_ports = name_own_ports(config, linux_config.own_ports);
 	for (size_t i = 0; state_name(state, i, &text, &if_index); i++) {
 		struct links_name *name = &kept[linux_config.n_kept];
 
@@ -151,6 +173,8 @@ create_device(const struct agent_config *config, const struct state *state,
 		return create_emulated(config, state, device, error, error_size);
 	case AGENT_DEVICE_LINUX:
 		return create_linux(config, state, device, error, error_size);
+	case AGENT_DEVICE_SONIC:
+		return create_sonic(config, device, error, error_size);
 	default:
 		return create_dummy(config, device, error, error_size);
 	}

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const device_choices[] = {"emulated", "dummy", "linux", NULL};
+static const char *const device_choices[] = {"emulated", "dummy", "linux", "sonic", NULL};
 static const char *const pace_choices[] = {"recorded", "lock_step", NULL};
 static const char *const deal_choices[] = {"source", "hash", "interface", NULL};
 static const char *const zero_choices[] = {"auto", "capture", "now", NULL};
@@ -56,7 +56,8 @@ static const struct option_row sink_options[] = {
 const struct option_row agent_options[] = {
     {.name = "device", .type = OPTION_ENUM, AT(device), .choices = device_choices,
 	.def = "emulated", .help = "what the agent serves. emulated: a board of emulated chips; "
-		"dummy: generated ports, for tests; linux: this machine's network interfaces"},
+		"dummy: generated ports, for tests; linux: this machine's network interfaces; "
+		"sonic: the switch on which SONiC runs, from its databases"},
     {.name = "board", .type = OPTION_STRING, AT(board), .max = PATH_MAX_OCTETS,
 	.help = "emulated: the board file, which lists chips and ports"},
     {.name = "capture", .type = OPTION_STRING, AT(capture), .max = PATH_MAX_OCTETS,
@@ -90,7 +91,8 @@ const struct option_row agent_options[] = {
 		"supports it, else by the kernel; ebpf: by a program at each interface; auto: by "
 		"the hardware, else by ebpf, else by psample. An interface whose frames a switch chip "
 		"forwards is sampled by the chip or not at all; with cpu, which is else as auto, what "
-		"of its frames reaches the CPU is sampled, as a port of its own. none: no sampling"},
+		"of its frames reaches the CPU is sampled, as a port of its own. none: no sampling. sonic: "
+		"none: take no samples; any other: take those that SONiC has the chip take"},
     {.name = "ifindex", .type = OPTION_ENUM, AT(ifindex), .choices = ifindex_choices,
 	.def = "kernel",
 	.help = "linux: the ifIndex of a port. kernel: the kernel's number, as snmpd, lldpd and "
@@ -98,15 +100,22 @@ const struct option_row agent_options[] = {
 		"that its name got first"},
     {.name = "allow_set", .type = OPTION_BOOL, AT(allow_set), .def = "true",
 	.help = "linux: managers may change settings of the kernel: ifAdminStatus, ifAlias, flow "
-		"control, ageing and static addresses; false: these are notWritable"},
+		"control, ageing and static addresses; sonic: ifAdminStatus, ifAlias and the mean "
+		"skip in CONFIG_DB; false: these are notWritable"},
     {.name = "skip_by_speed", .type = OPTION_BOOL, AT(skip_by_speed), .def = "true",
 	.help = "linux: the mean skip of a port is its speed in Mb/s, at least 100, until a manager "
 		"sets another; mean_skip applies to ports of unknown speed"},
     {.name = "trap_port", .type = OPTION_U32, AT(trap_port), .min = 1, .max = 65535,
-	.def = "162", .help = "linux: the UDP port to which this machine's snmpd sends "
+	.def = "162", .help = "linux, sonic: the UDP port to which this machine's snmpd sends "
 			      "notifications. The agent does not sample these, nor what it sends "
 			      "itself to trap_sinks and sflow_collector"},
-    {.name = "mean_skip", .type = OPTION_U32, AT(mean_skip), .min = 1, .max = EASE_MEAN_SKIP_MAX,
+    {.name = "sonic_database_config", .type = OPTION_STRING, AT(sonic_database_config),
+	.max = PATH_MAX_OCTETS, .def = "/var/run/redis/sonic-db/database_config.json",
+	.help = "sonic: the file in which SONiC says where its databases are"},
+    {.name = "sonic_by_tcp", .type = OPTION_BOOL, AT(sonic_by_tcp), .def = "false",
+	.help = "sonic: reach the databases by TCP (hostname and port in that file); false: by Unix "
+		"socket"},
+    {.name = "mean_skip", .type = OPTION_U32, AT(mean_skip), .min = 1, .max = EASE_DRAWN_MEAN_MAX,
 	.unit = "frames per sample", .def = "400",
 	.help = "the mean skip of each port until a manager sets another (easePortMeanSkip), which "
 		"then holds over restarts"},

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum agent_device_kind { AGENT_DEVICE_EMULATED, AGENT_DEVICE_DUMMY, AGENT_DEVICE_LINUX };
+enum agent_device_kind { AGENT_DEVICE_EMULATED, AGENT_DEVICE_DUMMY, AGENT_DEVICE_LINUX, AGENT_DEVICE_SONIC };
 enum agent_pace { AGENT_PACE_RECORDED, AGENT_PACE_LOCK_STEP };
 enum agent_deal { AGENT_DEAL_SOURCE, AGENT_DEAL_HASH, AGENT_DEAL_INTERFACE };
 enum agent_time_zero { AGENT_ZERO_AUTO, AGENT_ZERO_CAPTURE, AGENT_ZERO_NOW };
@@ -35,6 +35,9 @@ struct agent_config {
 	bool allow_set;
 	bool skip_by_speed;
 	uint32_t trap_port;
+	/* sonic */
+	char *sonic_database_config;
+	bool sonic_by_tcp;
 	/* sampling */
 	uint32_t mean_skip;
 	int draw; /* enum sampling_draw */

@@ -47,7 +47,8 @@ samples_by_ebpf(const struct agent_config *config)
 static bool
 samples_by_psample(const struct agent_config *config)
 {
-	return config->device == AGENT_DEVICE_LINUX && config->sampling == LINUX_SAMPLING_PSAMPLE;
+	return (config->device == AGENT_DEVICE_LINUX && config->sampling == LINUX_SAMPLING_PSAMPLE) ||
+	    (config->device == AGENT_DEVICE_SONIC && config->sampling != LINUX_SAMPLING_NONE);
 }
 
 static bool

@@ -82,12 +82,29 @@ tell_change(const struct settings_owners *owners, const struct mib_set *set, uin
 		owners->sampling_changed(owners->ctx, &change);
 }
 
+/* A rate that another program keeps may have limits of its own, and may not be changed by everybody. */
+static int
+check_sampling(const struct settings_owners *owners, uint32_t if_index, const struct sampling_port_config *config)
+{
+	int rc = sampling_check_port(config);
+	struct sampling_port_config before;
+	uint32_t rate;
+
+	if (rc == 0 && hal_sampling_rate(owners->hal, if_index, &rate) < 0)
+		return config->mean_skip <= EASE_DRAWN_MEAN_MAX ? 0 : -EINVAL;
+	if (rc < 0 || sampling_get_port(owners->sampling, if_index, &before) < 0 ||
+	    (before.mean_skip == config->mean_skip && before.enabled == config->enabled))
+		return rc;
+	return hal_check_sampling_rate(owners->hal, if_index, config->enabled ? config->mean_skip : 0);
+}
+
 static int
 set_sampling(const struct settings_owners *owners, const struct mib_set *set, bool test_only)
 {
 	struct sampling *sampling = owners->sampling;
 	struct sampling_port_config config;
 	uint64_t before;
+	uint32_t rate;
 	int rc = sampling_get_port(sampling, set->if_index, &config);
 
 	if (rc < 0 || !hal_has_sampling(owners->hal))
@@ -100,6 +117,8 @@ set_sampling(const struct settings_owners *owners, const struct mib_set *set, bo
 	case MIB_SET_MEAN_SKIP:
 		config.mean_skip = (uint32_t)set->number;
 		config.mean_is_set = true;
+		/* Another program that keeps a rate has one of sampled ports only. */
+		config.enabled |= hal_sampling_rate(owners->hal, set->if_index, &rate) == 0;
 		break;
 	case MIB_SET_HEADER_OCTETS:
 		config.header_octets = (uint32_t)set->number;
@@ -114,7 +133,7 @@ set_sampling(const struct settings_owners *owners, const struct mib_set *set, bo
 		return -EOPNOTSUPP;
 	}
 	if (test_only)
-		return sampling_check_port(&config);
+		return check_sampling(owners, set->if_index, &config);
 	rc = sampling_set_port(sampling, set->if_index, &config);
 	if (rc == 0)
 		tell_change(owners, set, before);

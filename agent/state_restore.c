@@ -12,6 +12,7 @@ static bool
 device_knows_better(const struct hal *hal, const struct mib_set *set)
 {
 	struct hal_port info;
+	uint32_t rate;
 
 	switch (set->kind) {
 	case MIB_SET_ADMIN_STATUS:
@@ -22,6 +23,9 @@ device_knows_better(const struct hal *hal, const struct mib_set *set)
 		return hal_port_info(hal, set->if_index, &info) < 0 || info.alias[0] != '\0';
 	case MIB_SET_LINK_TRAPS:
 		return false;
+	case MIB_SET_SAMPLING_ADMIN:
+	case MIB_SET_MEAN_SKIP:
+		return !hal_has_sampling(hal) || hal_sampling_rate(hal, set->if_index, &rate) == 0;
 	default:
 		return !hal_has_sampling(hal);
 	}

@@ -44,7 +44,7 @@ static const struct option_row old_port_options[] = {
     {.name = "alias", .type = OPTION_STRING, PORT_AT(alias), .max = EASE_NAME_MAX},
     {.name = "enabled", .type = OPTION_BOOL, PORT_AT(enabled), .def = "true"},
     {.name = "mean_skip", .type = OPTION_U32, PORT_AT(mean_skip), .min = 1,
-	.max = EASE_MEAN_SKIP_MAX, .def = "400"},
+	.max = EASE_DRAWN_MEAN_MAX, .def = "400"},
     {.name = "header_octets", .type = OPTION_U32, PORT_AT(header_octets),
 	.min = EASE_HEADER_MIN_OCTETS, .max = EASE_HEADER_MAX_OCTETS, .def = "128"},
     {.name = "max_samples_per_s", .type = OPTION_U32, PORT_AT(max_samples_per_s), .min = 0,

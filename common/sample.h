@@ -31,7 +31,8 @@ enum {
 };
 
 /* Mean skip: mean frames per sample, so the register value K is drawn with mean m - 1. */
-#define EASE_MEAN_SKIP_MAX 524288u /* uniform 0..2(m-1) must fit the chip's 20 bits */
+#define EASE_MEAN_SKIP_MAX 8388608u /* of ports that sample by themselves: SONiC's largest rate */
+#define EASE_DRAWN_MEAN_MAX 524288u /* of ports that take skips: uniform 0..2(m-1) must fit the chip's 20 bits */
 
 struct ease_sample {
 	uint64_t time_us;    /* since 1970, by the device's clock, when the frame was sampled */

@@ -14,7 +14,7 @@ enum mib_set_kind {
 	MIB_SET_LINK_TRAPS,	/* number: ifLinkUpDownTrapEnable, 1 enabled, 0 not */
 	MIB_SET_ADMIN_STATUS,	/* number: ifAdminStatus, enum ease_if_status */
 	MIB_SET_SAMPLING_ADMIN, /* number: easePortAdminStatus, 1 sampling on, 0 off */
-	MIB_SET_MEAN_SKIP,	/* number: frames per sample, 1..EASE_MEAN_SKIP_MAX */
+	MIB_SET_MEAN_SKIP,	/* number: frames per sample, 1..EASE_MEAN_SKIP_MAX; of most devices less */
 	MIB_SET_HEADER_OCTETS,	/* number: EASE_HEADER_MIN_OCTETS..EASE_HEADER_MAX_OCTETS */
 	MIB_SET_MAX_SAMPLES,	/* number: samples a second, 0 no cap */
 	MIB_SET_EDGE,		/* number: 1 edge, 0 not */

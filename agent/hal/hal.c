@@ -183,6 +183,16 @@ hal_set_sampling_rate(struct hal *hal, uint32_t if_index, uint32_t rate)
 	return ops->set_rate(hal->device->sampling_ctx, if_index, rate);
 }
 
+int
+hal_sampling_rate(const struct hal *hal, uint32_t if_index, uint32_t *rate)
+{
+	const struct hal_sampling_ops *ops = hal->device->sampling;
+
+	if (ops == NULL || ops->rate == NULL)
+		return -EOPNOTSUPP;
+	return ops->rate(hal->device->sampling_ctx, if_index, rate);
+}
+
 /* ---- settings ---- */
 
 static int
@@ -191,6 +201,17 @@ may_change(const struct hal *hal)
 	const struct hal_device_ops *ops = hal->device->ops;
 
 	return ops->may_change ? ops->may_change(hal->device->ctx) : 0;
+}
+
+int
+hal_check_sampling_rate(const struct hal *hal, uint32_t if_index, uint32_t rate)
+{
+	const struct hal_sampling_ops *ops = hal->device->sampling;
+	int rc = may_change(hal);
+
+	if (rc == 0 && ops != NULL && ops->check_rate != NULL)
+		rc = ops->check_rate(hal->device->sampling_ctx, if_index, rate);
+	return rc;
 }
 
 /* An alias that the HAL keeps itself needs no permission of the device. */

@@ -396,7 +396,7 @@ int hal_alarm(struct hal *hal, uint64_t steady_us);
 
 /* ---- the device ---- */
 
-const char *hal_device_kind(const struct hal *hal); /* "emulated", "linux" or "dummy" */
+const char *hal_device_kind(const struct hal *hal); /* "emulated", "linux", "sonic" or "dummy" */
 /* The device's clock, in microseconds since 1970: for time stamps. It steps when somebody sets it. */
 uint64_t hal_now_us(const struct hal *hal);
 /* The clock of everything periodic: microseconds since some start, and never set. An emulated board has
@@ -447,6 +447,13 @@ int hal_restart_sampling(struct hal *hal, uint32_t if_index);
 /* For a port that samples by itself: it samples one frame in rate at random from now on (0: none).
  * Returns -ENODEV or -EOPNOTSUPP if the port takes skips instead, or the device's refusal. */
 int hal_set_sampling_rate(struct hal *hal, uint32_t if_index, uint32_t rate);
+/* The rate in force (0: none) of a port whose rate another program keeps, too. Then a rate that is set is asked for,
+ * and in force when this says so; a port's change is reported. Returns -ENODEV, or -EOPNOTSUPP if rates are set here
+ * alone. */
+int hal_sampling_rate(const struct hal *hal, uint32_t if_index, uint32_t *rate);
+/* What hal_set_sampling_rate would return of such a port: -EBUSY for a rate that the device does not have, -EPERM,
+ * -EAGAIN if it cannot be asked for now. */
+int hal_check_sampling_rate(const struct hal *hal, uint32_t if_index, uint32_t rate);
 
 /* ---- settings that a manager may change ----
  * Each check function returns what its set function would return, and changes nothing. They return

@@ -127,6 +127,14 @@ struct hal_sampling_ops {
 	 * is in force when this returns, and each sample carries the rate at which it was taken.
 	 * Returns -ENODEV if this port takes skips. NULL: every port takes skips. */
 	int (*set_rate)(void *ctx, uint32_t if_index, uint32_t rate);
+	/* A device whose rates are kept by another program (SONiC) tells the one in force, 0: none, or -ENODEV. Then
+	 * set_rate asks that program, which takes its time; a change, whoever made it, is reported as one of the
+	 * port, and so is a request that came to nothing. Nobody sets a rate unless a manager does. NULL: rates are
+	 * set by the agent alone. */
+	int (*rate)(void *ctx, uint32_t if_index, uint32_t *rate);
+	/* What set_rate would return: -EBUSY for a rate that the device does not have, with the reason in the log;
+	 * -EAGAIN if the other program cannot be asked now. NULL: any rate. */
+	int (*check_rate)(void *ctx, uint32_t if_index, uint32_t rate);
 };
 
 /* ---- addresses ---- */
@@ -202,7 +210,7 @@ struct hal_modules_ops {
 /* ---- the device ---- */
 
 struct hal_device_ops {
-	const char *kind; /* "emulated", "linux" or "dummy" */
+	const char *kind; /* "emulated", "linux", "sonic" or "dummy" */
 	int (*start)(void *ctx, struct hal *hal); /* hal is borrowed until stop */
 	void (*stop)(void *ctx);
 	void (*destroy)(void *ctx);

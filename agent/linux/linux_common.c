@@ -2,12 +2,11 @@
  * Functions that several files of the Linux device call.
  */
 #include "agent/linux/linux_private.h"
+#include "agent/linux/own_frames.h"
 
-#include "common/frame.h"
 #include "common/log.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -22,15 +21,7 @@ linux_watch_fd(const struct linux_device *d, int fd)
 bool
 linux_is_own(const struct linux_device *d, const uint8_t *octets, size_t kept)
 {
-	struct frame_keys keys;
-
-	frame_parse(octets, kept, &keys);
-	if (!keys.has_ports || keys.ip_proto != IPPROTO_UDP)
-		return false;
-	for (size_t i = 0; i < d->n_own_ports; i++)
-		if (keys.dst_port == d->own_ports[i])
-			return true;
-	return false;
+	return own_frames_has(d->own_ports, d->n_own_ports, octets, kept);
 }
 
 void

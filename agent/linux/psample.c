@@ -20,9 +20,12 @@ static int
 take_attribute(const struct nlattr *attr, struct psample_record *record)
 {
 	switch (mnl_attr_get_type(attr)) {
-	case PSAMPLE_ATTR_IIFINDEX: /* its value is not used: it is cut to 16 bits */
+	case PSAMPLE_ATTR_IIFINDEX: /* the kernel cuts both to 16 bits */
 		record->has_input = true;
-		return 0;
+		return attribute_copy(attr, &record->input_index, sizeof(record->input_index));
+	case PSAMPLE_ATTR_OIFINDEX:
+		record->has_output = true;
+		return attribute_copy(attr, &record->output_index, sizeof(record->output_index));
 	case PSAMPLE_ATTR_ORIGSIZE:
 		return attribute_copy(attr, &record->frame_octets, sizeof(record->frame_octets));
 	case PSAMPLE_ATTR_SAMPLE_GROUP:

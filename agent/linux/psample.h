@@ -26,6 +26,8 @@ struct psample_record {
 	uint32_t rate;	 /* one frame in so many is sampled; 1 or more */
 	uint32_t frame_octets; /* without FCS; of a frame not yet cut into segments, of all of them */
 	bool has_input;	  /* it was received at an interface, not sent by this machine itself */
+	bool has_output;  /* the interface by which it leaves is known */
+	uint16_t input_index, output_index; /* of these, the last 16 bits of the kernel's numbers */
 	uint64_t time_ns; /* by a clock of the kernel's that no header specifies; 0: not known */
 	const uint8_t *octets; /* the frame, from its destination address on; inside the message */
 	size_t kept_octets;

@@ -57,5 +57,5 @@ rate_cap_mean(struct rate_cap *cap, uint32_t max_per_s, uint32_t configured, uin
 		return over ? in_force : configured;
 	if (over ? mean <= in_force : mean > in_force * FALL)
 		return in_force;
-	return mean < EASE_MEAN_SKIP_MAX ? (uint32_t)mean : EASE_MEAN_SKIP_MAX;
+	return mean < EASE_DRAWN_MEAN_MAX ? (uint32_t)mean : EASE_DRAWN_MEAN_MAX;
 }

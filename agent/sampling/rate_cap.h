@@ -26,7 +26,7 @@ void rate_cap_count(struct rate_cap *cap, uint32_t mean);
 
 /* Decides when more samples than a second may have were counted, or a second has passed. max_per_s 0: no
  * cap. pool_pkts: the port's frames of both directions until now; a counter that lags is made up for by
- * the samples. Returns the mean to be in force, from configured to EASE_MEAN_SKIP_MAX. */
+ * the samples. Returns the mean to be in force, from configured to EASE_DRAWN_MEAN_MAX. */
 uint32_t rate_cap_mean(struct rate_cap *cap, uint32_t max_per_s, uint32_t configured,
     uint32_t in_force, uint64_t now_us, uint64_t pool_pkts);
 

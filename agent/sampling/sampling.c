@@ -51,6 +51,7 @@ struct sampled_port {
 	bool unsampled; /* it has no skip counter: only counted, without a row of easePortTable */
 	bool absent; /* unplugged; its sequence numbers continue when it is plugged in again */
 	bool draws_itself; /* the port samples at the mean in force by itself and takes no skips */
+	bool kept_elsewhere; /* another program sets its rate, too (hal_sampling_rate) */
 	struct sampling_port_config config;
 	uint32_t mean_in_force;
 	struct skip_stream stream;
@@ -121,7 +122,7 @@ skip_of_speed(const struct sampling *s, uint32_t if_index)
 		return 0;
 	skip = info.speed_bps / 1000000;
 	return skip < SAMPLING_SLOW_SKIP ? SAMPLING_SLOW_SKIP
-	    : skip > EASE_MEAN_SKIP_MAX	 ? EASE_MEAN_SKIP_MAX
+	    : skip > EASE_DRAWN_MEAN_MAX ? EASE_DRAWN_MEAN_MAX
 					 : (uint32_t)skip;
 }
 
@@ -316,12 +317,14 @@ next_skip(struct sampling *s, struct sampled_port *port, const struct hal_sample
 	return next.skip;
 }
 
-/* Sets the rate of a port that samples by itself to the mean in force, or to 0 while its sampling is
+/* Sets the rate of a port that samples by itself to the mean in force (asks for the one that is set, where another
+ * program keeps it), or to 0 while its sampling is
  * off. Returns -ENODEV or -EOPNOTSUPP if the port takes skips. */
 static int
 set_rate(struct sampling *s, struct sampled_port *port)
 {
-	uint32_t rate = port->config.enabled ? port->mean_in_force : 0;
+	uint32_t mean = port->kept_elsewhere ? port->config.mean_skip : port->mean_in_force;
+	uint32_t rate = port->config.enabled ? mean : 0;
 	int rc = hal_set_sampling_rate(s->hal, port->if_index, rate);
 
 	port->draws_itself = rc != -ENODEV && rc != -EOPNOTSUPP;
@@ -336,9 +339,27 @@ set_rate(struct sampling *s, struct sampled_port *port)
 	return rc;
 }
 
+/* Takes over the rate that another program keeps. A port that is not sampled keeps its mean for when it is. Returns
+ * false if nobody else keeps it. */
+static bool
+follow_device(struct sampling *s, struct sampled_port *port)
+{
+	uint32_t rate;
+
+	if (hal_sampling_rate(s->hal, port->if_index, &rate) < 0)
+		return false;
+	port->draws_itself = port->kept_elsewhere = true;
+	port->config.enabled = rate > 0;
+	if (rate > 0)
+		port->config.mean_skip = port->mean_in_force = rate;
+	return true;
+}
+
 static void
 begin_sampling(struct sampling *s, struct sampled_port *port)
 {
+	if (follow_device(s, port))
+		return;
 	set_rate(s, port);
 	if (!port->draws_itself)
 		fill(s, port);
@@ -377,6 +398,8 @@ follow_rate(struct sampling *s, struct sampled_port *port, const struct hal_coun
 {
 	uint32_t before = port->mean_in_force;
 
+	if (port->kept_elsewhere)
+		return;
 	port->mean_in_force = rate_cap_mean(&port->cap, port->config.max_samples_per_s,
 	    port->config.mean_skip, before, hal_steady_us(s->hal), pool_of(counters));
 	if (port->mean_in_force == before)
@@ -585,7 +608,7 @@ static void
 follow_speed(struct sampling *s, const struct sampled_port *port)
 {
 	struct sampling_port_config config = port->config;
-	uint32_t by_speed = config.mean_is_set ? 0 : skip_of_speed(s, port->if_index);
+	uint32_t by_speed = config.mean_is_set || port->kept_elsewhere ? 0 : skip_of_speed(s, port->if_index);
 
 	if (by_speed == 0 || by_speed == config.mean_skip)
 		return;
@@ -600,7 +623,7 @@ sampling_on_port(struct sampling *s, const struct hal_port_event *event)
 
 	if (event->happening == HAL_PORT_CAME)
 		port_came(s, event->if_index);
-	else if (port != NULL && event->happening == HAL_PORT_CHANGED)
+	else if (port != NULL && event->happening == HAL_PORT_CHANGED && !follow_device(s, port))
 		follow_speed(s, port);
 	else if (port != NULL && event->happening == HAL_PORT_LEFT)
 		port_left(port);
@@ -750,12 +773,15 @@ sampling_get_port(const struct sampling *s, uint32_t if_index, struct sampling_p
 	return 0;
 }
 
-/* If the kernel or the hardware refuses the rate, the configuration stays as it was. */
+/* If the kernel or the hardware refuses the rate, the configuration stays as it was. One that another program keeps is
+ * in force when the device says so. */
 static int
 change_rate(struct sampling *s, struct sampled_port *port, const struct sampled_port *before)
 {
 	int rc = set_rate(s, port);
 
+	if (rc == 0 && port->kept_elsewhere)
+		port->mean_in_force = before->mean_in_force;
 	if (rc < 0) {
 		port->config = before->config;
 		port->mean_in_force = before->mean_in_force;
@@ -771,7 +797,8 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 
 	if (port == NULL)
 		return -ENODEV;
-	if (sampling_check_port(config) < 0)
+	if (sampling_check_port(config) < 0 ||
+	    (config->mean_skip > EASE_DRAWN_MEAN_MAX && !port->kept_elsewhere))
 		return -EINVAL;
 	before = *port;
 	switched = config->enabled != port->config.enabled;

@@ -31,7 +31,8 @@ enum { SAMPLING_MAX_PER_SECOND = 1000000 }; /* upper bound of easePortMaxSamples
 
 struct sampling_port_config {
 	bool enabled;		    /* easePortAdminStatus up */
-	uint32_t mean_skip;	    /* frames per sample, 1..EASE_MEAN_SKIP_MAX */
+	/* Frames per sample, 1..EASE_DRAWN_MEAN_MAX; of a port whose rate another program keeps, ..EASE_MEAN_SKIP_MAX. */
+	uint32_t mean_skip;
 	bool mean_is_set;	    /* by a manager: it no longer follows the port's speed */
 	uint32_t header_octets;	    /* EASE_HEADER_MIN_OCTETS..EASE_HEADER_MAX_OCTETS */
 	uint32_t max_samples_per_s; /* above it the mean skip in force is raised; 0: no cap */

@@ -338,8 +338,8 @@ static const struct {
 } out_of_range[] = {
     {"direction 0", EASE_PART_SAMPLE, 1, 0},
     {"direction 3", EASE_PART_SAMPLE, 1, 3},
-    {"skip over 20 bits", EASE_PART_SAMPLE, 19, 0x10},
-    {"mean skip over its limit", EASE_PART_SAMPLE, 23, 0x08},
+    {"skip over 24 bits", EASE_PART_SAMPLE, 18, 0x01},
+    {"mean skip over its limit", EASE_PART_SAMPLE, 23, 0x81},
     {"kept more than are there", EASE_PART_SAMPLE, 51, 65},
     {"kept fewer than are there", EASE_PART_SAMPLE, 51, 63},
     {"frame shorter than what was kept", EASE_PART_SAMPLE, 48, 0},

@@ -21,6 +21,7 @@ agent/chip/*_model_*     agent/chip/*_model.h agent/chip/*_model_private.h agent
 agent/chip/*             !agent/chip/*_model* agent/chip/* agent/bus/* agent/hal/hal_provider.h common/*
 agent/device/*           agent/device/* agent/chip/* agent/bus/* agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/linux/*            agent/linux/* agent/hal/hal_provider.h agent/hal/hal.h common/*
+agent/sonic/*            agent/sonic/* agent/linux/netlink.h agent/linux/psample.h agent/linux/own_frames.h agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/sampling/*         agent/sampling/* agent/hal/hal.h common/*
 agent/snmp/*             agent/snmp/* common/* net-snmp/*
 agent/rmon/*             agent/rmon/* agent/hal/hal.h agent/snmp/mib_table.h agent/snmp/managed_table.h common/*

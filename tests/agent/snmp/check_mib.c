@@ -345,7 +345,7 @@ START_TEST(every_refusal_before_anything_changes)
 	ck_assert_int_eq(add(&t, port, port_name(port, 2, 1), text("5", 1)), MIB_WRONG_TYPE);
 	ck_assert_int_eq(add(&t, port, port_name(port, 2, 1), integer(MIB_GAUGE32, 0)),
 	    MIB_WRONG_VALUE);
-	ck_assert_int_eq(add(&t, port, port_name(port, 2, 1), integer(MIB_GAUGE32, 524289)),
+	ck_assert_int_eq(add(&t, port, port_name(port, 2, 1), integer(MIB_GAUGE32, 8388609)),
 	    MIB_WRONG_VALUE);
 	ck_assert_int_eq(add(&t, port, port_name(port, 5, 1), integer(MIB_INTEGER, 0)),
 	    MIB_WRONG_VALUE);
@@ -357,7 +357,7 @@ START_TEST(every_refusal_before_anything_changes)
 	ck_assert_uint_eq(t.n, 0);
 	ck_assert_int_eq(add(&t, x, port_name(x, 18, 1), text(long_text, 64)), MIB_NO_ERROR);
 	ck_assert_int_eq(add(&t, x, port_name(x, 18, 1), text("", 0)), MIB_NO_ERROR);
-	ck_assert_int_eq(add(&t, port, port_name(port, 2, 1), integer(MIB_GAUGE32, 524288)),
+	ck_assert_int_eq(add(&t, port, port_name(port, 2, 1), integer(MIB_GAUGE32, 8388608)),
 	    MIB_NO_ERROR);
 	ck_assert_uint_eq(fixture.n_tests + fixture.n_commits, 0);
 	ck_assert_str_eq(fixture.ports[0].alias, "to desk 1");

@@ -314,7 +314,7 @@ static int
 check_options(const struct accuracy *a)
 {
 	const struct coverage_options *o = &a->options;
-	uint32_t most = EASE_MEAN_SKIP_MAX / (o->rate_change ? COVERAGE_RATE_FACTOR : 1);
+	uint32_t most = EASE_DRAWN_MEAN_MAX / (o->rate_change ? COVERAGE_RATE_FACTOR : 1);
 
 	if (o->mean_skip < 1 || o->mean_skip > most || !is_probability(o->loss) ||
 	    !is_probability(a->impairment.lose) || !is_probability(a->impairment.duplicate) ||

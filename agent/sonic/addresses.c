@@ -1,0 +1,210 @@
+#include "agent/sonic/addresses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOTS = 256, OBJECTS_MAX = 65536 };
+
+static size_t
+spread(uint64_t key, size_t n_slots)
+{
+	key *= 0x9e3779b97f4a7c15ull;
+	return (key ^ key >> 32) & (n_slots - 1);
+}
+
+/* ---- objects ---- */
+
+void
+sai_map_free(struct sai_map *map)
+{
+	free(map->slots);
+	*map = (struct sai_map){0};
+}
+
+static struct sai_pair *
+pair_at(const struct sai_map *map, uint64_t object)
+{
+	size_t i = spread(object, map->n_slots);
+
+	while (map->slots[i].object != 0 && map->slots[i].object != object)
+		i = (i + 1) & (map->n_slots - 1);
+	return &map->slots[i];
+}
+
+static int
+widen_map(struct sai_map *map)
+{
+	struct sai_map wider = {.n = map->n, .n_slots = map->n_slots ? 2 * map->n_slots : FIRST_SLOTS};
+
+	if (2 * (map->n + 1) <= map->n_slots)
+		return 0;
+	if (map->n >= OBJECTS_MAX)
+		return -ENOSPC;
+	wider.slots = calloc(wider.n_slots, sizeof(*wider.slots));
+	if (!wider.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < map->n_slots; i++)
+		if (map->slots[i].object != 0)
+			*pair_at(&wider, map->slots[i].object) = map->slots[i];
+	free(map->slots);
+	*map = wider;
+	return 0;
+}
+
+int
+sai_map_put(struct sai_map *map, uint64_t object, uint64_t value)
+{
+	struct sai_pair *pair;
+	int rc = widen_map(map);
+
+	if (rc < 0)
+		return rc;
+	pair = pair_at(map, object);
+	if (pair->object == object && pair->value == value)
+		return 0;
+	map->n += pair->object == 0;
+	*pair = (struct sai_pair){object, value};
+	return 1;
+}
+
+uint64_t
+sai_map_get(const struct sai_map *map, uint64_t object)
+{
+	return map->n_slots > 0 ? pair_at(map, object)->value : 0;
+}
+
+/* ---- addresses ---- */
+
+void
+addresses_free(struct sonic_addresses *t)
+{
+	free(t->slots);
+	sai_map_free(&t->vlans);
+	sai_map_free(&t->bridge_ports);
+	*t = (struct sonic_addresses){0};
+}
+
+static size_t
+home_of(const struct fdb_key *key, size_t n_slots)
+{
+	uint64_t mac = 0;
+
+	memcpy(&mac, key->mac, sizeof(key->mac));
+	return spread(mac ^ key->vlan << 20 ^ key->vlan >> 44, n_slots);
+}
+
+static bool
+same_key(const struct fdb_key *a, const struct fdb_key *b)
+{
+	return a->by_object == b->by_object && a->vlan == b->vlan && memcmp(a->mac, b->mac, 6) == 0;
+}
+
+/* The slot of this address, or the free slot for it. */
+static struct sonic_address *
+slot_of(const struct sonic_addresses *t, const struct fdb_key *key)
+{
+	size_t i = home_of(key, t->n_slots);
+
+	while (t->slots[i].bridge_port != 0 && !same_key(&t->slots[i].key, key))
+		i = (i + 1) & (t->n_slots - 1);
+	return &t->slots[i];
+}
+
+static int
+make_room(struct sonic_addresses *t)
+{
+	struct sonic_addresses wider = *t;
+
+	if (2 * (t->n + 1) <= t->n_slots)
+		return 0;
+	wider.n_slots = t->n_slots ? 2 * t->n_slots : FIRST_SLOTS;
+	wider.slots = calloc(wider.n_slots, sizeof(*wider.slots));
+	if (!wider.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n_slots; i++)
+		if (t->slots[i].bridge_port != 0)
+			*slot_of(&wider, &t->slots[i].key) = t->slots[i];
+	free(t->slots);
+	*t = wider;
+	return 0;
+}
+
+int
+addresses_put(struct sonic_addresses *t, const struct fdb_key *key, uint64_t bridge_port, uint8_t status)
+{
+	struct sonic_address *slot, before;
+	int rc = make_room(t);
+
+	if (rc < 0)
+		return rc;
+	slot = slot_of(t, key);
+	before = *slot;
+	if (before.bridge_port == 0 && t->n >= HAL_MAX_ADDRESSES)
+		return -ENOSPC;
+	*slot = (struct sonic_address){bridge_port, *key, status, t->pass};
+	t->n += before.bridge_port == 0;
+	t->changes += before.bridge_port != bridge_port || before.status != status;
+	return before.bridge_port != bridge_port;
+}
+
+/* Fills the hole with a later entry of the same run, so that searches do not end too early. */
+static void
+empty_slot(struct sonic_addresses *t, size_t hole)
+{
+	size_t mask = t->n_slots - 1;
+
+	for (size_t i = (hole + 1) & mask; t->slots[i].bridge_port != 0; i = (i + 1) & mask) {
+		size_t home = home_of(&t->slots[i].key, t->n_slots);
+
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		t->slots[hole] = t->slots[i];
+		hole = i;
+	}
+	t->slots[hole] = (struct sonic_address){0};
+	t->n--;
+	t->changes++;
+}
+
+void
+addresses_remove(struct sonic_addresses *t, const struct fdb_key *key)
+{
+	struct sonic_address *slot;
+
+	if (t->n_slots == 0)
+		return;
+	slot = slot_of(t, key);
+	if (slot->bridge_port != 0)
+		empty_slot(t, (size_t)(slot - t->slots));
+}
+
+void
+addresses_begin_pass(struct sonic_addresses *t)
+{
+	t->pass++;
+}
+
+/* An entry that fills a hole may come from before it, from the table's beginning: a second round finds those. */
+void
+addresses_end_pass(struct sonic_addresses *t)
+{
+	for (unsigned round = 0; round < 2; round++)
+		for (size_t i = 0; i < t->n_slots;)
+			if (t->slots[i].bridge_port != 0 && t->slots[i].pass != t->pass)
+				empty_slot(t, i);
+			else
+				i++;
+}
+
+bool
+addresses_resolve(const struct sonic_addresses *t, const struct sonic_address *address, uint16_t *vlan,
+    uint64_t *port)
+{
+	uint64_t number = address->key.by_object ? sai_map_get(&t->vlans, address->key.vlan)
+						 : address->key.vlan;
+
+	*vlan = (uint16_t)number;
+	*port = sai_map_get(&t->bridge_ports, address->bridge_port);
+	return number >= 1 && number <= HAL_VLAN_MAX && *port != 0;
+}

@@ -1,0 +1,92 @@
+#!/bin/bash
+# device = sonic as a management station sees it: snmpwalk over snmpd against what a generator wrote to a Redis server
+# in the words of SONiC's schema (sonic_rig.h), with one port without counters in the middle; SETs, refused SETs, and
+# changes by others. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+. "$(dirname "$0")/../../support/rig.sh"
+
+if ! [ -x "$build/tests/agent/sonic/sonic_server" ]; then
+	skip 'all' 'this build has no libhiredis'
+	exit 0
+fi
+for need in redis-server redis-cli; do
+	command -v $need >/dev/null || { skip 'all' "$need is not there"; exit 0; }
+done
+
+# ---- a switch of 128 ports ----
+
+rig_new
+"$build/tests/agent/sonic/sonic_server" 128 4 6 500 77 >"$rig/generator" &
+server_pid=$!
+disown "$server_pid"
+trap 'rig_stop; rig_end "$server_pid"; rm -rf "$rig"' EXIT
+wait_for 10 grep -qx end "$rig/generator" || { fail 'start' 'redis-server was not filled'; exit 1; }
+config=$(head -n 1 "$rig/generator")
+sort "$rig/generator" >"$rig/truth"
+socket=$(jq -r .INSTANCES.redis.unix_socket_path "$config")
+db() { redis-cli -s "$socket" -n "$@"; } # NUMBER COMMAND...
+
+rig_snmpd || { fail 'start' 'snmpd did not come up'; exit 1; }
+cat >"$rig/agent.conf" <<END
+device = sonic
+sonic_database_config = "$config"
+agentx_socket = "unix:$rig/agentx/master"
+state_dir = "$rig/agent"
+run_as = root
+END
+"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
+agent_pid=$!
+disown "$agent_pid"
+
+walk() { client snmpwalk -Oqn "127.0.0.1:$agent_port" "$1"; }
+column() { # NAME OID: "NAME.INDEX VALUE"
+	walk "$2" | sed "s/^\.${2//./\\.}\./$1./; s/\"//g; s/ *$//; s/^\([^ ]*\)$/\1 /"
+}
+has_counters() { [ "$(walk $if_x.6 | wc -l)" -ge 127 ]; }
+wait_for 15 has_counters || { fail 'start' 'the agent did not come up'; exit 1; }
+
+columns="ifName=$if_x.1 ifHighSpeed=$if_x.15 ifAlias=$if_x.18 ifHCInOctets=$if_x.6 ifHCInUcastPkts=$if_x.7
+    ifHCInMulticastPkts=$if_x.8 ifHCInBroadcastPkts=$if_x.9 ifHCOutOctets=$if_x.10 ifHCOutUcastPkts=$if_x.11
+    ifHCOutMulticastPkts=$if_x.12 ifHCOutBroadcastPkts=$if_x.13
+    ifDescr=1.3.6.1.2.1.2.2.1.2 ifMtu=1.3.6.1.2.1.2.2.1.4 ifAdminStatus=1.3.6.1.2.1.2.2.1.7
+    ifOperStatus=1.3.6.1.2.1.2.2.1.8 ifInDiscards=1.3.6.1.2.1.2.2.1.13 ifInErrors=1.3.6.1.2.1.2.2.1.14
+    ifOutDiscards=1.3.6.1.2.1.2.2.1.19 ifOutErrors=1.3.6.1.2.1.2.2.1.20
+    dot3StatsFCSErrors=1.3.6.1.2.1.10.7.2.1.3 dot3InPauseFrames=1.3.6.1.2.1.10.7.10.1.3
+    dot3OutPauseFrames=1.3.6.1.2.1.10.7.10.1.4 dot1qTpFdbPort=1.3.6.1.2.1.17.7.1.2.2.1.2"
+for pair in $columns; do
+	name=${pair%%=*}
+	grep "^$name\." "$rig/truth" | sed 's/^\([^ ]*\)$/\1 /' >"$rig/want"
+	# Ports only: LAGs and VLANs have numbers from 1000 on.
+	column "$name" "${pair#*=}" | awk -v fdb="$([ "$name" = dot1qTpFdbPort ] && echo 1)" \
+	    '{ n = $1; sub(/.*\./, "", n); if (fdb || n + 0 < 1000) print }' | sort >"$rig/have"
+	[ -s "$rig/want" ] || fail "$name" 'the generator has no such truth'
+	expect "$name is the generator's" "$(diff "$rig/want" "$rig/have" | head -n 3)" ''
+done
+expect 'LAGs, VLANs and the management port have their numbers' \
+    "$(column n $if_x.1 | awk -F'[. ]' '$2 >= 1000 { print $2 "=" $3 }' | paste -sd' ')" \
+    "1001=PortChannel1 1002=PortChannel2 1003=PortChannel3 1004=PortChannel4 2010=Vlan10 2011=Vlan11 2012=Vlan12 2013=Vlan13 2014=Vlan14 2015=Vlan15 10000=eth0"
+expect 'a row has its own index' "$(walk 1.3.6.1.2.1.2.2.1.1 | sed 's/.*\.//' | awk '$1 != $2' | wc -l)" 0
+expect 'a LAG runs on its ports' "$(walk 1.3.6.1.2.1.31.1.2.1.3.1001 | sed 's/.*\.1001\.//' | paste -sd' ')" '121 1 122 1'
+expect 'RMON counts the port'\''s frames' "$(snmp_get $ether_stats.5.3)" "$((1000000007 * 3 + 100003 * 20))"
+
+# ---- SET ----
+
+reason() { client snmpset "127.0.0.1:$agent_port" "$@" 2>&1 | sed -n 's/^Reason: \([a-zA-Z]*\).*/\1/p'; }
+skip_of=$ease.1.2.1.2
+in_force_column=$(port_column easePortMeanSkipInForce)
+expect 'a port that SONiC does not sample' "$(snmp_get $ease.1.2.1.1.3)" 2
+expect 'too small a skip' "$(reason $skip_of.3 u 255)" inconsistentValue
+expect 'too large a skip' "$(reason $skip_of.3 u 8388609)" wrongValue
+expect 'the reason is in the log' "$(grep -c 'Ethernet2: a mean skip of 255 is refused: SONiC takes 256 to 8388608' "$rig/agent.log")" 1
+expect 'both at once are refused as one' "$(reason $skip_of.3 u 300 $skip_of.4 u 255)" inconsistentValue
+expect 'nothing was written' "$(db 4 EXISTS 'SFLOW_SESSION|Ethernet2')" 0
+expect 'a skip is taken' "$(reason $skip_of.3 u 8192)" ''
+written() { [ "$(db 4 HMGET 'SFLOW_SESSION|Ethernet2' admin_state sample_rate | paste -sd' ')" = 'up 8192' ]; }
+wait_for 5 written && pass 'it is in CONFIG_DB' || fail 'it is in CONFIG_DB' "$(db 4 HGETALL 'SFLOW_SESSION|Ethernet2')"
+db 0 HSET SFLOW_SESSION_TABLE:Ethernet2 admin_state up sample_rate 8192 sample_direction rx >/dev/null
+in_force() { [ "$(snmp_get $ease.1.2.1.$in_force_column.3)" = "$1" ]; }
+wait_for 5 in_force 8192 && [ "$(snmp_get $ease.1.2.1.1.3)" = 1 ] && pass 'it is in force' || fail 'it is in force' "$(snmp_get $ease.1.2.1.$in_force_column.3)"
+db 0 HSET SFLOW_SESSION_TABLE:Ethernet2 sample_rate 30000 >/dev/null
+wait_for 5 in_force 30000 && pass 'an operator'\''s change is seen' ||
+    fail 'an operator'\''s change is seen' "$(snmp_get $ease.1.2.1.$in_force_column.3)"
+expect 'also as what is set' "$(snmp_get $skip_of.3)" 30000
+exit $failed
