@@ -88,9 +88,8 @@ name_own_ports(const struct agent_config *config, uint16_t ports[LINUX_OWN_PORTS
 	return n;
 }
 
-static int
-create_sonic(const struct agent_config *config, struct hal_device **device, char *error,
-    size_t error_size)
+static struct sonic_config
+sonic_from(const struct agent_config *config)
 {
 	enum { LOAD_WAIT_MS = 3000 };
 	struct sonic_config sonic = {
@@ -103,6 +102,15 @@ create_sonic(const struct agent_config *config, struct hal_device **device, char
 	};
 
 	sonic.n_own_ports = name_own_ports(config, sonic.own_ports);
+	return sonic;
+}
+
+static int
+create_sonic(const struct agent_config *config, struct hal_device **device, char *error,
+    size_t error_size)
+{
+	const struct sonic_config sonic = sonic_from(config);
+
 	return sonic_create(&sonic, device, error, error_size);
 }
 
@@ -435,6 +443,7 @@ int
 agent_check(const struct agent_config *config, FILE *picture, char *error, size_t error_size)
 {
 	struct emulated_config emulated = emulated_from(config);
+	struct sonic_config sonic = sonic_from(config);
 	int rc;
 
 	agent_privilege_print(config, picture);
@@ -448,6 +457,8 @@ agent_check(const struct agent_config *config, FILE *picture, char *error, size_
 		rc = emulated_check(&emulated, picture, error, error_size);
 	if (rc == 0 && config->device == AGENT_DEVICE_LINUX)
 		rc = linux_check(&(struct linux_config){.clock = &clock_system}, picture, error, error_size);
+	if (rc == 0 && config->device == AGENT_DEVICE_SONIC)
+		rc = sonic_check(&sonic, error, error_size);
 	if (rc < 0 && error[0] == '\0')
 		snprintf(error, error_size, "%s", strerror(-rc));
 	return rc;

@@ -224,7 +224,7 @@ interfaces_list(struct sonic_interfaces *t)
 	for (size_t i = 0; i < t->n; i++)
 		if (t->all[i]->has_entry)
 			list[n++] = t->all[i];
-	same = n == t->n_served && memcmp(list, t->served, n * sizeof(*list)) == 0;
+	same = n == t->n_served && (n == 0 || memcmp(list, t->served, n * sizeof(*list)) == 0);
 	free(t->served);
 	t->served = list;
 	t->n_served = n;

@@ -338,6 +338,14 @@ take_config(struct sonic_device *d, const struct sonic_config *config)
 }
 
 int
+sonic_check(const struct sonic_config *config, char *error, size_t error_size)
+{
+	struct redis_address addresses[SONIC_N_DATABASES];
+
+	return database_config_read(config->database_config, config->by_tcp, addresses, error, error_size);
+}
+
+int
 sonic_create(const struct sonic_config *config, struct hal_device **device, char *error, size_t error_size)
 {
 	struct sonic_device *d = calloc(1, sizeof(*d));

@@ -9,8 +9,14 @@
 int
 sonic_create(const struct sonic_config *config, struct hal_device **device, char *error, size_t error_size)
 {
-	(void)config;
 	(void)device;
+	return sonic_check(config, error, error_size);
+}
+
+int
+sonic_check(const struct sonic_config *config, char *error, size_t error_size)
+{
+	(void)config;
 	snprintf(error, error_size, "this easeagentd was built without libhiredis and cannot serve a SONiC switch");
 	return -ENOTSUP;
 }
