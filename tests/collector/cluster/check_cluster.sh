@@ -66,6 +66,7 @@ write_config() { # NAME [LINE...]
 			store = "$work/$name.db"
 			flush_interval = 100
 			clock_tolerance = 0
+			device_names = "$work/devices"
 		END
 		[ $# = 0 ] || printf '%s\n' "$@"
 	} >"$work/$name.conf"
@@ -133,6 +134,8 @@ equal_report() { # DATABASE REFERENCE REPORT [OPTION...]
 export CLICKHOUSE_PASSWORD=secret
 
 both=ea05000000000001 misses=ea05000000000002 alone=ea05000000000003 moves=ea05000000000004 returns=ea05000000000005
+printf '%s\n' "agent $both name first site one" "agent $misses site one" "agent $alone name \"the third\" site two" \
+    "port * e-* name x*" "port $alone e-2 site one" >"$work/devices"
 clickhouse_start 2 secret || { fail 'servers' 'they did not start'; exit 1; }
 record "$work/feed.pcap" || { fail 'feed' 'no notifications were recorded'; exit 1; }
 cut $both a 1; cut $both b 1
@@ -163,14 +166,14 @@ for name in a b; do ship_config $name ease; done
 for name in c d; do ship_config $name moved; done
 schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
 expect 'schema: printed before there is one' \
-    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 20
+    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 21
 expect 'schema: without the password' "$(grep -c secret <<<"$schema")" 0
 # Tables as version 1 had them: the collectors bring them to today's.
 make_first_version() {
 	local i
 	"$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema | sed -e '/^--/d; /^ALTER/d' \
 	    -e 's/ cut_pkts Float64, cut_octets Float64, cut_numbers Float64, w_max Float64,//' \
-	    -e '/agent_identity/d; /VALUES ([2-9])/d' >"$work/first.sql"
+	    -e '/agent_identity\|\.naming/d; /VALUES ([2-9])/d' >"$work/first.sql"
 	for i in 0 1; do
 		while IFS= read -r -d ';' statement; do
 			[ -z "${statement//[[:space:]]/}" ] || ch $i "$statement" || return 1
@@ -225,6 +228,8 @@ reports() { # DATABASE REFERENCE
 	equal_report "$1" "$2" conversations --versus 1m
 	equal_report "$1" "$2" connections --by src --addr 10.0.0.0/8
 	equal_report "$1" "$2" connections --addr 10.0.0.0/8
+	equal_report "$1" "$2" talkers --per site
+	equal_report "$1" "$2" talkers --filter 'site two and not if e-1'
 	expect 'report: matrix as a grid' "$(grid "$(cluster_url "$1")")" "$(grid "sqlite:$work/$2.db")"
 	[ -n "${EASE_LONG:-}" ] || return
 	for by in src dst pair subnet vlan; do equal_report "$1" "$2" talkers --by $by --top 100; done
