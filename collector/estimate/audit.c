@@ -143,7 +143,9 @@ between(const struct span *span, size_t first, size_t last, double age_s)
 	    .to = samples_until(span, (double)span->counters[last].time_us - 1e6 * age_s),
 	};
 
-	b.taken = span->taken[b.to] - span->taken[b.from];
+	b.taken = span->counters[last].numbers - span->counters[first].numbers;
+	if (isnan(b.taken))
+		b.taken = span->taken[b.to] - span->taken[b.from];
 	return b;
 }
 
@@ -269,7 +271,10 @@ judge_rate(const struct span *span, struct audit_result *r)
 {
 	double frames = round(frames_between(span, r, 0, span->n_counters - 1));
 	struct rise taken = rise_over_all(span, taken_until, false);
+	double told = span->counters[span->n_counters - 1].numbers - span->counters[0].numbers;
 
+	if (!isnan(told)) /* read together with the counters */
+		taken = (struct rise){told, told, told};
 	r->counted = frames;
 	if (frames > 0 && !(span->in->shared_numbers && is_thinned(span)))
 		judge_proportion(span, r, taken.least, taken.now, taken.most, frames);

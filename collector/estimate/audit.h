@@ -39,6 +39,7 @@ struct audit_counters {
 	uint64_t discontinuity_us;
 	double pkts[AUDIT_DIRECTIONS], octets[AUDIT_DIRECTIONS]; /* totals */
 	double pool[AUDIT_DIRECTIONS]; /* frames that could have been sampled; NAN: only samples tell it */
+	double numbers; /* the newest number given out when they were read; NAN: only samples tell it */
 };
 
 struct audit_input {

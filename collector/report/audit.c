@@ -230,8 +230,13 @@ faults_to_say(const struct audit_result *r)
 {
 	const unsigned explains = AUDIT_FILTERED | AUDIT_SMALL_LEFT_OUT | AUDIT_LARGE_LEFT_OUT | AUDIT_LESS_UNDER_LOAD |
 	    AUDIT_MORE_UNDER_LOAD;
+	unsigned say = r->faults;
 
-	return r->faults & explains ? r->faults & ~(unsigned)AUDIT_RATE_OFF : r->faults;
+	if (say & explains)
+		say &= ~(unsigned)AUDIT_RATE_OFF;
+	if (say & AUDIT_CLOCK_OFF)
+		say &= ~(unsigned)AUDIT_CLOCK_DRIFTS;
+	return say;
 }
 
 static void

@@ -174,7 +174,8 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 	reader->n_counters = 0;
 	query_set_fetch_range(query, QUERY_COUNTERS_WITHIN, query->range.from_us, query->range.to_us);
 	stmt = query_prepare_kept(query, "SELECT time_us, received_us, discontinuity_us, in_ucast, in_mcast, in_bcast,"
-	    " out_ucast, out_mcast, out_bcast, in_octets, out_octets, pool_in, pool_out, boot FROM counter"
+	    " out_ucast, out_mcast, out_bcast, in_octets, out_octets, pool_in, pool_out, boot, last_sequence"
+	    " FROM counter"
 	    " WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4 ORDER BY time_us");
 	if (!stmt)
 		return -EIO;
@@ -183,8 +184,8 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)query->range.from_us);
 	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)query->range.to_us);
 	while ((err = query_step(query, stmt)) == 1) {
-		/* of sFlow the collector computes it */
-		bool counts_pool = sqlite3_column_int64(stmt, 13) < SFLOW_BOOTS;
+		/* of sFlow the collector fills in what it knows */
+		bool is_ease = sqlite3_column_int64(stmt, 13) < SFLOW_BOOTS;
 
 		if (!has_room(query, (void **)&reader->counters, &reader->counters_room, reader->n_counters,
 		    sizeof(*reader->counters))) {
@@ -196,7 +197,8 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 		    .discontinuity_us = query_u64(stmt, 2),
 		    .pkts = {sum3(stmt, 3), sum3(stmt, 6)},
 		    .octets = {query_count(stmt, 9), query_count(stmt, 10)},
-		    .pool = {counts_pool ? query_count(stmt, 11) : NAN, counts_pool ? query_count(stmt, 12) : NAN},
+		    .pool = {is_ease ? query_count(stmt, 11) : NAN, is_ease ? query_count(stmt, 12) : NAN},
+		    .numbers = is_ease ? sqlite3_column_double(stmt, 14) : NAN,
 		};
 	}
 	query_give_back(query, stmt);

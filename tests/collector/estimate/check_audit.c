@@ -168,7 +168,8 @@ count(struct run *r, double at_s)
 	*c = (struct audit_counters){.time_us = device_us(r, at_s),
 	    .received_us = START_US + (uint64_t)(1e6 * (at_s + 0.001 + 0.05 * uniform(r))),
 	    .discontinuity_us = r->discontinuity_us, .pkts = {r->pkts[0], r->pkts[1]},
-	    .octets = {r->octets[0], r->octets[1]}, .pool = {NAN, NAN}};
+	    .octets = {r->octets[0], r->octets[1]}, .pool = {NAN, NAN},
+	    .numbers = s->tells_period ? r->sequence : NAN};
 	if (s->tells_period)
 		memcpy(c->pool, r->taken_pool, sizeof(c->pool));
 }

@@ -46,14 +46,14 @@ teardown(void)
 }
 
 static void
-count(const struct port *p, int second, double frames)
+count(const struct port *p, int second, double frames, int sequence)
 {
 	unsigned long long at_us = REPORT_STORE_T0 + (unsigned long long)second * SECOND;
 	double pool = p->boot < SFLOW_BOOT ? frames * p->passes : frames;
 
 	report_store_sql(&store, "INSERT INTO counter VALUES(%d, %d, %llu, %ld, %llu, %.0f, %.0f, 0, 0, 0, 0,"
-	    " 0, 0, 0, 0, 0, 0, 0, 0, 0, %.0f, 0, 0, 0, 0)", p->agent, p->if_index, at_us, p->boot, at_us + 1000,
-	    700 * frames, frames, pool);
+	    " 0, 0, 0, 0, 0, 0, 0, 0, %d, %.0f, 0, 0, 0, 0)", p->agent, p->if_index, at_us, p->boot, at_us + 1000,
+	    700 * frames, frames, sequence, pool);
 }
 
 static void
@@ -81,16 +81,17 @@ add(const struct port *p)
 {
 	double frames = MINUTES * 60.0 * FRAMES_S, reached = 0;
 	unsigned period = next_period(p);
-	int sequence = 0;
+	int sequence = 0, counted = 0;
 	char name[16];
 
 	snprintf(name, sizeof(name), "e-%d", p->if_index);
 	report_store_port(&store, p->agent, p->if_index, name, 1);
 	report_store_sql_text(&store, "BEGIN");
-	for (reached = period; reached < frames * p->passes; period = next_period(p), reached += period)
+	for (reached = period; reached < frames * p->passes; period = next_period(p), reached += period) {
+		for (; counted * FRAMES_S * p->passes < reached; counted += 20)
+			count(p, counted, (double)counted * FRAMES_S, sequence);
 		sample(p, ++sequence, reached / p->passes / FRAMES_S, reached, period);
-	for (int second = 0; second <= MINUTES * 60; second += 20)
-		count(p, second, (double)second * FRAMES_S);
+	}
 	for (int minute = 0; minute < MINUTES; minute++) {
 		report_store_window(&store, minute, p->agent, p->if_index, 60 * FRAMES_S, 60 * FRAMES_S * 700);
 		report_store_samples(&store, minute, p->agent, p->if_index, sequence / MINUTES, MEAN, 700, 1,
@@ -180,7 +181,7 @@ START_TEST(a_port_without_samples_is_named)
 	report_store_port(&store, 1, 2, "e-2", 1);
 	for (int minute = 0; minute < MINUTES; minute++)
 		report_store_window(&store, minute, 1, 2, 60 * FRAMES_S, 60 * FRAMES_S * 700);
-	count(&other, 0, 0);
+	count(&other, 0, 0, 0);
 	j = ask();
 	ck_assert_str_eq(text_of(j, 1, "verdict"), "not sampled");
 	ck_assert_str_eq(text_of(j, 2, "port"), "all ports");
