@@ -170,6 +170,12 @@ struct judged {
 	struct audit_result result;
 };
 
+static bool
+has_samples(const struct query_port *port)
+{
+	return port->side[EASE_IN].all.n + port->side[EASE_OUT].all.n > 0;
+}
+
 /* ---- texts ---- */
 
 static void __attribute__((format(printf, 2, 3)))
@@ -374,6 +380,10 @@ add_port(struct report_result *result, const struct judged *j)
 	row[COLUMN_IF_INDEX] = cell_number(j->port->if_index);
 	row[COLUMN_SAMPLES] = cell_number(r->received);
 	fill_known(&row[COLUMN_COUNTED], r->counted);
+	if (r->mean <= 0 && has_samples(j->port)) {
+		row[COLUMN_VERDICT] = cell_text("its samples are not kept any more");
+		return 0;
+	}
 	fill_verdict(row, r);
 	if (r->mean <= 0)
 		return 0;
@@ -471,12 +481,6 @@ mean_of_agent(const struct query *query, const struct query_agent *agent)
 	return mean;
 }
 
-static bool
-has_samples(const struct query_port *port)
-{
-	return port->side[EASE_IN].all.n + port->side[EASE_OUT].all.n > 0;
-}
-
 static int
 judge_ports(struct query *query, struct judged *judged, size_t n, size_t n_sampled)
 {
@@ -499,18 +503,11 @@ judge_ports(struct query *query, struct judged *judged, size_t n, size_t n_sampl
 	return err;
 }
 
-/* A port whose samples are not kept any more has sums, and nothing to judge. */
-static bool
-has_row(const struct judged *j)
-{
-	return !has_samples(j->port) || j->result.mean > 0;
-}
-
 static int
 add_ports(struct query *query, struct report_result *result)
 {
 	struct judged *judged = calloc(query->n_ports + 1, sizeof(*judged));
-	size_t n = 0, n_sampled = 0, n_kept = 0;
+	size_t n = 0, n_sampled = 0;
 	int err = judged ? 0 : -ENOMEM;
 
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
@@ -526,12 +523,9 @@ add_ports(struct query *query, struct report_result *result)
 	if (err == 0)
 		err = judge_ports(query, judged, n, n_sampled > 0 ? n_sampled : 1);
 	for (size_t i = 0; err == 0 && i < n; i++)
-		if (has_row(&judged[i]))
-			judged[n_kept++] = judged[i];
-	for (size_t i = 0; err == 0 && i < n_kept; i++)
 		err = add_port(result, &judged[i]);
 	if (err == 0)
-		err = add_all(result, judged, n_kept);
+		err = add_all(result, judged, n);
 	free(judged);
 	return err;
 }

@@ -210,6 +210,10 @@ START_TEST(numbers_of_a_source)
 	j = ask();
 	ck_assert_str_eq(text_of(j, 0, "verdict"), "sound");
 	json_decref(j);
+	report_store_sql_text(&store, "DELETE FROM sample");
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "verdict"), "its samples are not kept any more");
+	json_decref(j);
 }
 END_TEST
 
