@@ -64,7 +64,9 @@ clickhouse_configure() { # I
 	END
 	cat >"$dir/users.xml" <<-END
 		<yandex>
-		<profiles><default><max_memory_usage>$clickhouse_memory</max_memory_usage></default></profiles>
+		<profiles><default><max_memory_usage>$clickhouse_memory</max_memory_usage>
+		    <max_threads>2</max_threads><background_pool_size>2</background_pool_size>
+		    <background_schedule_pool_size>2</background_schedule_pool_size></default></profiles>
 		<users>
 		<default><password></password><networks><ip>::/0</ip></networks>
 		    <profile>default</profile><quota>default</quota></default>
