@@ -422,6 +422,37 @@ START_TEST(names_stand_where_agents_and_ports_are_listed)
 }
 END_TEST
 
+static void
+assert_places(enum report_layer layer, size_t n, double moves)
+{
+	struct report_options options = report_store_options();
+	json_t *result;
+
+	options.layer = layer;
+	result = report_store_json(&store, "addresses", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(result, "rows")), n);
+	ck_assert_double_eq(report_json_number(result, "rows.0.moves"), moves);
+	ck_assert_str_eq(report_json_text(result, "rows.0.address"),
+	    layer == REPORT_LAYER_IP ? "10.0.0.1" : "0a:00:00:00:00:01");
+	if (store.naming)
+		ck_assert_str_eq(report_json_text(result, "rows.0.site"), "five"); /* where it was seen last */
+	json_decref(result);
+}
+
+/* One host, as it seems, is seen at each site in turn. */
+START_TEST(an_ip_address_does_not_move_between_sites)
+{
+	for (int s = 1; s <= SITES; s++)
+		report_store_sql(&store, "INSERT INTO sample(agent, boot, if_index, sequence, time_us, direction, input_if,"
+		    " output_if, skip, mean_skip, pool_pkts, frame_octets, src_mac, src_ip) VALUES(%d, 1, 1, 1, %llu, 1, 1, 0,"
+		    " 99, 100, 100, 500, x'0a0000000001', x'" SERVER "')", s, REPORT_STORE_T0 + (unsigned)s * SECOND);
+	assert_places(REPORT_LAYER_IP, SITES, 0);
+	assert_places(REPORT_LAYER_ETH, 1, SITES - 1);
+	store.naming = NULL;
+	assert_places(REPORT_LAYER_IP, 1, SITES - 1);
+}
+END_TEST
+
 /* A switch that was replaced at its address has the name with a part of its id. */
 START_TEST(a_replaced_switch_does_not_take_the_name)
 {
@@ -498,6 +529,7 @@ main(void)
 	tcase_add_test(shown, a_port_may_stand_elsewhere_than_its_agent);
 	tcase_add_test(shown, a_site_that_no_row_has_is_refused);
 	tcase_add_test(shown, names_stand_where_agents_and_ports_are_listed);
+	tcase_add_test(shown, an_ip_address_does_not_move_between_sites);
 	tcase_add_test(shown, a_replaced_switch_does_not_take_the_name);
 	suite_add_tcase(suite, shown);
 	return suite_run(suite);

@@ -19,6 +19,7 @@ URL = os.environ['EASE_PAGE_URL']
 SHOTS = os.environ.get('EASE_PAGE_SHOTS')
 LIVE_SWITCH = '192.0.2.9'
 ODD_SWITCH = '192.0.2.11'
+ODD_SITE = '<i>odd</i> & sons'  # as check_page.sh names it
 # Between two hosts by several protocols, none of which has ports: ICMP, GRE, ESP, and a later fragment of TCP.
 ODD_PROTOCOLS = {1: b'\x08\0\0\0\0\1\0\1', 47: b'\0\0\x88\xbe', 50: b'\0\0\0\1', 89: b''}
 SECTIONS = {'ports', 'load', 'sources', 'destinations', 'conversations', 'connections', 'protocols', 'matrix',
@@ -479,6 +480,17 @@ def check_odd_frames(page):
           re.findall(r'.*\b(?:null|undefined|NaN)\b.*', page.text('main')))
 
 
+def check_sites(page):
+    page.open(last='1h')
+    heading = f'{ODD_SITE} · {ODD_SWITCH}'
+    check('the site stands over the tiles of its switch', heading in page.texts('#tiles h3'), page.texts('#tiles h3'))
+    option = f'{ODD_SWITCH} · {ODD_SITE}'
+    check('and in the list of agents', option in page.texts('#agent option'), page.texts('#agent option'))
+    submit_filter(page, f'site "{ODD_SITE}"')
+    equal('a filter by site has its addresses alone', sorted(set(page.texts('#conversations .key .filter'))),
+          ['10.8.0.1', '10.8.0.2'])
+
+
 def check_outage(page):
     """What happened to the collector is no switch's."""
     rows = [{'time': '2026-01-05T10:00:00Z', 'event': 'collector crash', 'agent': None, 'port': None, 'count': 15,
@@ -727,6 +739,7 @@ def check_all(page, live):
     equal('no error in the console', browser.console, [])
     check_hostile(page, asked)
     check_odd_frames(page)
+    check_sites(page)
     check_outage(page)
     check_typed_filters(page, asked)
     check_refusals(page, asked)

@@ -22,6 +22,8 @@ board=$rig/board.conf
 sflow_port=$(free_port)
 echo '10.20.1.1 <i>boss</i>' >"$rig/names"
 echo "names = \"$rig/names\"" >>"$rig/collector.conf"
+echo 'agent 192.0.2.11 site "<i>odd</i> & sons"' >"$rig/devices"
+echo "device_names = \"$rig/devices\"" >>"$rig/collector.conf"
 # The replay is of January and the live switch of now: the minutes of both stay.
 printf 'keep_%s = 0\n' samples 1min 5min 1h >>"$rig/collector.conf"
 echo "sflow_listen = {\"127.0.0.1:$sflow_port\"}" >>"$rig/collector.conf"
