@@ -4,9 +4,11 @@
  */
 #include "collector/collector.h"
 #include "collector/clickhouse.h"
+#include "collector/collector_settings.h"
 #include "collector/easecapd_check.h"
 #include "collector/report/query.h"
 #include "collector/store/agent_sources.h"
+#include "collector/store/plan.h"
 #include "collector/store/store.h"
 #include "collector/window/agent_identity.h"
 #include "collector/web/web.h"
@@ -38,6 +40,7 @@ struct command {
 	const char *import_file;
 	const char *forget_source; /* an agent's id */
 	const char *forget;	   /* an agent's id or address */
+	const char *plan;	   /* of a network */
 	struct collector_arguments options;
 	bool foreground, check, print, print_schema, print_sources;
 };
@@ -45,6 +48,7 @@ struct command {
 static const struct option long_options[] = {
     {"check", no_argument, NULL, 'k'},
     {"print-config", no_argument, NULL, 'p'},
+    {"plan", required_argument, NULL, 'l'},
     {"import", required_argument, NULL, 'i'},
     {"tap", required_argument, NULL, 't'},
     {"clickhouse-schema", no_argument, NULL, 's'},
@@ -60,7 +64,7 @@ usage(FILE *out)
 {
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
 	      "[--print-config]\n                [--clickhouse-schema] [--agent-sources] "
-	      "[--forget-source AGENT-ID]\n                [--forget AGENT]\n"
+	      "[--forget-source AGENT-ID]\n                [--forget AGENT] [--plan NETWORK]\n"
 	      "  -c FILE         configuration file\n"
 	      "  -f              stay in the foreground; print the addresses where it listens and\n"
 	      "                  where the page is\n"
@@ -71,6 +75,9 @@ usage(FILE *out)
 	      "                  then exit\n"
 	      "  --print-config  print all options with their values and exit; without -c FILE,\n"
 	      "                  the defaults\n"
+	      "  --plan ports=N,samples=N[,days=N]  reckon which disk and memory a network takes, of so\n"
+	      "                  many ports and samples a second, these kept for days (keep_samples), and\n"
+	      "                  exit; without -c FILE, with the defaults\n"
 	      "  --clickhouse-schema  print the statements that the tables of the ClickHouse cluster\n"
 	      "                  still need, and exit\n"
 	      "  --agent-sources  print the sources that agents are bound to, as the option\n"
@@ -115,6 +122,9 @@ parse_command(int argc, char **argv, struct command *cmd)
 		case 'p':
 			cmd->print = true;
 			break;
+		case 'l':
+			cmd->plan = optarg;
+			break;
 		case 'a':
 			cmd->print_sources = true;
 			break;
@@ -131,7 +141,7 @@ parse_command(int argc, char **argv, struct command *cmd)
 		fprintf(stderr, "easecapd: unexpected argument \"%s\"\n", argv[optind]);
 		return usage(stderr) + 1;
 	}
-	if (!cmd->config_file && !cmd->print) {
+	if (!cmd->config_file && !cmd->print && !cmd->plan) {
 		fputs("easecapd: -c FILE is needed\n", stderr);
 		return usage(stderr) + 1;
 	}
@@ -530,6 +540,54 @@ start(struct collector_config *config, struct command *cmd)
 	return r;
 }
 
+/* The least option `memory`, in MiB, with which so many ports have places; 0: none has. */
+static uint32_t
+memory_for(const struct collector_config *config, size_t memory_taken, double ports)
+{
+	struct collector_config with = *config;
+	struct accounting_limits limits;
+	uint32_t low = 1, high = 1 << 20;
+	char error[256];
+
+	while (low < high) {
+		with.memory_mib = low + (high - low) / 2;
+		if (collector_limits(&with, memory_taken, &limits, error, sizeof(error)) == 0 && limits.ports >= ports)
+			high = with.memory_mib;
+		else
+			low = with.memory_mib + 1;
+	}
+	return low < 1 << 20 ? low : 0;
+}
+
+static void
+print_memory(FILE *out, const struct collector_config *config, size_t memory_taken, double ports)
+{
+	uint32_t least = memory_for(config, memory_taken, ports);
+
+	if (least == 0)
+		fprintf(out, "memory: no value allows %.0f ports; share them among collectors\n", ports);
+	else if (least > config->memory_mib)
+		fprintf(out, "memory = %u is too small: %.0f ports need %u\n", config->memory_mib, ports, least);
+	else
+		fprintf(out, "memory = %u is enough: %.0f ports need %u\n", config->memory_mib, ports, least);
+}
+
+/* A plan for a network that need not be there. */
+static int
+print_plan(const struct collector_config *config, const char *text)
+{
+	struct plan_question question = {.keep = collector_retention(config), .sample_rows = config->sample_rows};
+	char error[ERROR_TEXT];
+
+	if (plan_parse(text, &question, error, sizeof(error)) < 0) {
+		fprintf(stderr, "easecapd: %s\n", error);
+		return -EINVAL;
+	}
+	plan_print(stdout, &question);
+	print_memory(stdout, config, memory_of_services(config), question.ports);
+	return 0;
+}
+
 static int
 print_schema(const struct collector_config *config)
 {
@@ -552,12 +610,14 @@ main(int argc, char **argv)
 
 	if (r != 0)
 		return r - 1;
-	r = cmd.print ? collector_config_read(cmd.config_file, &config, error, sizeof(error))
+	r = cmd.print || cmd.plan ? collector_config_read(cmd.config_file, &config, error, sizeof(error))
 		      : collector_config_load(cmd.config_file, &config, error, sizeof(error));
 	if (r < 0)
 		fprintf(stderr, "easecapd: %s\n", error);
 	else if (cmd.print)
 		options_print(stdout, collector_options, &config);
+	else if (cmd.plan)
+		r = print_plan(&config, cmd.plan);
 	else if (cmd.print_schema)
 		r = print_schema(&config);
 	else if (cmd.print_sources)

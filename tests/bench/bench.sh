@@ -67,12 +67,14 @@ EASE_BUILD=$build "$top/tests/bench/bench_psample.sh"
 (cd "$build" && tests/bench/bench_collector 2)
 (cd "$build" && tests/bench/bench_storm 5)
 (cd "$build" && tests/bench/bench_store)
+(cd "$build" && tests/bench/bench_disk "${BENCH_DISK_HOURS:-25}")
 # shellcheck disable=SC2086 — "168 1440" is the whole size
 (cd "$build" && tests/bench/bench_full_store ${BENCH_FULL_STORE:-})
 "$build/tests/bench/bench_agents"
 "$build/tests/bench/bench_estimate"
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench/bench_report.sh"
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench/bench_cluster.sh"
+EASE_BUILD=$build "$top/tests/bench/bench_live.sh"
 [ "$before" -ge 33554432 ] || echo 33554432 2>/dev/null >$limit ||
     echo "bench: net.core.rmem_max stays $before: sfacctd and sfcapd have smaller buffers" >&2
 (cd "$build" && tests/bench/bench_sflow 4 100000 "${BENCH_LOSSLESS_RUNS:-2}")

@@ -1,0 +1,18 @@
+#!/bin/bash
+# bench_live.sh [SECONDS]: from packet to picture. The emulated switch plays made traffic in real time through snmpd,
+# and a look each second asks what the page asks first, a moment and the sources (tests/bench/bench_live.py). One JSON
+# object: how far the picture's end was behind what counters had reached by then, when it was drawn and just before
+# the next one; and behind the clock. SECONDS: 60.
+# The rig is that of tests; nothing is judged.
+seconds=${1:-60}
+. "$(dirname "$0")/../support/rig.sh"
+
+http_port=$(perl -MSocket -e 'socket(my $s, AF_INET, SOCK_STREAM, 0) or die;
+    bind($s, sockaddr_in(0, INADDR_LOOPBACK)) or die; print +(sockaddr_in(getsockname($s)))[0]')
+rig_http=127.0.0.1:$http_port
+rig_new
+sed -i /flush_interval/d "$rig/collector.conf" # that of a collector, not of a test
+"$top/conf/make-capture" "$rig/live.pcap" $((seconds + 60)) >/dev/null || exit 1
+rig_start "$rig/live.pcap" recorded 'mean_skip = 20' >/dev/null || exit 1
+sleep 25 # until the edge is one: each port's counters came
+python3 "$top/tests/bench/bench_live.py" "http://$rig_http/" "$rig/ease.db" "$seconds"
