@@ -576,6 +576,7 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 	query->n_agents = query->n_ports = 0; /* those of an earlier question */
 	query->newest_us = 0;
 	query->failed = 0;
+	query_forget_names(query);
 	query_forget_gaps(query);
 	if (query->mirror)
 		mirror_forget(query);
@@ -599,6 +600,7 @@ query_rest(struct query *query)
 {
 	query_end_steps(query);
 	query_end_fine(query);
+	query_forget_names(query);
 	query_forget_gaps(query);
 	free(query->agents);
 	free(query->ports);
