@@ -79,6 +79,8 @@ fill_port(struct hal_port *port, uint32_t if_index)
 	memcpy(port->mac, (uint8_t[]){2, 0, 0, 0, if_index >> 8 & 0xff, if_index & 0xff}, 6);
 	port->admin_status = EASE_IF_UP;
 	port->oper_status = EASE_IF_UP;
+	port->forwarding = EASE_FORWARDING_SOFTWARE;
+	port->sampled_by = EASE_SAMPLED_BY_KERNEL;
 	port->duplex = EASE_DUPLEX_UNKNOWN;
 	if (!fixture_lacks_facets(if_index)) {
 		port->duplex = EASE_DUPLEX_FULL;
