@@ -14,6 +14,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { EASE_DISCARD_TEXT = 48 }; /* octets of a text that tells of a discarded packet, with its NUL */
+
+/* A packet that a device discarded and told of, which stands for itself alone. Or how many it did not tell of. */
+struct ease_discard {
+	/* if_index: the port where it came in, else where it was to leave, else that of its data source
+	 * (source_port.h); time_us, input_if, output_if and the frame's members. mean_skip 0: not_sent and lost
+	 * are all that it says. */
+	struct ease_sample frame;
+	uint32_t reason;   /* sFlow's number */
+	uint32_t not_sent; /* of this port, or of the whole data source if that is no port, since the event before: discarded
+			      packets that the device did not tell of, */
+	int32_t lost;	   /* and events lost on the way; -1: one counted as lost before has come */
+	/* The hardware trap or the kernel's reason, the function that discarded it, and the trap's group; "" none.
+	 * Borrowed, EASE_DISCARD_TEXT octets at most, cleaned as names are. */
+	const char *detail, *place, *group;
+};
+
 struct ease_record {
 	enum ease_part kind; /* which member of the union below is set */
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
@@ -33,6 +50,7 @@ struct ease_record {
 		struct ease_address address;
 		struct ease_resources resources;
 		struct ease_error_source error_source;
+		struct ease_discard discard;
 	};
 };
 

@@ -17,6 +17,9 @@ enum flow_record {
 	FLOW_IP6 = 4,
 	FLOW_SWITCH = 1001,
 	FLOW_VLAN_TUNNEL = 1012,
+	FLOW_FUNCTION = 1038,
+	FLOW_HW_TRAP = 1041,
+	FLOW_LINUX_REASON = 1042,
 };
 enum counter_record {
 	COUNTER_INTERFACE = 1,
@@ -235,6 +238,34 @@ get_vlan_tunnel(struct rbuf *r, struct sflow_flow *flow)
 	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
 }
 
+static void
+get_text(struct rbuf *r, struct sflow_text *text)
+{
+	struct rbuf octets = get_opaque(r);
+
+	if (!octets.failed)
+		*text = (struct sflow_text){(const char *)octets.data, (uint32_t)octets.size};
+}
+
+/* Of records that only events of discarded packets have. */
+static bool
+get_discard_record(uint32_t format, struct rbuf *r, struct sflow_discard *d)
+{
+	switch (format) {
+	case FLOW_FUNCTION:
+		get_text(r, &d->function);
+		return true;
+	case FLOW_HW_TRAP:
+		get_text(r, &d->group);
+		get_text(r, &d->trap);
+		return true;
+	case FLOW_LINUX_REASON:
+		get_text(r, &d->cause);
+		return true;
+	}
+	return false;
+}
+
 static enum sflow_verdict
 step_over(struct sflow_sample *s, uint32_t format)
 {
@@ -261,6 +292,8 @@ get_flow_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 	case FLOW_VLAN_TUNNEL:
 		return get_vlan_tunnel(r, &s->flow);
 	}
+	if (s->kind == SFLOW_DISCARD && get_discard_record(format, r, &s->discard))
+		return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
 	return step_over(s, format);
 }
 
@@ -279,18 +312,6 @@ get_lacp(struct rbuf *r, struct sflow_counters *c)
 }
 
 static enum sflow_verdict
-get_port_name(struct rbuf *r, struct sflow_counters *c)
-{
-	uint32_t octets = rbuf_be32(r);
-
-	if (r->failed || octets > rbuf_left(r))
-		return SFLOW_BAD_RECORD_LENGTH;
-	c->name = (const char *)rbuf_take(r, padded(octets));
-	c->name_octets = c->name ? octets : 0;
-	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
-}
-
-static enum sflow_verdict
 get_counter_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 {
 	switch (format) {
@@ -305,7 +326,8 @@ get_counter_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 	case COUNTER_LACP:
 		return get_lacp(r, &s->counters);
 	case COUNTER_PORT_NAME:
-		return get_port_name(r, &s->counters);
+		get_text(r, &s->counters.name);
+		return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
 	}
 	return step_over(s, format);
 }
@@ -376,6 +398,7 @@ get_discard(struct rbuf *r, struct sflow_sample *s)
 	struct sflow_flow *flow = &s->flow;
 
 	*flow = (struct sflow_flow){.expanded = true};
+	s->discard = (struct sflow_discard){{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
 	flow->sequence = rbuf_be32(r);
 	flow->source = get_source(r, true);
 	flow->drops = rbuf_be32(r);

@@ -83,6 +83,12 @@ struct sflow_if {
 	uint32_t value;	 /* ifIndex (0 unknown), reason, number of output interfaces (0 unknown) */
 };
 
+/* Text of a datagram, without NUL, borrowed from it; NULL: none. */
+struct sflow_text {
+	const char *octets;
+	uint32_t n;
+};
+
 /* A flow sample, or a discarded-packet event. The latter has a reason instead of rate and pool; it
  * stands for one packet and must not be scaled. */
 struct sflow_flow {
@@ -139,8 +145,14 @@ struct sflow_counters {
 	struct sflow_if_counters interface;
 	struct sflow_ethernet_counters ethernet;
 	uint32_t aggregate; /* LACP's dot3adAggPortAttachedAggID: ifIndex of its link aggregate; 0: none */
-	const char *name;   /* port_name, without NUL, borrowed from the datagram; NULL: none */
-	uint32_t name_octets;
+	struct sflow_text name; /* port_name */
+};
+
+/* What further records tell of a discarded packet. */
+struct sflow_discard {
+	struct sflow_text function;    /* extended_function: the function of the kernel that dropped it */
+	struct sflow_text group, trap; /* extended_hw_trap */
+	struct sflow_text cause;       /* extended_linux_drop_reason */
 };
 
 enum { SFLOW_UNREAD_MAX = 16 };
@@ -151,6 +163,7 @@ struct sflow_sample {
 	enum sflow_kind kind; /* SFLOW_OTHER: an unknown format, which was stepped over */
 	struct sflow_flow flow;	       /* SFLOW_FLOW, SFLOW_DISCARD */
 	struct sflow_counters counters; /* SFLOW_COUNTERS */
+	struct sflow_discard discard;	/* SFLOW_DISCARD */
 	/* Formats of records that are not read: all are counted, the first of them are here. */
 	uint32_t n_unread;
 	uint32_t unread[SFLOW_UNREAD_MAX];

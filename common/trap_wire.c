@@ -431,6 +431,8 @@ trap_wire_part_octets(enum ease_part part, uint16_t kept)
 		return message_octets(part, ERROR_SOURCE_OCTETS);
 	case EASE_PART_CHANGE:
 		return message_octets(part, CHANGE_FIXED_OCTETS + 3 * EASE_NAME_MAX);
+	case EASE_PART_DISCARD:
+		break;
 	}
 	return 0;
 }

@@ -23,7 +23,9 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
     [SFLOW_STAT_COUNTERS] = {"sflow.counters", "interface counters accepted"},
     [SFLOW_STAT_COUNTERS_OLD] = {"sflow.counters_old",
 	"interface counters not used, because newer ones had arrived"},
-    [SFLOW_STAT_DISCARDS] = {"sflow.discards", "discarded-packet events, which are only counted"},
+    [SFLOW_STAT_DISCARDS] = {"sflow.discards", "events of discarded packets accepted"},
+    [SFLOW_STAT_DISCARDS_AGAIN] = {"sflow.discards_again",
+	"events of discarded packets that had come before, or came too late to tell"},
     [SFLOW_STAT_UNKNOWN] = {"sflow.unknown",
 	"samples of unknown formats and counters of no interface, not used"},
     [SFLOW_STAT_NO_INTERFACE] = {"sflow.no_interface",
@@ -65,7 +67,11 @@ struct sflow_input {
 	_Atomic uint64_t values[SFLOW_N_STATS];
 	const char *refusal; /* of the newest datagram, see sflow_input_refusal */
 	struct sflow_unread unread;
-	uint8_t made[DECODE_RECORDS_MAX][SFLOW_FRAME_MADE]; /* headers that a record's fields were made into */
+	/* Of each record: a header that fields were made into, and texts */
+	uint8_t made[DECODE_RECORDS_MAX][SFLOW_FRAME_MADE];
+	struct texts {
+		char detail[EASE_DISCARD_TEXT], place[EASE_DISCARD_TEXT], group[EASE_DISCARD_TEXT];
+	} texts[DECODE_RECORDS_MAX];
 	struct sflow_peer stranger; /* the agent of the newest datagram, where its sender may not speak for it: records
 				       name it until the next one */
 };
@@ -164,21 +170,12 @@ is_interface(const struct sflow_source *source)
 	return source->class == SFLOW_SOURCE_IF && source->index > 0 && source->index < SOURCE_PORT;
 }
 
-/* The port of an interface, or that of the numbers of another source. */
+/* What is remembered of a data source, at this port of it. */
 static struct sflow_port *
-port_of(struct taking *t, const struct sflow_source *source)
+find_port(struct taking *t, const struct sflow_source *source, uint32_t if_index)
 {
-	struct sflow_port *p;
+	struct sflow_port *p = sflow_port_of(t->in->state, t->peer, if_index, t->origin->received_us);
 
-	if (!is_interface(source) && !source_port_is_possible(source->class, source->index)) {
-		count(t->in, SFLOW_STAT_NO_INTERFACE);
-		log_warn_limited(ROOM, "sample of agent %s ignored: its data source is %u:%u, and none has such a "
-		    "class or index", t->peer->address, source->class, source->index);
-		return NULL;
-	}
-	p = sflow_port_of(t->in->state, t->peer,
-	    is_interface(source) ? source->index : source_port_of_numbers(source->class, source->index),
-	    t->origin->received_us);
 	if (!p) {
 		count(t->in, SFLOW_STAT_PORTS_FULL);
 		log_warn_limited(ROOM,
@@ -187,6 +184,20 @@ port_of(struct taking *t, const struct sflow_source *source)
 		    source->class, source->index, t->peer->address, SFLOW_MAX_PORTS, t->origin->sender);
 	}
 	return p;
+}
+
+/* The port of an interface, or that of the numbers of another source. */
+static struct sflow_port *
+port_of(struct taking *t, const struct sflow_source *source)
+{
+	if (!is_interface(source) && !source_port_is_possible(source->class, source->index)) {
+		count(t->in, SFLOW_STAT_NO_INTERFACE);
+		log_warn_limited(ROOM, "sample of agent %s ignored: its data source is %u:%u, and none has such a "
+		    "class or index", t->peer->address, source->class, source->index);
+		return NULL;
+	}
+	return find_port(t, source,
+	    is_interface(source) ? source->index : source_port_of_numbers(source->class, source->index));
 }
 
 /* ---- flow samples ---- */
@@ -320,23 +331,126 @@ take_flow(struct taking *t, const struct sflow_flow *f)
 		add_sample(t, p, f);
 }
 
+/* Texts come from devices: what is kept of one steers nothing wherever it is shown. */
+static void
+clean_text(const struct sflow_text *text, char *clean, size_t size)
+{
+	char given[EASE_NAME_MAX + 1] = "";
+	size_t n = text->n < EASE_NAME_MAX ? text->n : EASE_NAME_MAX;
+
+	if (n > 0)
+		memcpy(given, text->octets, n);
+	utf8_printable(given, clean, size);
+}
+
+/* ---- discarded packets ---- */
+
+/* The port where it came in, else where it was to leave, else that of its source. */
+static uint32_t
+place_of_discard(const struct sflow_flow *f)
+{
+	const uint32_t interfaces[] = {f->input.value, f->output.value};
+
+	for (size_t i = 0; i < sizeof(interfaces) / sizeof(interfaces[0]); i++)
+		if (interfaces[i] > 0 && interfaces[i] != SFLOW_IF_LOCAL && interfaces[i] < SOURCE_PORT)
+			return interfaces[i];
+	return is_interface(&f->source) ? f->source.index : source_port_of(f->source.class, f->source.index);
+}
+
+/* hsflowd, sflowtool and nfdump have two numbers that lack their last digit. */
+static uint32_t
+reason_of(uint32_t reason)
+{
+	enum { DEV_HDR = 332, TC_EGRESS = 366 };
+
+	return reason == DEV_HDR / 10 ? DEV_HDR : reason == TC_EGRESS / 10 ? TC_EGRESS : reason;
+}
+
+static struct ease_record *
+add_discard(struct taking *t, const struct sflow_sample *s)
+{
+	const struct sflow_flow *f = &s->flow;
+	const struct sflow_discard *why = &s->discard;
+	struct ease_record *r = add_record(t, EASE_PART_DISCARD);
+	struct ease_discard *d;
+	struct texts *texts;
+	size_t i;
+
+	if (!r)
+		return NULL;
+	d = &r->discard;
+	i = t->result->n - 1;
+	texts = &t->in->texts[i];
+	*d = (struct ease_discard){.frame.direction = EASE_IN, .reason = reason_of(f->reason)};
+	sflow_frame_fill(f, t->in->made[i], &d->frame); /* an event without a frame is one as well */
+	d->frame.mean_skip = 1;
+	d->frame.time_us = r->received_us;
+	d->frame.if_index = place_of_discard(f);
+	d->frame.sequence = f->sequence;
+	d->frame.input_if = ease_if(&f->input);
+	d->frame.output_if = ease_if(&f->output);
+	clean_text(why->trap.n > 0 ? &why->trap : &why->cause, texts->detail, sizeof(texts->detail));
+	clean_text(&why->function, texts->place, sizeof(texts->place));
+	clean_text(&why->group, texts->group, sizeof(texts->group));
+	d->detail = texts->detail;
+	d->place = texts->place;
+	d->group = texts->group;
+	return r;
+}
+
+/* What was not sent, or was lost on the way, is the source's, whatever port this event is of. */
+static void
+add_untold(struct taking *t, const struct sflow_flow *f, const struct sflow_discard_step *step)
+{
+	struct ease_record *r = step->not_sent > 0 || step->lost != 0 ? add_record(t, EASE_PART_DISCARD) : NULL;
+
+	if (!r)
+		return;
+	r->discard = (struct ease_discard){.not_sent = step->not_sent, .lost = step->lost, .detail = "", .place = "",
+	    .group = ""};
+	r->discard.frame.time_us = r->received_us;
+	r->discard.frame.if_index =
+	    is_interface(&f->source) ? f->source.index : source_port_of_numbers(f->source.class, f->source.index);
+}
+
+/* Where the numbers of a source's events are remembered: apart from those of its samples. */
+static uint32_t
+port_of_discards(const struct sflow_source *source)
+{
+	return is_interface(source) ? SOURCE_PORT | (source->index & (SOURCE_PORT_NUMBERS - 1))
+				    : source_port_of(source->class, source->index);
+}
+
+static void
+take_discard(struct taking *t, const struct sflow_sample *s)
+{
+	const struct sflow_flow *f = &s->flow;
+	struct sflow_discard_step step;
+	struct sflow_port *p;
+
+	if (!is_interface(&f->source) && !source_port_is_possible(f->source.class, f->source.index)) {
+		count(t->in, SFLOW_STAT_NO_INTERFACE);
+		return;
+	}
+	p = find_port(t, &f->source, port_of_discards(&f->source));
+	if (!p)
+		return;
+	step = sflow_take_discard(p, f, t->newer);
+	if (!step.is_new) {
+		count(t->in, SFLOW_STAT_DISCARDS_AGAIN);
+		return;
+	}
+	if (add_discard(t, s))
+		count(t->in, SFLOW_STAT_DISCARDS);
+	add_untold(t, f, &step);
+}
+
 /* ---- counters ---- */
 
 static uint8_t
 status_of(const struct sflow_if_counters *i, uint32_t bit)
 {
 	return i->status & bit ? EASE_IF_UP : EASE_IF_DOWN;
-}
-
-/* Names come from devices: what is kept of one steers nothing wherever it is shown. */
-static void
-clean_name(const struct sflow_counters *c, char name[static EASE_NAME_MAX + 1])
-{
-	char given[EASE_NAME_MAX + 1] = "";
-
-	if (c->name)
-		memcpy(given, c->name, c->name_octets < EASE_NAME_MAX ? c->name_octets : EASE_NAME_MAX);
-	utf8_printable(given, name, EASE_NAME_MAX + 1);
 }
 
 /* Without a name, where this sample brings none, and without an aggregate, where it brings none of another
@@ -361,7 +475,7 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_count
 	    .lag_parent = c->aggregate == p->if_index || c->aggregate >= SOURCE_PORT ? 0 : c->aggregate,
 	    .edge = true,
 	};
-	clean_name(c, r->state.name);
+	clean_text(&c->name, r->state.name, sizeof(r->state.name));
 }
 
 static void
@@ -405,7 +519,7 @@ take_one(struct taking *t, const struct sflow_sample *s)
 		take_counters(t, &s->counters);
 		break;
 	case SFLOW_DISCARD:
-		count(t->in, SFLOW_STAT_DISCARDS);
+		take_discard(t, s);
 		break;
 	case SFLOW_OTHER:
 		count(t->in, SFLOW_STAT_UNKNOWN);

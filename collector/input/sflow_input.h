@@ -8,7 +8,7 @@
  * its time is that of arrival, because sFlow carries none. Interface counters become a snapshot
  * with 64-bit totals, and a port state with the name and link aggregate that come in the same sample. What
  * says something of a frame is told in sflow_frame.h. Not used, only counted, are other records
- * (sflow_unread.h), and discarded-packet events, which must not be scaled.
+ * (sflow_unread.h). An event of a discarded packet becomes a discard, which is never scaled.
  *
  * A datagram whose sender may not speak for its agent changes nothing here. Its samples and counters
  * are still passed on, for the accounting to refuse them and count them with the agent.
@@ -31,6 +31,7 @@ enum sflow_stat_id {
 	SFLOW_STAT_COUNTERS,
 	SFLOW_STAT_COUNTERS_OLD,
 	SFLOW_STAT_DISCARDS,
+	SFLOW_STAT_DISCARDS_AGAIN,
 	SFLOW_STAT_UNKNOWN,
 	SFLOW_STAT_NO_INTERFACE,
 	SFLOW_STAT_NO_HEADER,

@@ -13,6 +13,8 @@
 #define RESTART_LEAST_US 60000000ull
 /* A step of more than this is not a gap, but a sequence that restarted. */
 #define SEQUENCE_JUMP 65536
+/* Of so many events before the newest it is known whether they came: bits of sflow_port.came. */
+#define DISCARDS_REMEMBERED 64
 /* Arrival less uptime may be so far from a known start and still be the same start: this allows for
  * the network, and for clocks of 100 ppm at both ends, one part in 5,000 of the uptime. */
 #define SAME_START_S  60
@@ -467,6 +469,41 @@ sflow_lacks_fcs(const struct sflow_port *p)
 {
 	return p->frames_60 >= FCS_FRAMES && p->frames_short == 0 &&
 	    p->frames_64 < p->frames_60 / 4;
+}
+
+/* ---- discarded packets ---- */
+
+/* The first event, and one whose numbers have begun anew, tells nothing of those before: as if all of them had
+ * come. */
+struct sflow_discard_step
+sflow_take_discard(struct sflow_port *p, const struct sflow_flow *f, bool newer)
+{
+	int32_t step = (int32_t)(f->sequence - p->sequence);
+	uint64_t bit;
+
+	if (p->generation != p->peer->generation)
+		p->has_flow = false;
+	p->generation = p->peer->generation;
+	if (!p->has_flow || (newer && (step < -DISCARDS_REMEMBERED || step > SEQUENCE_JUMP))) {
+		p->has_flow = true;
+		p->sequence = f->sequence;
+		p->pool = f->drops;
+		p->came = UINT64_MAX;
+		return (struct sflow_discard_step){.is_new = true};
+	}
+	if (step > 0) {
+		uint32_t not_sent = f->drops - p->pool;
+
+		p->came = step < DISCARDS_REMEMBERED ? p->came << step | 1 : 1;
+		p->sequence = f->sequence;
+		p->pool = f->drops;
+		return (struct sflow_discard_step){true, not_sent > INT32_MAX ? 0 : not_sent, step - 1};
+	}
+	bit = step > -DISCARDS_REMEMBERED ? 1ull << -step : 0;
+	if (bit == 0 || p->came & bit)
+		return (struct sflow_discard_step){.is_new = false};
+	p->came |= bit;
+	return (struct sflow_discard_step){.is_new = true, .lost = -1};
 }
 
 /* ---- counters ---- */

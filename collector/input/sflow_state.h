@@ -58,7 +58,9 @@ struct sflow_port {
 	uint32_t next; /* in its bucket: index + 1, 0 at the end */
 	struct lru_link link;
 	uint32_t generation;
-	/* flow samples */
+	/* events of discarded packets; a source's have a port of their own (sflow_take_discard) */
+	uint64_t came; /* bit i: the event i before the newest has come */
+	/* flow samples, or such events */
 	bool has_flow;
 	uint32_t flow_boot; /* the agent's, at the newest sample */
 	uint32_t sequence, pool;    /* of the newest sample */
@@ -139,6 +141,15 @@ enum sflow_flow_verdict {
 /* Notes a flow sample's number, pool, rate and length. newer: of its datagram. */
 enum sflow_flow_verdict sflow_take_flow(
     struct sflow_port *p, const struct sflow_flow *f, bool newer, uint64_t received_us);
+
+struct sflow_discard_step {
+	bool is_new;	   /* else it has come before, or too late to tell */
+	uint32_t not_sent; /* more packets than at the event before that were discarded and not told of */
+	int32_t lost;	   /* events missing before it; -1: it was one of these */
+};
+
+/* Notes an event of a discarded packet: its number, and how many were not sent. */
+struct sflow_discard_step sflow_take_discard(struct sflow_port *p, const struct sflow_flow *f, bool newer);
 
 /* The number of frames that a sample stands for: the stated rate, or if pool and sample numbers
  * show clearly another one, that one; *differs is then set. */

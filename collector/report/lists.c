@@ -610,6 +610,8 @@ choose_by(struct query *query, const struct list_report *report, struct report_o
 
 	if (options->by == REPORT_BY_DEFAULT)
 		options->by = report->by[0];
+	if (options->by == REPORT_BY_PORT) /* what "service" was called first */
+		options->by = REPORT_BY_SERVICE;
 	if (has_by(report, options->by))
 		return 0;
 	snprintf(query->error, sizeof(query->error), "%s has no --by %s", report->name,

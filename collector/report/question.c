@@ -36,10 +36,7 @@ question_parse_number(const char *value, long min, long max, long *number)
 static int
 set_by(struct question *question, const char *value)
 {
-	/* "port" is what "service" was called first */
-	if (strcmp(value, "port") == 0)
-		value = report_by_name(REPORT_BY_SERVICE);
-	for (enum report_by by = REPORT_BY_SRC; by <= REPORT_BY_SERVER; by++)
+	for (enum report_by by = REPORT_BY_SRC; by < REPORT_BY_CONVERSATION; by++)
 		if (strcmp(value, report_by_name(by)) == 0) {
 			question->options.by = by;
 			return 0;
@@ -230,12 +227,13 @@ set_warn(struct question *question, const char *value)
 #define POINT_IN_TIME "must be a time with its zone, 2026-11-21T14:00:00+01:00, or a date"
 
 const struct question_option question_options[] = {
-	{"by", "KEY", "must be src, dst, pair, subnet, vlan, service, proto, ethertype or server",
+	{"by", "KEY", "must be src, dst, pair, subnet, vlan, service, proto, ethertype, server, port, reason, place or group",
 	    REPORT_TAKES_BY, false, set_by,
 	    "what a row is; talkers: src (default), dst, pair, subnet or vlan;\n"
 	    "                             protocols: service (default), proto, ethertype or vlan;\n"
 	    "                             history: any of these (src);\n"
-	    "                             connections: server (default) or src"},
+	    "                             connections: server (default) or src;\n"
+	    "                             drops: src (default), dst, pair, port, reason, place or group"},
 	{"per", "site", "must be site", REPORT_TAKES_PER, false, set_per,
 	    "a row for each site where a key was seen, so that equal\n"
 	    "                             addresses of several sites stay apart"},

@@ -30,7 +30,12 @@ enum report_by {
 	REPORT_BY_PROTO,
 	REPORT_BY_SERVICE,
 	REPORT_BY_SERVER, /* address and port */
-	REPORT_BY_CONVERSATION,
+	/* of drops alone */
+	REPORT_BY_PORT,
+	REPORT_BY_REASON,
+	REPORT_BY_PLACE,
+	REPORT_BY_GROUP,
+	REPORT_BY_CONVERSATION, /* the last one */
 };
 
 /* The value of --by; "conversation" has none. Static storage. */

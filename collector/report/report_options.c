@@ -24,6 +24,8 @@ report_by_name(enum report_by by)
 		[REPORT_BY_SUBNET] = "subnet",	[REPORT_BY_VLAN] = "vlan",
 		[REPORT_BY_ETHERTYPE] = "ethertype", [REPORT_BY_PROTO] = "proto",
 		[REPORT_BY_SERVICE] = "service", [REPORT_BY_SERVER] = "server",
+		[REPORT_BY_PORT] = "port",	[REPORT_BY_REASON] = "reason",
+		[REPORT_BY_PLACE] = "place",	[REPORT_BY_GROUP] = "group",
 		[REPORT_BY_CONVERSATION] = "conversation",
 	};
 

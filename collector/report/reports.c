@@ -30,6 +30,8 @@ const struct report reports[] = {
 	    REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_WARN, report_load},
 	{"errors", "errors and discards of each port, and who sent bad frames", REPORT_TAKES_TOP,
 	    report_errors},
+	{"drops", "packets that switches discarded and reported, with reasons, and how many of all these are",
+	    REPORT_TAKES_BY | REPORT_TAKES_TOP, report_drops},
 	{"energy", "how much of the time ports were in low-power idle", 0, report_energy},
 	{"pause", "back pressure, and PAUSE frames", 0, report_pause},
 	{"addresses", "where an address is, since when, and where it was before",

@@ -20,6 +20,8 @@ int report_load(struct query *query, const struct report_options *options, uint6
     struct report_result *result);
 int report_errors(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
+int report_drops(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
 int report_energy(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_pause(struct query *query, const struct report_options *options, uint64_t now_us,

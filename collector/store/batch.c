@@ -27,6 +27,7 @@ static const struct {
     [STORE_ENGINES] = {sizeof(struct store_engine), false},
     [STORE_RESOURCES] = {sizeof(struct store_resource), false},
     [STORE_ERROR_SOURCES] = {sizeof(struct store_error_source), false},
+    [STORE_DISCARDS] = {sizeof(struct store_discard), false},
     [STORE_CRASH_LOST] = {sizeof(struct store_crash_lost), false},
     [STORE_OUTAGES] = {sizeof(struct store_outage), false},
     [STORE_GAPS] = {sizeof(struct store_gap), false},

@@ -38,6 +38,7 @@ enum store_table {
 	STORE_ENGINES,
 	STORE_RESOURCES,
 	STORE_ERROR_SOURCES,
+	STORE_DISCARDS,
 	STORE_CRASH_LOST,
 	STORE_OUTAGES,
 	STORE_GAPS,
@@ -49,6 +50,7 @@ enum {
 	STORE_SENDER_TEXT = 64,            /* IPv6 with scope */
 	STORE_SOURCE_TEXT = 104,           /* an SNMPv3 user, @ and an address; an engine ID is shorter */
 	STORE_REASON_TEXT = 128,
+	STORE_DISCARD_TEXT = 48,
 	STORE_ENGINE_ID_MAX = 32,          /* octets, RFC 3411 section 5 */
 	STORE_TRACKER_MAX = 640,           /* octets of a sequence tracker (collector/window) */
 	STORE_KEY_HALF = FRAME_IP_LEN + 3, /* of a conversation: address, port, protocol */
@@ -224,6 +226,21 @@ struct store_error_source {
 	int64_t agent;
 	uint32_t boot;
 	struct ease_error_source source;
+};
+
+/* One in the table `discard`, to be added to what it has of the same columns. */
+struct store_discard {
+	uint64_t start_us; /* of the minute */
+	int64_t agent;
+	uint32_t if_index, output_if;
+	uint8_t kind; /* enum store_discard_kind */
+	bool is_first; /* of its agent and minute */
+	uint32_t reason;
+	char detail[STORE_DISCARD_TEXT], place[STORE_DISCARD_TEXT], group[STORE_DISCARD_TEXT];
+	uint8_t src_octets, dst_octets; /* 0: not known */
+	uint8_t src[FRAME_IP_LEN], dst[FRAME_IP_LEN];
+	int64_t n;
+	uint64_t received_us;
 };
 
 /* Samples that arrived and were lost with a crash of the collector: the table `gone`, version 8 in

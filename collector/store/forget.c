@@ -1,5 +1,6 @@
 #include "collector/store/forget.h"
 #include "collector/store/private.h"
+#include "collector/store/schema.h"
 #include "collector/store/sql.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ static const char choose_ports[] =
 			" temp.forgotten)"
 static const char *const delete_ports[] = {
     OF_PORTS("account"), OF_PORTS("gone"), OF_PORTS("port"), OF_PORTS("counter"),
-    OF_PORTS("resource"), OF_PORTS("error_source"), OF_PORTS("place"), "DELETE FROM temp.forgotten",
+    OF_PORTS("resource"), OF_PORTS("error_source"), OF_PORTS("place"),
+    OF_PORTS("discard") " AND agent IN (SELECT agent FROM temp.forgotten)", "DELETE FROM temp.forgotten",
 };
 
 static const char delete_agents[] =
@@ -35,7 +37,7 @@ static const char delete_agents[] =
 #define OF_NOBODY(table) "DELETE FROM " table " WHERE agent NOT IN (SELECT id FROM agent)"
 static const char *const delete_of_nobody[] = {
     OF_NOBODY("agent_source"), OF_NOBODY("agent_refused"), OF_NOBODY("agent_clock"), OF_NOBODY("sample_floor"),
-    OF_NOBODY("place"),
+    OF_NOBODY("place"), OF_NOBODY("discard"),
 };
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -99,7 +101,7 @@ static const char *const delete_many_of_agents[] = {
     OF_CHOSEN("event", "id", " AND id < (SELECT max(id) FROM event)"), OF_CHOSEN("gap", "id", ""),
     OF_CHOSEN_KEY("account", "agent, boot, if_index"), OF_CHOSEN_KEY("gone", "agent, boot, if_index"),
     OF_CHOSEN_KEY("port", "agent, if_index, since_us"),
-    OF_CHOSEN_KEY("error_source", "agent, if_index, mac, kind"),
+    OF_CHOSEN_KEY("error_source", "agent, if_index, mac, kind"), OF_CHOSEN_KEY("discard", STORE_DISCARD_KEY),
 };
 static const char *const delete_chosen_agents[] = {
     "DELETE FROM agent WHERE id IN (SELECT agent FROM temp.forgotten)", "DELETE FROM temp.forgotten",
@@ -149,7 +151,7 @@ static const char *const delete_agent[] = {
     "DELETE FROM account WHERE agent = ?1", "DELETE FROM gone WHERE agent = ?1",
     "DELETE FROM port WHERE agent = ?1", "DELETE FROM counter WHERE agent = ?1",
     "DELETE FROM resource WHERE agent = ?1", "DELETE FROM error_source WHERE agent = ?1",
-    "DELETE FROM place WHERE agent = ?1",
+    "DELETE FROM place WHERE agent = ?1", "DELETE FROM discard WHERE agent = ?1",
     "DELETE FROM sample WHERE agent = ?1", "DELETE FROM gap WHERE agent = ?1",
     "DELETE FROM sample_floor WHERE agent = ?1", "DELETE FROM agent_source WHERE agent = ?1",
     "DELETE FROM agent_refused WHERE agent = ?1", "DELETE FROM agent_clock WHERE agent = ?1",

@@ -1,5 +1,6 @@
 #include "collector/store/retention.h"
 #include "collector/store/forget.h"
+#include "collector/store/schema.h"
 #include "common/hash.h"
 #include "common/log.h"
 
@@ -114,6 +115,8 @@ static const char *const old_device_rows[] = {
     " if_index = p.if_index AND since_us > p.since_us AND since_us <= ?1) LIMIT ?2) RETURNING 1",
     "DELETE FROM error_source WHERE (agent, if_index, mac, kind) IN (SELECT agent, if_index, mac,"
     " kind FROM error_source WHERE last_us < ?1 LIMIT ?2) RETURNING 1",
+    "DELETE FROM discard WHERE (" STORE_DISCARD_KEY ") IN (SELECT " STORE_DISCARD_KEY " FROM discard WHERE"
+    " agent IN (SELECT id FROM agent) AND start_us < ?1 LIMIT ?2) RETURNING 1",
     "DELETE FROM outage WHERE id IN (SELECT id FROM outage WHERE until_us < ?1 AND id < (SELECT"
     " max(id) FROM outage) LIMIT ?2) RETURNING 1",
 };
@@ -128,6 +131,8 @@ static const char *const spare_device_rows[] = {
     " a.if_index = account.if_index ORDER BY boot DESC LIMIT 1 OFFSET 1) RETURNING 1",
     "DELETE FROM port WHERE since_us < (SELECT since_us FROM port p WHERE p.agent = port.agent AND"
     " p.if_index = port.if_index ORDER BY since_us DESC LIMIT 1 OFFSET 15) RETURNING 1",
+    "DELETE FROM discard WHERE start_us < (SELECT max(start_us) FROM discard d WHERE d.agent = discard.agent) -"
+    " 3600000000 RETURNING 1",
     "DELETE FROM error_source WHERE last_us < (SELECT last_us FROM error_source e WHERE e.agent ="
     " error_source.agent AND e.if_index = error_source.if_index ORDER BY last_us DESC LIMIT 1"
     " OFFSET 15) RETURNING 1",

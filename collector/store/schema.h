@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 22, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 23, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -42,6 +42,16 @@ enum store_place_layer {
 	STORE_PLACE_ETH = 1,   /* source MAC */
 	STORE_PLACE_IP = 2,    /* source IP */
 	STORE_PLACE_INNER = 3, /* source IP inside a tunnel, of the innermost header */
+};
+
+#define STORE_DISCARD_KEY "agent, start_us, if_index, kind, output_if, reason, detail, place, trap_group, src, dst"
+
+/* discard.kind */
+enum store_discard_kind {
+	STORE_DISCARD_EVENT = 1,    /* packets that the device told of */
+	STORE_DISCARD_COUNTED = 2,  /* the same beyond the rows that an agent has a minute: only port and number */
+	STORE_DISCARD_NOT_SENT = 3, /* packets that it did not tell of; of a port that has numbers only: of any port */
+	STORE_DISCARD_LOST = 4,	    /* events that were lost on the way, in the same way */
 };
 
 /* outage.kind */
@@ -267,6 +277,13 @@ static const char *const store_schema[STORE_VERSION] = {
      * written. version: of all of them together. collector: 0; a mirror of a cluster has rows of several. */
     ("CREATE TABLE naming(collector INTEGER NOT NULL DEFAULT 0, line INTEGER NOT NULL, version INTEGER NOT NULL,"
      " text TEXT NOT NULL, PRIMARY KEY(collector, line)) WITHOUT ROWID;"),
+    /* 23: discard: packets that devices discarded and told of, summed by minute and everything that reports
+     * ask; received_us: when one was added last, by the collector's clock. */
+    "CREATE TABLE discard(agent INTEGER NOT NULL, start_us INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " kind INTEGER NOT NULL, output_if INTEGER NOT NULL, reason INTEGER NOT NULL, detail TEXT NOT NULL,"
+    " place TEXT NOT NULL, trap_group TEXT NOT NULL, src BLOB NOT NULL, dst BLOB NOT NULL, n INTEGER NOT NULL,"
+    " received_us INTEGER NOT NULL, PRIMARY KEY(agent, start_us, if_index, kind, output_if, reason, detail, place,"
+    " trap_group, src, dst)) WITHOUT ROWID;",
 };
 
 #endif

@@ -314,6 +314,26 @@ bind_crash_lost(struct binder *b, const void *row)
 }
 
 static void
+bind_discard(struct binder *b, const void *row)
+{
+	const struct store_discard *d = row;
+
+	put_i64(b, d->agent);
+	put_u64(b, d->start_us);
+	put_u64(b, d->if_index);
+	put_u64(b, d->kind);
+	put_u64(b, d->output_if);
+	put_u64(b, d->reason);
+	put_text(b, d->detail);
+	put_text(b, d->place);
+	put_text(b, d->group);
+	sqlite3_bind_blob(b->statement, b->next++, d->src, d->src_octets, SQLITE_STATIC);
+	sqlite3_bind_blob(b->statement, b->next++, d->dst, d->dst_octets, SQLITE_STATIC);
+	put_i64(b, d->n);
+	put_u64(b, d->received_us);
+}
+
+static void
 bind_outage(struct binder *b, const void *row)
 {
 	const struct store_outage *o = row;
@@ -362,6 +382,7 @@ bind_stat(struct binder *b, const void *row)
 #define STATES_A_PORT "256"
 #define ERROR_SOURCES_A_PORT "256"
 #define EVENTS_AN_AGENT "100000"
+#define DISCARDS_AN_AGENT "100000"
 #define OUTAGES "1000"
 
 enum { EVENTS_A_LIMIT = 256 }; /* finding the oldest one costs as much as so many events */
@@ -420,6 +441,23 @@ bind_event_limit(struct binder *b, const void *row)
 	const struct store_event *e = row;
 
 	put_i64(b, e->agent);
+}
+
+static bool
+is_first_discard(const void *row, sqlite3_int64 id)
+{
+	const struct store_discard *d = row;
+
+	(void)id;
+	return d->is_first;
+}
+
+static void
+bind_discard_limit(struct binder *b, const void *row)
+{
+	const struct store_discard *d = row;
+
+	put_i64(b, d->agent);
 }
 
 static void
@@ -503,6 +541,13 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	" mac, kind FROM error_source WHERE agent = ?1 AND if_index = ?2 ORDER BY last_us DESC"
 	" LIMIT -1 OFFSET " ERROR_SOURCES_A_PORT ")",
 	.port_of = port_of_error_source},
+    [STORE_DISCARDS] = {.sql = "INSERT INTO discard VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
+			" n = n + excluded.n, received_us = excluded.received_us",
+	.row_octets = sizeof(struct store_discard), .bind = bind_discard,
+	.limit_sql =
+	    "DELETE FROM discard WHERE agent = ?1 AND start_us <= (SELECT start_us FROM discard WHERE agent = ?1"
+	    " ORDER BY start_us DESC LIMIT 1 OFFSET " DISCARDS_AN_AGENT ")", .is_due = is_first_discard,
+	.bind_limit = bind_discard_limit},
     [STORE_CRASH_LOST] = {.sql = "INSERT OR REPLACE INTO gone VALUES(?,?,?,?)",
 	.row_octets = sizeof(struct store_crash_lost), .bind = bind_crash_lost,
 	.limit_sql =

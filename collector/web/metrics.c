@@ -445,6 +445,80 @@ put_protocols(const struct metrics *m)
 	return put_top(m, &lists[1]);
 }
 
+/* ---- discarded packets ---- */
+
+static const char *
+text_of(const struct report_result *result, size_t row, const char *field)
+{
+	const struct report_value *value = report_cell(result, row, column_named(result, field));
+
+	return value->known ? value->text : "";
+}
+
+static void
+put_drops_by_reason(const struct metrics *m, const struct report_result *result)
+{
+	size_t packets = column_named(result, "packets");
+
+	put_family(m->out, "dropped_packets", "gauge",
+	    "Packets that switches discarded and reported, by reason, last five minutes.");
+	for (size_t r = 0; r < result->n_rows; r++) {
+		fprintf(m->out, PREFIX "dropped_packets{");
+		put_label(m->out, "reason", text_of(result, r, "reason"));
+		put_label(m->out, ",detail", text_of(result, r, "detail"));
+		putc('}', m->out);
+		put_value(m->out, report_cell(result, r, packets)->number);
+	}
+}
+
+/* Of each port; the line of all ports of an agent has no ifIndex. */
+static void
+put_drops_by_port(const struct metrics *m, const struct report_result *ports)
+{
+	static const struct {
+		const char *name, *field, *help;
+	} families[] = {
+		{"port_dropped_packets", "explained", "Packets of the port that its switch discarded and reported, last five minutes."},
+		{"port_drops_not_sent", "not_sent", "Discarded packets that the switch did not report, last five minutes."},
+		{"port_drops_unexplained", "unexplained",
+		    "Packets that the port counted as discarded and nothing explains, last five minutes."},
+	};
+	size_t if_index = column_named(ports, "if_index");
+
+	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+		size_t column = column_named(ports, families[f].field);
+
+		put_family(m->out, families[f].name, "gauge", families[f].help);
+		for (size_t r = 0; r < ports->n_rows && r < m->api->config->metrics_ports; r++) {
+			if (!report_cell(ports, r, if_index)->known || !report_cell(ports, r, column)->known)
+				continue;
+			fprintf(m->out, PREFIX "%s{", families[f].name);
+			put_label(m->out, "agent", text_of(ports, r, "agent"));
+			put_label(m->out, ",port", text_of(ports, r, "port"));
+			fprintf(m->out, ",if_index=\"%.0f\"}", report_cell(ports, r, if_index)->number);
+			put_value(m->out, report_cell(ports, r, column)->number);
+		}
+	}
+}
+
+static int
+put_drops(const struct metrics *m)
+{
+	struct report_options options = report_default_options();
+	struct report_result result = {0};
+	int err;
+
+	options.by = REPORT_BY_REASON;
+	options.top = m->api->config->metrics_top;
+	err = report_run(report_find("drops"), m->query, &options, m->now_us, &result);
+	if (err == 0) {
+		put_drops_by_reason(m, &result);
+		put_drops_by_port(m, result.below);
+	}
+	report_result_free(&result);
+	return err;
+}
+
 /* ---- the collector ---- */
 
 static bool
@@ -511,7 +585,7 @@ static const struct part {
 	int (*put)(const struct metrics *m);
 } parts[] = {
 	{"agents", put_agents}, {"ports", put_ports}, {"loss", put_loss}, {"sources", put_sources},
-	{"protocols", put_protocols},
+	{"protocols", put_protocols}, {"drops", put_drops},
 };
 enum { N_PARTS = sizeof(parts) / sizeof(parts[0]), N_OF_RANGE = 2 };
 

@@ -51,6 +51,9 @@ static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_STATES] = {"accounting.states", "port states used"},
     [ACCOUNTING_STAT_STATES_OLD] = {"accounting.states_old",
 	"port states older than the newest known one; they were not used"},
+    [ACCOUNTING_STAT_DISCARDS] = {"accounting.discards", "events of discarded packets accepted"},
+    [ACCOUNTING_STAT_DISCARDS_FOLDED] = {"accounting.discards_folded",
+	"of these, events that are only counted by port, because their agent reported more than 1,024 in a minute"},
     [ACCOUNTING_STAT_ROWS] = {"accounting.rows",
 	"records stored as one row each: addresses, error sources, energy and buffers"},
     [ACCOUNTING_STAT_EVENTS] = {"accounting.events", "events stored, except new addresses"},
@@ -629,6 +632,8 @@ static const struct {
 	offsetof(struct ease_record, resources.time_us), add_row},
     [EASE_PART_ERROR_SOURCE] = {offsetof(struct ease_record, error_source.if_index),
 	offsetof(struct ease_record, error_source.time_us), add_row},
+    [EASE_PART_DISCARD] = {offsetof(struct ease_record, discard.frame.if_index),
+	offsetof(struct ease_record, discard.frame.time_us), accounting_add_discard},
 };
 
 static uint64_t

@@ -18,6 +18,7 @@
  * for what arrives until then. */
 enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 32768,
 	FREE_ERROR_SOURCES = 4096,
+	FREE_DISCARDS = 4096,
 	OUTAGES = 8 /* one at a start, and one each time the store is replaced */ };
 
 void
@@ -41,6 +42,7 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 	room[STORE_GAPS].free = limits->ports; /* after an outage each has one */
 	room[STORE_RESOURCES].free = limits->ports;
 	room[STORE_ERROR_SOURCES].free = FREE_ERROR_SOURCES;
+	room[STORE_DISCARDS].free = FREE_DISCARDS;
 	window_room(&limits->windows, room);
 }
 
@@ -133,6 +135,7 @@ flush_ports(struct accounting *acc, struct store_batch *batch)
 			a->stored_crash_lost = a->slot->crash_lost.n;
 		}
 		flush_state(p, batch);
+		accounting_flush_discards(acc, p, batch);
 	}
 }
 

@@ -77,6 +77,15 @@ struct accounting_cut_target {
 };
 void accounting_add_cut(void *target, const struct sample_gaps_cut *cut);
 
+/* accounting_discards.c */
+
+/* Adds a packet that a device discarded, or how many it did not tell of. */
+void accounting_add_discard(
+    struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch);
+
+/* Moves what a port only counts into the batch, if there is room. */
+void accounting_flush_discards(struct accounting *acc, struct port *p, struct store_batch *batch);
+
 /* accounting_identity.c */
 
 /* Returns the agent of a record, which may be read from the store; NULL if it is new, or with *err -EDQUOT

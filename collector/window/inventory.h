@@ -45,6 +45,10 @@ struct agent {
 	} boots;
 	uint64_t heard_us; /* by the monotonic clock, when a record was accepted; 0: not yet */
 	struct agent_identity identity;
+	struct {
+		uint64_t start_us; /* of the newest minute with events of discarded packets, */
+		uint32_t told;	   /* and how many of them have rows (accounting_discards.c) */
+	} discards;
 	struct lru_link link;
 	uint32_t n_ports;
 	uint32_t next[INVENTORY_N_KEYS]; /* in its buckets: index into agents + 1, 0 at the end */
@@ -89,6 +93,12 @@ struct port {
 	struct store_counter newest_counters; /* time 0: none arrived */
 	uint32_t stored_boot;		      /* of the newest counters in the store */
 	uint64_t stored_us;
+	/* Of discarded packets what is in no batch yet: events that are only counted, packets that no event came
+	 * of, and events lost on the way; and when the newest came. */
+	struct {
+		uint64_t time_us, counted, not_sent;
+		int64_t lost;
+	} discards;
 	bool has_state;
 	bool state_unwritten; /* the state must be written to a new, empty store */
 	uint32_t state_boot;

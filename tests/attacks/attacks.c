@@ -401,6 +401,29 @@ names_that_change(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
+/* Of any port, reason and address, with texts and losses as large as can be said. */
+static void
+discards_without_end(struct attack_rig *r, uint32_t i)
+{
+	b.n = 0;
+	built_begin(&b, ATTACKER, 0, i, 1000 * i, 20);
+	for (uint32_t k = 0; k < 20; k++) {
+		size_t length_at = b.n + 4;
+		const uint32_t words[] = {5, 0, (20 * i + k) * 1000, 0, 0, (20 * i + k) * 0x1000000, 1 + k % 4,
+		    (uint32_t)attack_draw(r, 1ull << 32), (uint32_t)attack_draw(r, 400), 2, 3, 32, 500, 17,
+		    (uint32_t)attack_draw(r, 1ull << 32), (uint32_t)attack_draw(r, 1ull << 32), 1, 2, 0, 0, 1038, 64, 60};
+		char text[60];
+
+		for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++)
+			built_word(&b, words[w]);
+		for (size_t c = 0; c < sizeof(text); c++)
+			text[c] = (char)attack_draw(r, 256);
+		built_octets(&b, text, sizeof(text));
+		built_patch(&b, length_at, (uint32_t)(b.n - length_at - 4));
+	}
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
 const struct attack attacks[] = {
     {"a port's counters of 41 days in one datagram", days_in_a_datagram, "accounting.snapshots_repeated", NULL},
     {"a port's counters of another day in each datagram", a_day_a_datagram, "accounting.clock_corrected", NULL},
@@ -429,6 +452,7 @@ const struct attack attacks[] = {
     {"messages with broken octets", broken_octets, "input.refused_parse", NULL},
     {"sFlow with broken words", broken_sflow, "sflow.refused_datagram|sflow.refused_sample|sflow.no_rate|sflow.unknown", NULL},
     {"sFlow records of any kind", records_of_any_kind, "sflow.unread_flow_other", NULL},
+    {"discarded packets without end", discards_without_end, "accounting.discards_folded", NULL},
     {"a port of sFlow that changes its name", names_that_change, "accounting.states", NULL},
 };
 const size_t n_attacks = sizeof(attacks) / sizeof(attacks[0]);

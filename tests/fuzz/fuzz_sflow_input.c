@@ -5,6 +5,7 @@
 #include "common/frame.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,6 +16,9 @@ check_record(const struct ease_record *r, const uint8_t *data, size_t size)
 	struct frame_keys keys;
 
 	if (r->boot == 0 || r->sender[0] == '\0')
+		abort();
+	if (r->kind == EASE_PART_DISCARD && (r->discard.frame.if_index == 0 || strlen(r->discard.detail) >= EASE_DISCARD_TEXT ||
+		strlen(r->discard.place) >= EASE_DISCARD_TEXT || strlen(r->discard.group) >= EASE_DISCARD_TEXT))
 		abort();
 	if (r->kind != EASE_PART_SAMPLE)
 		return;

@@ -66,6 +66,7 @@ function questions(view, moment) {
 			    list.report === 'connections' && address.filtersFrames(view, ['vlan', 'proto']))),
 		one('matrix', 'matrix', {...filtered, sort, layer, top: PAIRS}, matrix),
 		one('trouble-errors', 'errors', {...ports, top: SOURCES}, trouble.errors),
+		one('trouble-drops', 'drops', {...ports, by: 'reason', top: SOURCES}, trouble.drops),
 		one('trouble-loss', 'loss', ports, trouble.loss),
 		one('trouble-addresses', 'addresses', {...filtered, top: ADDRESSES},
 		    trouble.addresses, address.filtersFrames(view, ['proto'])),

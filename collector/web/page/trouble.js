@@ -1,5 +1,6 @@
 /*
- * What an operator must know first: the newest source of bad frames and the ports that count them,
+ * What an operator must know first: the newest source of bad frames and the ports that count them, why packets
+ * were dropped,
  * where samples were lost, in whose names others spoke, which addresses moved, and the newest events.
  */
 import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
@@ -60,6 +61,20 @@ function lossOf(result) {
 }
 
 /* In `where` stands who spoke, because a filter leads to the agent in whose name. */
+/* Packets that switches discarded and told of, and what their counters have beyond that. */
+function dropsOf(result) {
+	const all = (result.ports ?? []).filter((row) => (row.if_index ?? null) === null);
+	const sum = all.reduce((n, row) => n + Math.max(row.counted ?? 0, row.explained), 0);
+	const unexplained = all.reduce((n, row) => n + Math.max(row.unexplained ?? 0, 0), 0);
+	const why = (row) => [row.reason ?? 'only counted', row.detail].filter(Boolean).join(', ');
+	const lines = result.rows.map(
+	    (row) => ({what: `${why(row)}: ${format.plural(row.packets, 'packet')}`, where: ''}));
+
+	if (unexplained > 0)
+		lines.push({what: `${format.plural(unexplained, 'packet')} not explained`, where: ''});
+	return {sum: sum ? format.plural(sum, 'packet') : '', lines};
+}
+
 function refusedOf(result) {
 	const refused = result.rows.filter((row) => row.refused > 0).sort(newestFirst('refused_newest'));
 	const sum = refused.reduce((all, row) => all + row.refused, 0);
@@ -104,6 +119,7 @@ function eventsOf(result) {
 
 const PARTS = [
 	{id: 'errors', title: 'Errors', of: errorsOf, none: 'No bad frames.'},
+	{id: 'drops', title: 'Dropped packets', of: dropsOf, none: 'No packets dropped.'},
 	{id: 'loss', title: 'Lost samples', of: lossOf, none: 'No samples lost.'},
 	{id: 'agents', title: 'Refused in their names', of: refusedOf, none: 'No record was refused.'},
 	{id: 'addresses', title: 'Moved addresses', of: movedOf, none: 'No address moved.'},

@@ -3,6 +3,7 @@
  * boots, and the treatment of sFlow's known defects.
  */
 #include "collector/input/sflow_input.h"
+#include "collector/source_port.h"
 #include "tests/common/sflow_builder.h"
 #include "tests/suite.h"
 
@@ -192,7 +193,7 @@ START_TEST(test_what_is_not_used)
 	for (size_t i = 0; i < sizeof(discard) / sizeof(discard[0]); i++)
 		built_word(&b, discard[i]);
 	ck_assert_int_eq(deliver(0), SFLOW_END);
-	ck_assert_uint_eq(result.n, 0);
+	ck_assert_uint_eq(result.n, 1); /* the discarded packet: an event without a frame is one, too */
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_INTERFACE), 1);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_RATE), 1);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_HEADER), 1);
@@ -258,6 +259,79 @@ START_TEST(test_data_sources_are_told_apart)
 	bridge.sequence = 1;
 	take(&bridge, 1003);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 1);
+}
+END_TEST
+
+/* An event of a packet that came in at a port, of the data source 0:0 as hsflowd has it. */
+static void
+deliver_discard(uint32_t sequence, uint32_t drops, uint32_t input, uint32_t output, uint32_t reason)
+{
+	const uint32_t words[] = {5, 32, sequence, 0, 0, drops, input, output, reason, 0};
+
+	begin(sequence, 1);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		built_word(&b, words[i]);
+	ck_assert_int_eq(deliver(sequence), SFLOW_END);
+}
+
+START_TEST(test_discards)
+{
+	/* number, not sent so far; records, of which one is the event if it counts; then not sent and lost */
+	static const struct {
+		uint32_t sequence, drops;
+		size_t n;
+		bool is_event;
+		uint32_t not_sent;
+		int32_t lost;
+	} steps[] = {
+	    {10, 7, 1, true, 0, 0},   /* the first tells nothing of those before, */
+	    {9, 7, 0, false, 0, 0},   /* and what is older may have come */
+	    {11, 7, 1, true, 0, 0},
+	    {11, 7, 0, false, 0, 0},  /* twice */
+	    {14, 9, 2, true, 2, 2},
+	    {12, 7, 2, true, 0, -1},  /* late */
+	    {12, 7, 0, false, 0, 0},
+	    {15, 9, 1, true, 0, 0},
+	    {200, 9, 2, true, 0, 184},
+	    {200000, 10, 1, true, 0, 0}, /* numbers that began anew */
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		const struct ease_discard *untold = &result.records[1].discard;
+
+		deliver_discard(steps[i].sequence, steps[i].drops, 3, 4, 258);
+		ck_assert_msg(result.n == steps[i].n, "step %zu: %zu records", i, result.n);
+		if (steps[i].is_event) {
+			ck_assert_int_eq(result.records[0].kind, EASE_PART_DISCARD);
+			ck_assert_uint_eq(result.records[0].discard.frame.if_index, 3);
+			ck_assert_uint_eq(result.records[0].discard.frame.output_if, 4);
+			ck_assert_uint_eq(result.records[0].discard.reason, 258);
+		}
+		if (steps[i].n < 2)
+			continue;
+		ck_assert_uint_eq(untold->frame.if_index, source_port_of_numbers(0, 0));
+		ck_assert_uint_eq(untold->not_sent, steps[i].not_sent);
+		ck_assert_int_eq(untold->lost, steps[i].lost);
+	}
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_DISCARDS), 7);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_DISCARDS_AGAIN), 3);
+}
+END_TEST
+
+/* Where a discarded packet lies, and two numbers that lack their last digit. */
+START_TEST(test_places_of_discards)
+{
+	static const struct {
+		uint32_t input, output, reason, if_index, read;
+	} events[] = {{3, 4, 256, 3, 256}, {0, 4, 33, 4, 332}, {0x3fffffff, 5, 36, 5, 366},
+	    {0, 0, 15, 0x80000000, 15}, {0xffffffff, 6, 4711, 6, 4711}};
+
+	for (uint32_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		deliver_discard(i + 1, 0, events[i].input, events[i].output, events[i].reason);
+		ck_assert_uint_eq(result.n, 1);
+		ck_assert_uint_eq(result.records[0].discard.frame.if_index, events[i].if_index);
+		ck_assert_uint_eq(result.records[0].discard.reason, events[i].read);
+	}
 }
 END_TEST
 
@@ -742,6 +816,8 @@ add_tests(TCase *tc)
 	tcase_add_test(tc, test_what_is_not_used);
 	tcase_add_loop_test(tc, test_data_sources, 0, sizeof(sources) / sizeof(sources[0]));
 	tcase_add_test(tc, test_data_sources_are_told_apart);
+	tcase_add_test(tc, test_discards);
+	tcase_add_test(tc, test_places_of_discards);
 	tcase_add_test(tc, test_good_samples_beside_bad_ones);
 	tcase_add_test(tc, test_gaps_and_disorder);
 	tcase_add_test(tc, test_agent_restart);

@@ -240,7 +240,7 @@ END_TEST
 #define DAY_US (86400 * SECOND_US)
 #define OF_IT  "agent = 1"
 
-static const char *const tables[] = {"account", "gone", "port", "counter", "resource", "error_source",
+static const char *const tables[] = {"account", "gone", "port", "counter", "resource", "error_source", "discard",
     "agent_source", "agent_refused"};
 
 static void

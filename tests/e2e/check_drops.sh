@@ -1,0 +1,41 @@
+#!/bin/bash
+# Packets that switches discarded and told of by sFlow (tests/e2e/drops.py): easetop drops has each event once, by
+# source, destination, reason, place, group and port, whatever comes twice, late or not at all; and of each port
+# what it counted = explained + not sent + lost + unexplained. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+. "$(dirname "$0")/../support/rig.sh"
+command -v python3 >/dev/null || { skip 'all' 'python3 is not there'; exit 0; }
+rig_new
+python3 "$top/tests/e2e/drops.py" "$rig/drops.pcap" >"$rig/truth" || exit 1
+"$build/collector/easecapd" -c "$rig/collector.conf" --import "$rig/drops.pcap" >"$rig/collector.log" 2>&1
+expect 'taken' $? 0
+
+drops() { "$build/collector/easetop" drops --from 2023-11-14T00:00:00Z --to "${to:-2023-11-15T00:00:00Z}" --top 2000 --format json --store "sqlite:$rig/ease.db" "$@"; }
+truth() { awk -v by="$1" '$1 == by { print $2, $3 }' "$rig/truth" | sort; }
+rows() { jq -r ".rows[] | select(.$1 != null) | \"\(.$1) \(.packets)\"" | sort; }
+account() { jq -r '.ports[] | "\(.agent) \(.if_index // "all") \(.counted // 0) \(.explained) \(.not_sent) \(.lost)"' | sort; }
+
+# 1,506 of the second switch came in two minutes, of which each has rows for 1,024.
+expect 'by destination: each event once' "$(drops --by dst | rows dst)" "$(truth dst | sed 's/^10.0.0.8 1500$/10.0.0.8 1024/')"
+expect 'by destination: what has no row is counted' "$(drops --by dst | jq '[.rows[].packets] | add')" \
+    "$(truth dst | awk '{ n += $2 } END { print n }')"
+expect 'by source, of one switch' "$(drops --agent 192.0.2.23 | rows src)" "$(truth src | grep -v '^10\.0\.1\.\|^10\.1\.')"
+expect 'by reason, with its name' "$(drops --by reason --agent 192.0.2.23 | jq -c '[.rows[] | [.reason, .detail, .packets]]')" \
+    '[["no buffer space",null,37],["access list","ingress_flow_action_drop",10],["checksum","UDP_CSUM",5]]'
+expect 'by reason: a number that lacks its last digit is known' \
+    "$(drops --by reason | jq -r '.rows[] | select(.reason == "device header") | .packets')" 6
+expect 'by place' "$(drops --by place | rows place)" 'udp_v4_rcv 5'
+expect 'by group' "$(drops --by group | rows group)" 'acl_drops 10'
+expect 'by port' "$(drops --by port | rows port)" "$(printf 'if1 47\nif2 5\nif5 1506')"
+expect 'of one port' "$(drops --by dst --agent 192.0.2.23 --port 2 | rows dst)" '10.0.0.7 5'
+expect 'the account: counted, explained, not sent and lost of each port' "$(drops | account | grep -v ' all ' | sed 's/ 3221225472 / 0 /' | sort)" \
+    "$(sed -n 's/^account //p' "$rig/truth" | sort)"
+expect 'the account: counted = explained + not sent + lost + unexplained, of all' \
+    "$(drops | jq -c '[.ports[] | select(.if_index == null) | [.counted, .explained, .not_sent, .lost, .unexplained]]')" \
+    '[[69,52,7,3,7],[1512,1506,4,0,2]]'
+expect 'the account: and of each port' \
+    "$(drops | jq '[.ports[] | select(.counted != null) | .counted - .explained - .not_sent - .lost - .unexplained] | unique == [0]')" true
+expect 'a range: the first minute alone' \
+    "$(to=2023-11-14T22:15:00Z drops --by dst | jq '[.rows[].packets] | add')" 58
+expect 'what came twice is known' "$(sqlite3 "$rig/ease.db" "SELECT value FROM stat WHERE name = 'sflow.discards_again'")" 2
+expect 'what had no row' "$(sqlite3 "$rig/ease.db" "SELECT value FROM stat WHERE name = 'accounting.discards_folded'")" 476
+exit $failed
