@@ -125,13 +125,12 @@ look_at_alarm(struct sonic_device *d)
 	hal_report_alarm(d->hal, now_us);
 }
 
-/* An alarm comes with the tick that follows it. */
 static void
-read_timer(const struct sonic_device *d)
+read_timer(int fd)
 {
 	uint64_t expirations;
 
-	if (read(d->timer_fd, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
+	if (read(fd, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
 		log_warn_limited("sonic", "the timer cannot be read: %s", strerror(errno));
 }
 
@@ -161,7 +160,9 @@ handle_events(struct sonic_device *d)
 
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.ptr == &d->timer_fd)
-			read_timer(d);
+			read_timer(d->timer_fd);
+		else if (events[i].data.ptr == &d->alarm_fd)
+			read_timer(d->alarm_fd);
 		else if (events[i].data.ptr != &d->psample_fd)
 			redis_link_ready(events[i].data.ptr, events[i].events, device_steady_us(d));
 	}
@@ -218,6 +219,7 @@ device_destroy(void *ctx)
 	netlink_close(d->generic);
 	close_fd(d->psample_fd);
 	close_fd(d->timer_fd);
+	close_fd(d->alarm_fd);
 	close_fd(d->epoll_fd);
 	free(d);
 }
@@ -231,8 +233,14 @@ device_fd(void *ctx)
 static int
 device_alarm(void *ctx, uint64_t steady_us)
 {
-	((struct sonic_device *)ctx)->alarm_us = steady_us;
-	return 0;
+	struct sonic_device *d = ctx;
+	struct itimerspec when = {
+	    .it_value = {.tv_sec = (time_t)(steady_us / 1000000),
+		.tv_nsec = (long)(steady_us % 1000000) * 1000 + 1},
+	};
+
+	d->alarm_us = steady_us;
+	return timerfd_settime(d->alarm_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
 }
 
 static uint64_t
@@ -267,18 +275,22 @@ static const struct hal_device_ops device_ops = {
 /* ---- making ---- */
 
 static int
-open_timer(struct sonic_device *d)
+open_timers(struct sonic_device *d)
 {
 	struct itimerspec tick = {
 	    .it_value.tv_nsec = TICK_US * 1000,
 	    .it_interval.tv_nsec = TICK_US * 1000,
 	};
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = &d->timer_fd};
+	struct epoll_event ticks = {.events = EPOLLIN, .data.ptr = &d->timer_fd};
+	struct epoll_event alarms = {.events = EPOLLIN, .data.ptr = &d->alarm_fd};
 
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	d->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (d->epoll_fd < 0 || d->timer_fd < 0 || timerfd_settime(d->timer_fd, 0, &tick, NULL) < 0 ||
-	    epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, d->timer_fd, &event) < 0)
+	d->alarm_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (d->epoll_fd < 0 || d->timer_fd < 0 || d->alarm_fd < 0 ||
+	    timerfd_settime(d->timer_fd, 0, &tick, NULL) < 0 ||
+	    epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, d->timer_fd, &ticks) < 0 ||
+	    epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, d->alarm_fd, &alarms) < 0)
 		return -errno;
 	return 0;
 }
@@ -333,7 +345,7 @@ take_config(struct sonic_device *d, const struct sonic_config *config)
 	d->ageing_s = 600;
 	d->n_own_ports = config->n_own_ports;
 	memcpy(d->own_ports, config->own_ports, sizeof(d->own_ports));
-	d->epoll_fd = d->timer_fd = d->psample_fd = -1;
+	d->epoll_fd = d->timer_fd = d->alarm_fd = d->psample_fd = -1;
 	d->stats = (struct stat_set){stat_names, SONIC_N_STATS, d->stat_values};
 }
 
@@ -357,7 +369,7 @@ sonic_create(const struct sonic_config *config, struct hal_device **device, char
 	take_config(d, config);
 	rc = database_config_read(config->database_config, config->by_tcp, d->addresses_of, error, error_size);
 	if (rc == 0)
-		rc = open_timer(d);
+		rc = open_timers(d);
 	if (rc == 0)
 		rc = make_links(d);
 	if (rc < 0) {

@@ -110,7 +110,7 @@ struct sonic_device {
 	bool status_unknown; /* was told to the HAL */
 	uint8_t mac[6];
 	uint32_t ageing_s;
-	int epoll_fd, timer_fd;
+	int epoll_fd, timer_fd, alarm_fd; /* timer_fd: every tenth of a second */
 	uint64_t alarm_us; /* 0: none */
 	/* sampling */
 	bool samples;

@@ -24,7 +24,7 @@ static struct clock now;
 static struct hal *hal;
 static struct hal_device *device;
 static struct sampling *sampling;
-static unsigned came, left, changed, new_addresses;
+static unsigned came, left, changed, new_addresses, alarms;
 
 static const struct sonic_plan small = {
     .n_ports = 24, .n_lags = 2, .n_vlans = 3, .n_addresses = 50, .without_counters = 7,
@@ -52,6 +52,14 @@ on_new_address(void *ctx, const struct ease_address *address)
 	(void)ctx;
 	(void)address;
 	new_addresses++;
+}
+
+static void
+on_alarm(void *ctx, uint64_t steady_us)
+{
+	(void)ctx;
+	ck_assert_uint_eq(steady_us, hal_steady_us(hal));
+	alarms++;
 }
 
 static int
@@ -101,7 +109,8 @@ suffer_s(unsigned seconds)
 static void
 open_device(void)
 {
-	static const struct hal_listener listener = {.port = on_port, .new_address = on_new_address};
+	static const struct hal_listener listener = {
+	    .port = on_port, .new_address = on_new_address, .alarm = on_alarm};
 	static const struct sampling_sink sink = {.sample = no_sample};
 	struct sampling_options options = {
 	    .has_seed = true,
@@ -112,7 +121,7 @@ open_device(void)
 
 	now = (struct clock){.manual = true, .manual_wall_us = 1700000000 * SECOND_US,
 	    .manual_mono_us = 1000 * SECOND_US};
-	came = left = changed = new_addresses = 0;
+	came = left = changed = new_addresses = alarms = 0;
 	ck_assert_msg(sonic_create(&config, &device, error, sizeof(error)) == 0, "%s", error);
 	ck_assert_int_eq(hal_create(device, &now, &hal), 0);
 	hal_set_listener(hal, &listener);
@@ -411,6 +420,19 @@ START_TEST(changes_are_seen)
 	ck_assert_uint_eq(new_addresses, 1);
 	sonic_command(&server, ASIC, "DEL %s", key);
 	AWAIT(n_addresses(s) == 50);
+	end();
+}
+END_TEST
+
+START_TEST(an_alarm_comes_once)
+{
+	begin(&small, true);
+	ck_assert_int_eq(hal_alarm(hal, hal_steady_us(hal) + 2 * SECOND_US), 0);
+	step_s(1);
+	ck_assert_uint_eq(alarms, 0);
+	step_s(1);
+	step_s(1);
+	ck_assert_uint_eq(alarms, 1);
 	end();
 }
 END_TEST
@@ -751,6 +773,7 @@ main(void)
 	tcase_add_loop_test(rows, rows_are_the_generators, 0, 2);
 	tcase_add_test(rows, an_hour_at_line_rate);
 	tcase_add_loop_test(rows, changes_are_seen, 0, 2);
+	tcase_add_test(rows, an_alarm_comes_once);
 	suite_add_tcase(suite, rows);
 	tcase_add_checked_fixture(away, NULL, clean_up);
 	tcase_set_timeout(away, 120);
