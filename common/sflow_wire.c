@@ -33,6 +33,7 @@ enum {
 	HEADER_FIXED_OCTETS = 16, /* sampled_header without the header's octets */
 	LACP_OCTETS = 56, /* two system identifiers in 8 octets each, the aggregate, states, counters */
 	LACP_AGGREGATE = 16,
+	LACP_COUNTERS = 24,
 };
 
 static const char *const verdict_texts[SFLOW_N_VERDICTS] = {
@@ -554,6 +555,16 @@ put_counter_record(struct wbuf *w, enum counter_record format, const struct fiel
 	put_fields(w, fields, record);
 }
 
+/* Only the aggregate is known: LACP's systems and states are 0, its counters all ones. */
+static void
+put_lacp(struct wbuf *w, uint32_t aggregate)
+{
+	wbuf_be32(w, COUNTER_LACP);
+	wbuf_be32(w, LACP_OCTETS);
+	for (size_t at = 0; at < LACP_OCTETS; at += 4)
+		wbuf_be32(w, at == LACP_AGGREGATE ? aggregate : at < LACP_COUNTERS ? 0 : SFLOW_UNKNOWN32);
+}
+
 /* Ends the sample if it fitted, else removes it. */
 static int
 close_sample(struct sflow_writer *w, size_t before, size_t sample)
@@ -601,10 +612,12 @@ sflow_add_counters(struct sflow_writer *w, const struct sflow_counters *counters
 
 	wbuf_be32(out, counters->sequence);
 	put_source(out, &counters->source, expanded);
-	wbuf_be32(out, (uint32_t)counters->has_interface + counters->has_ethernet);
+	wbuf_be32(out, (uint32_t)counters->has_interface + counters->has_ethernet + (counters->aggregate != 0));
 	if (counters->has_interface)
 		put_counter_record(out, COUNTER_INTERFACE, interface_fields, &counters->interface);
 	if (counters->has_ethernet)
 		put_counter_record(out, COUNTER_ETHERNET, ethernet_fields, &counters->ethernet);
+	if (counters->aggregate != 0)
+		put_lacp(out, counters->aggregate);
 	return close_sample(w, before, sample);
 }

@@ -191,7 +191,7 @@ enum sflow_verdict sflow_next(struct sflow_datagram *d, struct sflow_sample *sam
 enum {
 	SFLOW_FLOW_FIXED_OCTETS = 8 + 44 + 8 + 16, /* expanded, with a header record of no octets */
 	SFLOW_SWITCH_OCTETS = 8 + 16,
-	SFLOW_COUNTERS_OCTETS = 8 + 16 + 8 + 88 + 8 + 52, /* expanded, both records */
+	SFLOW_COUNTERS_OCTETS = 8 + 16 + 8 + 88 + 8 + 52 + 8 + 56, /* expanded, all records */
 };
 
 /* A datagram that is being written to memory of the caller. */
@@ -205,7 +205,8 @@ struct sflow_writer {
 void sflow_begin(struct sflow_writer *w, void *octets, size_t limit,
     const struct sflow_agent *agent, uint32_t sequence, uint32_t uptime_ms);
 
-/* Adds a sample with its records, in the expanded form if its `expanded` is set. The compact
+/* Adds a sample with its records (of counters those of the interface, of Ethernet, and LACP's of a member of an
+ * aggregate), in the expanded form if its `expanded` is set. The compact
  * form is only for indices that fit it (below). 0, or -EMSGSIZE and the datagram is unchanged. */
 int sflow_add_flow(struct sflow_writer *w, const struct sflow_flow *flow);
 int sflow_add_counters(struct sflow_writer *w, const struct sflow_counters *counters);

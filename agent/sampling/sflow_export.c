@@ -430,6 +430,7 @@ counters_of(const struct hal_port *port)
 	    .source = {SFLOW_SOURCE_IF, port->if_index},
 	    .has_interface = true,
 	    .has_ethernet = true,
+	    .aggregate = port->lag_parent,
 	    .interface = {
 		.if_index = port->if_index,
 		.if_type = port->if_type,

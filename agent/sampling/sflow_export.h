@@ -1,7 +1,7 @@
 /*
  * Sends samples and counters as sFlow v5, in addition to notifications or instead of them: flow
  * samples with the first octets of the frame (and its VLAN if it is tagged), and generic interface
- * and Ethernet counters. One UDP datagram is open at a time. It is sent when it is full, or when
+ * and Ethernet counters, with LACP's of a member of an aggregate. One UDP datagram is open at a time. It is sent when it is full, or when
  * sflow_export_flush is called, which the agent's timer does.
  *
  * sFlow's terms: a data source is a port's ifIndex. Its sample pool is all frames that the port's

@@ -335,12 +335,14 @@ check_writes(bool expanded)
 
 	built.expanded = counters.expanded = expanded;
 	built.vlan = 0;
+	counters.aggregate = expanded ? 900 : 0;
 	built_begin(&b, AGENT, 77, 1000, 5, 2);
 	built_add_flow(&b, &built);
 	built_add_counters(&b, &counters);
 	ck_assert_int_eq(sflow_open(&d, b.octets, b.n), SFLOW_OK);
 	ck_assert_int_eq(sflow_next(&d, &s), SFLOW_OK);
 	ck_assert_int_eq(sflow_next(&d, &s), SFLOW_OK);
+	ck_assert_uint_eq(s.counters.aggregate, counters.aggregate);
 	sflow_begin(&w, octets, sizeof(octets), &agent, 1000, 5);
 	ck_assert_int_eq(sflow_add_flow(&w, &flow), 0);
 	ck_assert_int_eq(sflow_add_counters(&w, &s.counters), 0);

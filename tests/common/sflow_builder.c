@@ -119,7 +119,7 @@ built_add_counters(struct sflow_builder *b, const struct built_counters *c)
 	built_word(b, 0);
 	built_word(b, c->sequence);
 	source(b, c->expanded, 0, c->index);
-	built_word(b, 1 + c->ethernet);
+	built_word(b, 1 + c->ethernet + (c->aggregate != 0));
 	built_word(b, 1);
 	built_word(b, 88);
 	built_word(b, c->index);
@@ -139,6 +139,16 @@ built_add_counters(struct sflow_builder *b, const struct built_counters *c)
 		built_word(b, 52);
 		for (uint32_t i = 0; i < 13; i++)
 			built_word(b, 101 + i);
+	}
+	if (c->aggregate) {
+		built_word(b, 7);
+		built_word(b, 56);
+		for (int i = 0; i < 4; i++) /* actor's and partner's system, of 6 octets each, padded to 8 */
+			built_word(b, 0);
+		built_word(b, c->aggregate);
+		built_word(b, 0); /* four states */
+		for (int i = 0; i < 8; i++)
+			built_word(b, 0xffffffff);
 	}
 	built_patch(b, length_at, (uint32_t)(b->n - length_at - 4));
 }

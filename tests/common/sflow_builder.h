@@ -32,6 +32,7 @@ struct built_counters {
 	uint32_t in[6];	 /* unicast, multicast, broadcast, discards, errors, unknown protocols */
 	uint32_t out[5]; /* unicast, multicast, broadcast, discards, errors */
 	bool ethernet;	 /* ethernet_counters 101, 102, … 113 too */
+	uint32_t aggregate; /* not 0: LACP's counters too, of which nothing else is known */
 };
 
 void built_word(struct sflow_builder *b, uint32_t word);

@@ -273,6 +273,7 @@ START_TEST(test_counters)
 	sflow_export_counters(e, &p);
 	sflow_export_counters(e, &p);
 	p.discontinuity_us = 99; /* the counters began again, so do their numbers */
+	p.lag_parent = 900;
 	sflow_export_counters(e, &p);
 	sflow_export_flush(e);
 	ck_assert(receive());
@@ -291,8 +292,11 @@ START_TEST(test_counters)
 	ck_assert_uint_eq(c.ethernet.alignment_errors, HAL_ALIGNMENT_ERRORS);
 	ck_assert_uint_eq(c.ethernet.deferred, SFLOW_UNKNOWN32);
 	ck_assert_uint_eq(c.ethernet.symbol_errors, HAL_SYMBOL_ERRORS);
+	ck_assert_uint_eq(c.aggregate, 0);
 	ck_assert_uint_eq(next().counters.sequence, 2);
-	ck_assert_uint_eq(next().counters.sequence, 1);
+	c = next().counters;
+	ck_assert_uint_eq(c.sequence, 1);
+	ck_assert_uint_eq(c.aggregate, 900);
 }
 END_TEST
 
