@@ -219,7 +219,7 @@ relayed_overflow(const struct mib_cell *cell, struct mib_value *value)
 
 static const struct mib_column tp_port_columns[] = {
 	{1, "dot1dTpPort", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
-	{2, "dot1dTpPortMaxInfo", MIB_INTEGER, MIB_AT(struct hal_port, mtu_octets)},
+	{2, "dot1dTpPortMaxInfo", MIB_INTEGER, MIB_FN(mib_mtu)},
 	{3, "dot1dTpPortInFrames", MIB_COUNTER32, RELAYED_IN},
 	{4, "dot1dTpPortOutFrames", MIB_COUNTER32, RELAYED_OUT},
 };

@@ -93,7 +93,7 @@ static const struct mib_column if_columns[] = {
 	{1, "ifIndex", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
 	{2, "ifDescr", MIB_STRING, MIB_AT(struct hal_port, descr)},
 	{3, "ifType", MIB_INTEGER, MIB_AT(struct hal_port, if_type)},
-	{4, "ifMtu", MIB_INTEGER, MIB_AT(struct hal_port, mtu_octets)},
+	{4, "ifMtu", MIB_INTEGER, MIB_FN(mib_mtu)},
 	{5, "ifSpeed", MIB_GAUGE32, MIB_AT(struct hal_port, speed_bps)},
 	{6, "ifPhysAddress", MIB_STRING, MIB_FN(if_phys_address)},
 	{7, "ifAdminStatus", MIB_INTEGER, MIB_FN(if_admin_status),

@@ -103,3 +103,12 @@ mib_port_figure(const struct mib_cell *cell, struct mib_value *value)
 	value->number = port->counters.value[cell->column->arg];
 	return mib_port_has_any(cell, 1ull << cell->column->arg);
 }
+
+int
+mib_mtu(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->integer = (int32_t)port->mtu_octets;
+	return port->mtu_octets != 0 ? 0 : -ENOENT;
+}

@@ -48,4 +48,7 @@ enum { MIB_TRUE = 1, MIB_FALSE = 2 }; /* TruthValue */
  * hal_counters.known), else -ENOENT: the port lacks the facet. */
 int mib_port_has_any(const struct mib_cell *cell, uint64_t figures);
 
+/* The value of a column: the largest MAC client data of the row's struct hal_port. -ENOENT: the device does not know. */
+int mib_mtu(const struct mib_cell *cell, struct mib_value *value);
+
 #endif

@@ -175,7 +175,7 @@ struct hal_port {
 	bool link_traps; /* ifLinkUpDownTrapEnable */
 	char descr[EASE_NAME_MAX * 2 + 1];
 	uint32_t if_type;    /* IANAifType */
-	uint32_t mtu_octets; /* MAC client data: 1500 */
+	uint32_t mtu_octets; /* MAC client data: 1500; 0: not known */
 	uint64_t speed_bps;
 	uint8_t mac[6];
 	uint8_t admin_status; /* enum ease_if_status */

@@ -72,6 +72,13 @@ expect 'a row has its own index' "$(walk 1.3.6.1.2.1.2.2.1.1 | sed 's/.*\.//' | 
 expect 'a LAG runs on its ports' "$(walk 1.3.6.1.2.1.31.1.2.1.3.1001 | sed 's/.*\.1001\.//' | paste -sd' ')" '121 1 122 1'
 expect 'RMON counts the port'\''s frames' "$(snmp_get $ether_stats.5.3)" "$((1000000007 * 3 + 100003 * 20))"
 
+# ---- what is not known is not there ----
+
+db 0 HDEL PORT_TABLE:Ethernet5 mtu >/dev/null
+no_mtu() { snmp_get 1.3.6.1.2.1.2.2.1.4.6 | grep -q 'No Such Instance'; }
+wait_for 5 no_mtu && pass 'an MTU that is not there is not 0' || fail 'an MTU that is not there is not 0' "$(snmp_get 1.3.6.1.2.1.2.2.1.4.6)"
+expect 'and the walk goes on behind it; eth0 has none, too' "$(walk 1.3.6.1.2.1.2.2.1.4 | awk '$2 > 0' | wc -l)" 137
+
 # ---- SET ----
 
 reason() { client snmpset "127.0.0.1:$agent_port" "$@" 2>&1 | sed -n 's/^Reason: \([a-zA-Z]*\).*/\1/p'; }
