@@ -45,6 +45,7 @@ static const struct report_column drop_columns[N_COLUMNS] = {
 };
 
 enum {
+	ACCOUNT_SITE,
 	ACCOUNT_AGENT,
 	ACCOUNT_PORT,
 	ACCOUNT_IF_INDEX,
@@ -57,6 +58,7 @@ enum {
 };
 
 static const struct report_column account_columns[ACCOUNT_COLUMNS] = {
+	[ACCOUNT_SITE] = {"site", "SITE", REPORT_TEXT},
 	[ACCOUNT_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[ACCOUNT_PORT] = {"port", "PORT", REPORT_TEXT},
 	[ACCOUNT_IF_INDEX] = {"if_index", NULL, REPORT_COUNT},
@@ -304,6 +306,7 @@ add_line(struct drops *d, const struct query_agent *agent, const char *port, con
 
 	if (!row)
 		return -ENOMEM;
+	row[ACCOUNT_SITE] = cell_site(agent->site);
 	row[ACCOUNT_AGENT] = cell_text(agent->name);
 	row[ACCOUNT_PORT] = cell_text(port);
 	if (if_index)

@@ -138,6 +138,7 @@ result_finish(struct report_result *result, const struct query *query)
 void
 result_hide_agent(struct report_result *result, const struct query *query, unsigned column)
 {
+	const char *before = column > 0 ? result->columns[column - 1].field : NULL;
 	const struct query_port *first = NULL;
 	bool several = false, several_sites = false;
 
@@ -150,7 +151,9 @@ result_hide_agent(struct report_result *result, const struct query *query, unsig
 		several |= first->agent != port->agent;
 		several_sites |= !query_same_site(first, port);
 	}
-	result->hidden |= (several ? 0 : 1u << column) | (several_sites ? 0 : 1u << (column - 1));
+	result->hidden |= several ? 0 : 1u << column;
+	if (before && strcmp(before, "site") == 0 && !several_sites)
+		result->hidden |= 1u << (column - 1);
 }
 
 int

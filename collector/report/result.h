@@ -25,8 +25,8 @@ bool port_is_uncounted(const struct query_port *port);
 /* After all ports: sets the seconds covered, whether the range is empty, and which ports are silent. */
 void result_finish(struct report_result *result, const struct query *query);
 
-/* Hides the agent's column in text if all ports asked for are of one agent, and the site's before it if they are at
- * one site. */
+/* Hides the agent's column in text if all ports asked for are of one agent, and the site's, where that stands before
+ * it, if they are at one site. */
 void result_hide_agent(struct report_result *result, const struct query *query, unsigned column);
 
 /* Adds the second table, still without rows. 0 or -ENOMEM. */
