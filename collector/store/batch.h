@@ -136,10 +136,9 @@ struct store_sums {
 	double w, w2, wb, wb2, w2b2;
 };
 
-/* Sums over pairs of samples that arrived in one notification, see version 6 in schema.h. Only
- * variances are computed from them, so seven digits are enough. */
+/* Sums over pairs of samples that arrived in one notification, see version 6 in schema.h. */
 struct store_pairs {
-	float pkts, octets;
+	double pkts, octets;
 };
 
 struct store_window {

@@ -13,6 +13,14 @@ enum pack_form {
 	FORM_FLOAT = 9,
 	FORM_DOUBLE = 10,
 	FORM_TIMES = 11, /* the previous column times a constant (a double), as weights often are */
+	FORM_MULTIPLE = 16, /* 17 to 23: a factor (a double), and whole numbers of 1 to 7 octets to be multiplied
+			     * by it. Where one skip is in force, sums are multiples of it or of its square. */
+};
+
+struct form {
+	uint8_t form;	  /* enum pack_form */
+	uint8_t octets;	  /* of a value that is a whole number, or 0 */
+	double factor;	  /* by which such a value is divided before it is written */
 };
 
 #define WHOLE_MAX 0x1p53 /* doubles represent every whole number up to here */
@@ -107,7 +115,7 @@ write_keys(struct wbuf *w, const struct pack *pack)
 static bool
 is_times(const double *values, const double *before, unsigned n, double *factor)
 {
-	if (!before || before[0] == 0)
+	if (!before || before[0] == 0 || values[0] == 0)
 		return false;
 	*factor = values[0] / before[0];
 	for (unsigned i = 0; i < n; i++) {
@@ -119,13 +127,64 @@ is_times(const double *values, const double *before, unsigned n, double *factor)
 	return true;
 }
 
+static uint8_t
+octets_for(double most)
+{
+	uint8_t octets = 1;
+
+	while (octets < FORM_INTEGER_MAX && most >= ldexp(1, 8 * octets))
+		octets++;
+	return octets;
+}
+
+/* Returns the greatest common divisor of whole numbers, not all 0. */
+static double
+common_divisor(const double *values, unsigned n)
+{
+	double divisor = 0;
+
+	for (unsigned i = 0; i < n && divisor != 1; i++) {
+		double rest = values[i];
+
+		if (divisor > 0 && (double)(int64_t)(rest / divisor) * divisor == rest)
+			continue; /* the usual case, without the slow remainder */
+		while (rest > 0) {
+			double next = fmod(divisor, rest);
+
+			divisor = rest;
+			rest = next;
+		}
+	}
+	return divisor;
+}
+
+/* Returns the narrowest form of whole numbers. */
+static struct form
+form_of_whole(const double *values, unsigned n, double most)
+{
+	struct form form = {FORM_ZERO, octets_for(most), 1};
+	double divisor;
+	uint8_t octets;
+
+	if (most == 0)
+		return (struct form){FORM_ZERO, 0, 1};
+	form.form = (uint8_t)(FORM_INTEGER + form.octets - 1);
+	if (form.octets == 1)
+		return form;
+	divisor = common_divisor(values, n);
+	octets = octets_for(most / divisor);
+	if (n * octets + sizeof(double) < n * form.octets)
+		form = (struct form){(uint8_t)(FORM_MULTIPLE + octets), octets, divisor};
+	return form;
+}
+
 /* Returns the narrowest form of values, except FORM_TIMES. */
-static enum pack_form
+static struct form
 form_of(const double *values, unsigned n)
 {
 	bool whole = true, single = true;
+	struct form form;
 	double most = 0;
-	int octets = 1;
 
 	for (unsigned i = 0; i < n; i++) {
 		whole = whole && values[i] >= 0 && values[i] < WHOLE_MAX &&
@@ -133,24 +192,21 @@ form_of(const double *values, unsigned n)
 		single = single && (double)(float)values[i] == values[i];
 		most = fmax(most, values[i]);
 	}
-	while (octets < FORM_INTEGER_MAX && most >= ldexp(1, 8 * octets))
-		octets++;
-	if (whole && most == 0)
-		return FORM_ZERO;
-	if (whole && (octets <= 4 || !single))
-		return (enum pack_form)(FORM_INTEGER + octets - 1);
-	return single ? FORM_FLOAT : FORM_DOUBLE;
+	if (whole)
+		form = form_of_whole(values, n, most);
+	if (whole && (form.octets <= sizeof(float) || !single))
+		return form;
+	return (struct form){single ? FORM_FLOAT : FORM_DOUBLE, 0, 1};
 }
 
 static void
-write_value(struct wbuf *w, enum pack_form form, double value)
+write_value(struct wbuf *w, const struct form *form, double value)
 {
 	uint64_t word;
 	uint32_t single;
 
-	switch (form) {
+	switch (form->form) {
 	case FORM_ZERO:
-	case FORM_TIMES:
 		break;
 	case FORM_FLOAT:
 		single = float_word((float)value);
@@ -161,25 +217,28 @@ write_value(struct wbuf *w, enum pack_form form, double value)
 		wbuf_put(w, &word, sizeof(word));
 		break;
 	default:
-		word = htole64((uint64_t)value);
-		wbuf_put(w, &word, (size_t)form);
+		word = htole64((uint64_t)(value / form->factor));
+		wbuf_put(w, &word, form->octets);
 	}
 }
 
 static void
 write_column(struct wbuf *w, const double *values, const double *before, unsigned n)
 {
-	enum pack_form form = form_of(values, n);
+	struct form form;
 	double factor;
 
-	if (form != FORM_ZERO && n > 1 && is_times(values, before, n, &factor)) {
+	if (n > 1 && is_times(values, before, n, &factor)) {
 		wbuf_u8(w, FORM_TIMES);
 		wbuf_put(w, &(uint64_t){double_word(factor)}, sizeof(uint64_t));
 		return;
 	}
-	wbuf_u8(w, (uint8_t)form);
+	form = form_of(values, n);
+	wbuf_u8(w, form.form);
+	if (form.form > FORM_MULTIPLE)
+		wbuf_put(w, &(uint64_t){double_word(form.factor)}, sizeof(uint64_t));
 	for (unsigned i = 0; i < n; i++)
-		write_value(w, form, values[i]);
+		write_value(w, &form, values[i]);
 }
 
 size_t
@@ -204,6 +263,8 @@ value_octets(uint8_t form)
 {
 	if (form >= FORM_INTEGER && form <= FORM_INTEGER_MAX)
 		return form;
+	if (form > FORM_MULTIPLE)
+		return form - FORM_MULTIPLE;
 	return form == FORM_FLOAT ? sizeof(float) : form == FORM_DOUBLE ? sizeof(double) : 0;
 }
 
@@ -214,17 +275,17 @@ open_column(struct pack_reader *reader, struct rbuf *r, unsigned c)
 	const uint8_t *factor;
 
 	reader->columns[c].form = form;
-	if (form == FORM_TIMES) {
+	if (form == FORM_INTEGER_MAX + 1 || (form > FORM_TIMES && form <= FORM_MULTIPLE) ||
+	    form > FORM_MULTIPLE + FORM_INTEGER_MAX || (form == FORM_TIMES && c == 0))
+		return -EBADMSG;
+	if (form >= FORM_TIMES) {
 		factor = rbuf_take(r, sizeof(double));
 		if (factor)
 			reader->columns[c].factor = double_of(factor);
-	} else {
-		reader->columns[c].values = rbuf_take(r, reader->n * value_octets(form));
 	}
-	if (r->failed || form > FORM_TIMES || form == FORM_INTEGER_MAX + 1 ||
-	    (form == FORM_TIMES && c == 0))
-		return -EBADMSG;
-	return 0;
+	if (form != FORM_TIMES)
+		reader->columns[c].values = rbuf_take(r, reader->n * value_octets(form));
+	return r->failed ? -EBADMSG : 0;
 }
 
 int
@@ -261,7 +322,7 @@ pack_open(struct pack_reader *reader, const void *body, size_t octets)
 static void
 read_values(uint8_t form, const uint8_t *from, unsigned n, double *to)
 {
-	switch (form) {
+	switch (form > FORM_MULTIPLE ? form - FORM_MULTIPLE : form) {
 		READ_WIDTH(1);
 		READ_WIDTH(2);
 		READ_WIDTH(3);
@@ -302,6 +363,8 @@ read_block(struct pack_reader *reader)
 		else
 			read_values(form,
 			    reader->columns[c].values + reader->i * value_octets(form), n, to);
+		for (unsigned i = 0; form > FORM_MULTIPLE && i < n; i++)
+			to[i] *= reader->columns[c].factor;
 	}
 }
 

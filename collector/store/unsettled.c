@@ -86,8 +86,8 @@ put_common(double *values, const struct store_sums *s, const struct store_pairs 
 	values[PACK_WB] = s->wb;
 	values[PACK_WB2] = s->wb2;
 	values[PACK_W2B2] = s->w2b2;
-	values[PACK_ANY_PKTS] = (double)any->pkts;
-	values[PACK_ANY_OCTETS] = (double)any->octets;
+	values[PACK_ANY_PKTS] = any->pkts;
+	values[PACK_ANY_OCTETS] = any->octets;
 }
 
 static struct pack_key
@@ -115,12 +115,12 @@ static struct pack_key
 key_entry(const struct store_key *k, double *values)
 {
 	put_common(values, &k->sums, &k->any);
-	values[PACK_SAME_PKTS] = (double)k->same.pkts;
-	values[PACK_SAME_OCTETS] = (double)k->same.octets;
-	values[PACK_SAME1_PKTS] = (double)k->same1.pkts;
-	values[PACK_SAME1_OCTETS] = (double)k->same1.octets;
-	values[PACK_SAME2_PKTS] = (double)k->same2.pkts;
-	values[PACK_SAME2_OCTETS] = (double)k->same2.octets;
+	values[PACK_SAME_PKTS] = k->same.pkts;
+	values[PACK_SAME_OCTETS] = k->same.octets;
+	values[PACK_SAME1_PKTS] = k->same1.pkts;
+	values[PACK_SAME1_OCTETS] = k->same1.octets;
+	values[PACK_SAME2_PKTS] = k->same2.pkts;
+	values[PACK_SAME2_OCTETS] = k->same2.octets;
 	return pack_key_of(k->agent, k->if_index, k->direction, k->key1, k->key1_octets, k->key2,
 	    k->key2_octets);
 }

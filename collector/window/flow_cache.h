@@ -20,20 +20,20 @@ enum {
 	FLOW_CACHE_LINE = 64,
 };
 
-/* Two cache lines. All samples have the weight in the flow's key, so that these are enough for every sum of
+/* All samples have the weight in the flow's key, so that these are enough for every sum of
  * struct store_sums. They are whole numbers, and below 2^53 exact: they are the same whenever the flow is evicted. */
 struct flow_sums {
 	double octets, octets2; /* sums of frames' lengths and of their squares */
 	uint32_t n;		/* samples */
-	struct sample_pair_sums pairs; /* of its samples; each pair counts for both of them */
+	struct flow_pairs pairs; /* of its samples; each pair counts for both of them */
 };
 
-/* One cache line with the key, two with the sums. */
+/* One cache line with the key, four with the sums. */
 struct flow {
 	_Alignas(FLOW_CACHE_LINE) struct flow_key key;
 	struct flow_sums sums;
 };
-_Static_assert(sizeof(struct flow) == 3 * FLOW_CACHE_LINE, "a flow has grown");
+_Static_assert(sizeof(struct flow) == 5 * FLOW_CACHE_LINE, "a flow has grown");
 
 struct flow_cache;
 

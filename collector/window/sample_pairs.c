@@ -67,11 +67,13 @@ fill_numbers(uint32_t *feature, const struct flow_key *k)
 
 void
 sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow_key *k,
-    uint32_t place, const struct ease_sample *s)
+    uint32_t place, uint32_t first, const struct ease_sample *s)
 {
 	sample->stratum = k->window << 1 | (k->direction - 1u);
-	sample->pkts = (float)s->mean_skip;
-	sample->octets = (float)s->mean_skip * (float)s->frame_octets;
+	sample->pkts = s->mean_skip == first ? 1 : (float)s->mean_skip / (float)first;
+	sample->octets = sample->pkts * (float)s->frame_octets;
+	sample->unit = (double)s->mean_skip * first;
+	sample->length = s->frame_octets;
 	for (size_t f = 0; f < PAIR_FEATURE_ANY; f++)
 		sample->feature[f] = place;
 	sample->feature[PAIR_FEATURE_ANY] = 0;
@@ -124,12 +126,10 @@ pair_with_all(
 			octets[v] += where(same, samples[j].octets);
 		}
 	}
-	for (size_t v = 0; v < N_VECTORS; v++) {
-		pkts[v] *= of->pkts;
-		octets[v] *= of->octets;
-	}
 	memcpy(pairs->pkts, pkts, sizeof(pkts));
 	memcpy(pairs->octets, octets, sizeof(octets));
+	pairs->unit_pkts = of->unit;
+	pairs->unit_octets = of->unit * of->length;
 }
 
 void

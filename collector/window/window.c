@@ -62,6 +62,7 @@ window_memory(const struct window_limits *limits)
 	    prefault_octets(limits->windows, sizeof(uint32_t)) +
 	    prefault_octets(buckets_for(limits->windows), sizeof(uint32_t)) +
 	    prefault_octets(limits->keys, sizeof(struct key)) +
+	    prefault_octets(limits->keys, sizeof(struct address_pairs)) +
 	    prefault_octets(limits->keys, sizeof(uint32_t)) +
 	    prefault_octets(buckets_for(limits->keys), sizeof(uint32_t)) +
 	    flow_cache_memory(limits->keys / KEYS_A_FLOW) +
@@ -100,11 +101,12 @@ window_table_new(struct window_table **out, const struct window_limits *limits, 
 	t->key_mask = buckets_for(limits->keys) - 1;
 	t->windows = prefault_alloc(limits->windows, sizeof(*t->windows), 0);
 	t->keys = prefault_alloc(limits->keys, sizeof(*t->keys), 0);
+	t->address_pairs = prefault_alloc(limits->keys, sizeof(*t->address_pairs), 0);
 	t->dirty_windows.items = prefault_alloc(limits->windows, sizeof(uint32_t), 0);
 	t->dirty_keys.items = prefault_alloc(limits->keys, sizeof(uint32_t), 0);
 	t->window_buckets = prefault_alloc(t->window_mask + 1, sizeof(uint32_t), 0xff); /* NONE */
 	t->key_buckets = prefault_alloc(t->key_mask + 1, sizeof(uint32_t), 0xff);
-	if (!t->windows || !t->keys || !t->dirty_windows.items || !t->dirty_keys.items ||
+	if (!t->windows || !t->keys || !t->address_pairs || !t->dirty_windows.items || !t->dirty_keys.items ||
 	    !t->window_buckets || !t->key_buckets ||
 	    flow_cache_new(&t->flows, limits->keys / KEYS_A_FLOW, seed) < 0) {
 		window_table_free(t);
@@ -128,6 +130,7 @@ window_table_free(struct window_table *t)
 	free(t->window_buckets);
 	free(t->dirty_keys.items);
 	free(t->dirty_windows.items);
+	free(t->address_pairs);
 	free(t->keys);
 	free(t->windows);
 	free(t);
@@ -248,22 +251,13 @@ add_to_flow(struct flow_sums *flow, double octets)
 }
 
 static void
-add_pairs(struct sample_pair_sums *restrict to, const struct sample_pair_sums *restrict more)
-{
-	for (size_t f = 0; f < PAIR_N_FEATURES; f++) {
-		to->pkts[f] += more->pkts[f];
-		to->octets[f] += more->octets[f];
-	}
-}
-
-static void
 add_pending(struct window_table *t, const struct pending_sample *a)
 {
 	struct flow *flow = flow_cache_get(t->flows, &a->key, a->hash, window_keys_add_flows, t);
 
 	add_to_flow(&flow->sums, a->octets);
 	if (a->has_pairs)
-		add_pairs(&flow->sums.pairs, &a->pairs);
+		flow_pairs_add(&flow->sums.pairs, &a->pairs);
 }
 
 static struct pending_sample *
@@ -310,8 +304,8 @@ add_sample(struct window_table *t, const struct window_sample *s, const struct f
 		sums->w_max = s->sample->mean_skip;
 	if (!pairs)
 		return;
-	sums->any_pkts += (double)pairs->pkts[PAIR_FEATURE_ANY];
-	sums->any_octets += (double)pairs->octets[PAIR_FEATURE_ANY];
+	sums->any.pkts += pairs->unit_pkts * (double)pairs->pkts[PAIR_FEATURE_ANY];
+	sums->any.octets += pairs->unit_octets * (double)pairs->octets[PAIR_FEATURE_ANY];
 	a->pairs = *pairs;
 }
 
@@ -322,7 +316,8 @@ pair_samples(const struct window_table *t, const struct window_sample *samples,
 	struct paired_sample paired[SAMPLE_PAIRS_MAX];
 
 	for (size_t i = 0; i < n; i++)
-		sample_pairs_fill(&paired[i], t->seed, &keys[i], (uint32_t)i, samples[i].sample);
+		sample_pairs_fill(&paired[i], t->seed, &keys[i], (uint32_t)i, samples[0].sample->mean_skip,
+		    samples[i].sample);
 	sample_pairs_sum(paired, n, pairs);
 }
 

@@ -56,11 +56,11 @@ flush_direction(struct window *w, uint8_t direction, struct store_batch *batch)
 	row->cut_octets = sums->cut_octets;
 	row->w_max = sums->w_max;
 	row->sums = sums->sums;
-	row->any = (struct store_pairs){(float)sums->any_pkts, (float)sums->any_octets};
+	row->any = sums->any;
 	sums->pool_pkts = sums->pool_octets = sums->cut_pkts = sums->cut_octets = 0;
 	sums->w_max = 0;
 	sums->sums = (struct store_sums){0};
-	sums->any_pkts = sums->any_octets = 0;
+	sums->any = (struct store_pairs){0};
 }
 
 static void
@@ -101,15 +101,16 @@ has_row(const struct window_table *t, const struct key *k)
 }
 
 static void
-fill_sums(struct store_key *row, const struct key *k)
+fill_sums(struct store_key *row, const struct window_table *t, const struct key *k)
 {
+	const struct address_pairs *pairs = &t->address_pairs[k - t->keys];
 	const struct key_sums *s = &k->sums;
 
 	row->sums = (struct store_sums){k->unflushed, (double)k->w, s->w2, s->wb, s->wb2, s->w2b2};
 	row->any = s->any;
 	row->same = s->same;
-	row->same1 = s->same1;
-	row->same2 = s->same2;
+	row->same1 = pairs->same1;
+	row->same2 = pairs->same2;
 }
 
 static void
@@ -137,10 +138,8 @@ flush_key(const struct window_table *t, struct key *k, struct store_batch *batch
 	row->key2_octets = k->halves.octets2;
 	memcpy(row->key1, k->halves.half1, STORE_KEY_HALF);
 	memcpy(row->key2, k->halves.half2, STORE_KEY_HALF);
-	fill_sums(row, k);
-	k->sums = (struct key_sums){0};
-	k->unflushed = 0;
-	k->w = 0;
+	fill_sums(row, t, k);
+	window_key_clear(t, k);
 }
 
 int

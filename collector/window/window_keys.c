@@ -32,6 +32,16 @@ window_folded_of(const struct window_table *t, const struct key *k)
 }
 
 void
+window_key_clear(const struct window_table *t, struct key *k)
+{
+	k->sums = (struct key_sums){0};
+	k->unflushed = 0;
+	k->w = 0;
+	if (k->kind < KINDS_OF_PAIRS)
+		t->address_pairs[k - t->keys] = (struct address_pairs){0};
+}
+
+void
 window_key_fold(const struct window_table *t, struct key *k, enum window_stat_id why)
 {
 	struct folded *f = window_folded_of(t, k);
@@ -41,9 +51,7 @@ window_key_fold(const struct window_table *t, struct key *k, enum window_stat_id
 		f->most_n = k->most_lost;
 	f->n += k->unflushed;
 	stat_add(&t->stats, why, k->unflushed);
-	k->sums = (struct key_sums){0};
-	k->unflushed = 0;
-	k->w = 0;
+	window_key_clear(t, k);
 }
 
 /* Making room */
@@ -164,7 +172,7 @@ get_key(struct window_table *t, const struct wanted *wanted)
 /* Adding */
 
 static struct store_pairs
-pairs_of(const struct sample_pair_sums *pairs, size_t feature)
+pairs_of(const struct flow_pairs *pairs, size_t feature)
 {
 	return (struct store_pairs){pairs->pkts[feature], pairs->octets[feature]};
 }
@@ -191,9 +199,9 @@ weigh(const struct flow *flow)
 }
 
 static void
-add_flow(struct key_sums *to, const struct wanted *wanted)
+add_flow(struct key_sums *to, struct address_pairs *addresses, const struct wanted *wanted)
 {
-	const struct sample_pair_sums *pairs = &wanted->flow->sums.pairs;
+	const struct flow_pairs *pairs = &wanted->flow->sums.pairs;
 	size_t kind = wanted->kind;
 
 	to->w2 += wanted->sums->w2;
@@ -206,8 +214,8 @@ add_flow(struct key_sums *to, const struct wanted *wanted)
 	add_pairs(&to->same, pairs_of(pairs, kind));
 	if (kind >= KINDS_OF_PAIRS)
 		return;
-	add_pairs(&to->same1, pairs_of(pairs, PAIR_FEATURE_ADDRESS(kind)));
-	add_pairs(&to->same2, pairs_of(pairs, PAIR_FEATURE_ADDRESS(kind) + 1));
+	add_pairs(&addresses->same1, pairs_of(pairs, PAIR_FEATURE_ADDRESS(kind)));
+	add_pairs(&addresses->same2, pairs_of(pairs, PAIR_FEATURE_ADDRESS(kind) + 1));
 }
 
 /* No honest skip comes near to the most that fits. */
@@ -230,7 +238,7 @@ add_to_key(struct window_table *t, const struct wanted *wanted)
 	}
 	k->unflushed += wanted->flow->sums.n;
 	add_weight(k, wanted->sums->w);
-	add_flow(&k->sums, wanted);
+	add_flow(&k->sums, &t->address_pairs[k - t->keys], wanted);
 }
 
 /* Fills the keys of a flow and returns how many there are. */
@@ -274,6 +282,8 @@ window_keys_add_flows(void *table, const struct flow *const *flows, size_t n)
 			continue;
 		__builtin_prefetch(&t->keys[first]);
 		__builtin_prefetch(&t->keys[first].sums, 1);
+		if (wanted[i].kind < KINDS_OF_PAIRS)
+			__builtin_prefetch(&t->address_pairs[first], 1);
 	}
 	for (size_t i = 0; i < n_wanted; i++)
 		add_to_key(t, &wanted[i]);
@@ -288,9 +298,7 @@ window_keys_close(struct window_table *t)
 		if (!t->keys[i].used || !t->windows[t->keys[i].window].closing)
 			continue;
 		unlink_key(t, i);
-		t->keys[i].sums = (struct key_sums){0};
-		t->keys[i].unflushed = 0;
-		t->keys[i].w = 0;
+		window_key_clear(t, &t->keys[i]);
 		t->keys[i].next = t->free_key;
 		t->free_key = i;
 	}

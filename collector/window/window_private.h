@@ -33,7 +33,7 @@ struct direction_sums {
 	int64_t pool_pkts, pool_octets, cut_pkts, cut_octets;
 	uint32_t w_max;
 	struct store_sums sums; /* since the last flush */
-	double any_pkts, any_octets; /* sums over pairs of samples, see sample_pairs.h */
+	struct store_pairs any; /* see sample_pairs.h */
 	struct folded folded[N_KINDS];
 };
 
@@ -49,11 +49,15 @@ struct window {
 };
 
 /* Sums since the last flush, in one cache line. The number of samples is the key's `unflushed`, and the sum of
- * their weights stands there, too. Whole numbers, below 2^53 exact; pairs only make limits wider where samples were
- * lost, so that seven digits are enough. */
+ * their weights stands there, too. Whole numbers, below 2^53 exact. */
 struct key_sums {
 	double w2, wb, wb2, w2b2;
-	struct store_pairs any, same, same1, same2;
+	struct store_pairs any, same;
+};
+
+/* More sums of a key that is a pair of addresses, beside it: others do without. */
+struct address_pairs {
+	struct store_pairs same1, same2;
 };
 _Static_assert(sizeof(struct key_sums) == CACHE_LINE, "a key's sums have grown");
 
@@ -106,6 +110,7 @@ struct window_table {
 	uint64_t pending_begin, pending_end; /* counts of samples: those between are pending */
 	struct window *windows;
 	struct key *keys;
+	struct address_pairs *address_pairs; /* by index into keys */
 	uint32_t *window_buckets, *key_buckets;
 	uint64_t window_mask, key_mask;
 	uint32_t free_window, free_key;
@@ -135,6 +140,9 @@ struct folded *window_folded_of(const struct window_table *t, const struct key *
 
 /* Folds the key's unflushed samples: they stay in the window's total without their key. */
 void window_key_fold(const struct window_table *t, struct key *k, enum window_stat_id why);
+
+/* Forgets the samples since the last flush. */
+void window_key_clear(const struct window_table *t, struct key *k);
 
 /* Frees the keys of windows that are closing. */
 void window_keys_close(struct window_table *t);

@@ -107,17 +107,16 @@ ask() { # STORE REPORT [OPTION...]
 	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?) | del(.collector, .store_work) | paths(scalars) as $p |
 	        "\($p | map(tostring) | join("."))\t\(getpath($p))"'
 }
-# Counts and estimates to nine digits, as sums come in another order; limits to four: sums over pairs of samples that came
-# together have seven, and those of `rest` are what little is left of two.
+# To nine digits, as sums come in another order.
 differences() { # FILE FILE
-	awk -F '\t' 'function apart(name, a, b) {
+	awk -F '\t' 'function apart(a, b) {
 		if (a == b) return 0
 		if (a !~ /^-?[0-9.e+-]+$/ || b !~ /^-?[0-9.e+-]+$/) return 1
 		d = a - b; m = a < 0 ? -a : +a
-		return (d < 0 ? -d : d) > (name ~ /\.(low|high)$/ ? 1e-4 : 1e-9) * (m > 1 ? m : 1) }
+		return (d < 0 ? -d : d) > 1e-9 * (m > 1 ? m : 1) }
 	    NR == FNR { is[$1] = $2; next }
 	    !($1 in is) { print $1 ": missing, " $2; next }
-	    { if (apart($1, is[$1], $2)) print $1 ": " is[$1] " instead of " $2; delete is[$1] }
+	    { if (apart(is[$1], $2)) print $1 ": " is[$1] " instead of " $2; delete is[$1] }
 	    END { for (k in is) print k ": " is[k] " too much" }' "$1" "$2"
 }
 equal_report() { # DATABASE REFERENCE REPORT [OPTION...]

@@ -206,6 +206,29 @@ START_TEST(every_width_gives_back_its_values)
 }
 END_TEST
 
+/* Sums at a skip of 400: multiples of it, or of its square. */
+START_TEST(multiples_of_one_number_are_written_without_it)
+{
+	static const struct {
+		double factor;
+		unsigned most, octets;
+	} multiples[] = {{160000, 255, 1}, {160000, 70000, 3}, {0x1p34 + 1, 200, 1}, {1, 70000, 3}, {2, 200, 1}};
+
+	for (size_t m = 0; m < sizeof(multiples) / sizeof(*multiples); m++) {
+		bool divided = multiples[m].factor > 1;
+		size_t without;
+
+		fill_ports(PACK_BLOCK + 1);
+		memset(pack.columns[0], 0, sizeof(pack.columns[0]));
+		without = assert_round_trip();
+		for (unsigned i = 0; i < pack.n; i++)
+			pack.columns[0][i] = multiples[m].factor * (multiples[m].most - i);
+		pack.columns[0][3] = 0;
+		ck_assert_uint_eq(assert_round_trip(), without + pack.n * multiples[m].octets + (divided ? 8 : 0));
+	}
+}
+END_TEST
+
 START_TEST(a_multiple_of_the_column_before_is_a_factor)
 {
 	size_t without;
@@ -318,11 +341,13 @@ write_some(void)
 	static const double values[] = {0, 7, 300, 70000, 0x1p31, 0x1p39 + 1, 0.5, 0.1};
 
 	fill_sorted(50);
-	pack.n_columns = 9;
+	pack.n_columns = 10;
 	for (unsigned c = 0; c < 8; c++)
 		for (unsigned i = 0; i < pack.n; i++)
 			pack.columns[c][i] = i % 3 ? values[c] : 3;
 	memcpy(pack.columns[8], pack.columns[7], sizeof(pack.columns[8]));
+	for (unsigned i = 0; i < pack.n; i++)
+		pack.columns[9][i] = 3e9 * (i % 3);
 	return assert_round_trip();
 }
 
@@ -375,6 +400,8 @@ static const struct wrong_row {
     {22, 8},	/* form of the column: none of them, the column before the first */
     {22, 11},
     {22, 12},
+    {22, 16},
+    {22, 24},
     {22, 255},
 };
 
@@ -404,6 +431,7 @@ main(void)
 	tcase_add_test(tc, octets_are_as_documented);
 	tcase_add_loop_test(tc, every_width_gives_back_its_values, 0,
 	    sizeof(widths) / sizeof(*widths));
+	tcase_add_test(tc, multiples_of_one_number_are_written_without_it);
 	tcase_add_test(tc, a_multiple_of_the_column_before_is_a_factor);
 	tcase_add_test(tc, a_zero_below_zero_is_kept);
 	tcase_add_test(tc, keys_are_sorted_by_their_place);

@@ -249,10 +249,10 @@ check_pairs(const struct store_batch *batch, const struct pair_sums *expected)
 	for (size_t i = 0; i < batch->rows[STORE_KEYS].n; i++) {
 		if (keys[i].kind != STORE_KEY_ETH_PAIR)
 			continue;
-		sum.any += (double)keys[i].any.pkts;
-		sum.same += (double)keys[i].same.pkts;
-		sum.same1 += (double)keys[i].same1.pkts;
-		sum.same2 += (double)keys[i].same2.pkts;
+		sum.any += keys[i].any.pkts;
+		sum.same += keys[i].same.pkts;
+		sum.same1 += keys[i].same1.pkts;
+		sum.same2 += keys[i].same2.pkts;
 		ck_assert(keys[i].same.pkts <= keys[i].same1.pkts &&
 		    keys[i].same1.pkts <= keys[i].any.pkts);
 		ck_assert(keys[i].any.octets == keys[i].any.pkts * 100 * 100);
@@ -293,7 +293,7 @@ START_TEST(samples_of_one_notification_are_paired)
 	windows = batch.rows[STORE_WINDOWS].items;
 	ck_assert_uint_eq(batch.rows[STORE_WINDOWS].n, 4);
 	for (int i = 0; i < 4; i++)
-		expected.any -= (double)windows[i].any.pkts;
+		expected.any -= windows[i].any.pkts;
 	ck_assert(expected.any == 0);
 	store_batch_free(&batch);
 	window_table_free(t);
