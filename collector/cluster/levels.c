@@ -17,8 +17,8 @@ cluster_write_levels_query(FILE *out, const struct cluster_place *place)
 	      " FROM (SELECT level, collector, min(rolled_revision) AS rolled,"
 	      " max(kept_us) AS kept, minIf(done_us, collector = 0) AS done FROM ", out);
 	write_name(out, place, CLUSTER_ROLLED);
-	fputs(" FINAL GROUP BY level, collector) GROUP BY level)"
+	fputs(" FINAL GROUP BY level, collector) GROUP BY level) AS l"
 	      " CROSS JOIN (SELECT collector, revision, from_us FROM ", out);
 	write_name(out, place, CLUSTER_CURSORS);
-	fputs(" FINAL) GROUP BY level, kept, done", out);
+	fputs(" FINAL) AS c GROUP BY level, kept, done", out);
 }

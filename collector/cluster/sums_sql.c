@@ -4,22 +4,7 @@
 #include <string.h>
 
 enum { MINUTE = 1 };
-
-/* The columns that are put together begin with n and end before revision. All but w_max are sums. */
-void
-sums_sql_columns(FILE *sql, enum cluster_table_id table)
-{
-	const struct cluster_table *t = &cluster_tables[table];
-	size_t i = 0;
-
-	while (strcmp(t->columns[i].name, "n") != 0)
-		i++;
-	for (const char *comma = ""; strcmp(t->columns[i].name, "revision") != 0; i++) {
-		fprintf(sql, "%s%s(%s)", comma,
-		    strcmp(t->columns[i].name, "w_max") == 0 ? "max" : "sum", t->columns[i].name);
-		comma = ", ";
-	}
-}
+#define MINUTE_US 60000000ull
 
 /* The rows of one minute, or of one account, are tuples (received, collector, first, last, expected)
  * of its collectors. A tuple x does not count if there is a y that is greater (received more, or as
@@ -73,6 +58,65 @@ sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place, cons
 	cluster_write_name(sql, place, &cluster_tables[CLUSTER_ACCOUNTS], false);
 	fputs(" FINAL WHERE 1", sql);
 	put_end_of_passed_over(sql, "agent, boot, if_index", where);
+}
+
+/* Minutes of collectors that another one had the minute before of, and they not. */
+static void
+put_returned(FILE *sql, const struct sums_rows *rows, const struct sums_run *run)
+{
+	const struct cluster_table *cover = &cluster_tables[CLUSTER_COVER];
+	static const char *const before[] = {"GLOBAL NOT IN (SELECT collector, agent", "GLOBAL IN (SELECT agent"};
+
+	fputs("SELECT collector, agent, start_us FROM ", sql);
+	cluster_write_name(sql, rows->place, cover, rows->local);
+	fputs(" WHERE ", sql);
+	put_range(sql, run->from_us, run->to_us);
+	for (int i = 0; i < 2; i++) {
+		fprintf(sql, " AND (%sagent, start_us) %s, start_us + %llu FROM ", i == 0 ? "collector, " : "", before[i],
+		    MINUTE_US);
+		cluster_write_name(sql, rows->place, cover, rows->local);
+		fputs(" WHERE ", sql);
+		put_range(sql, run->from_us > MINUTE_US ? run->from_us - MINUTE_US : 0, run->to_us);
+		fputs(")", sql);
+	}
+}
+
+void
+sums_sql_value(FILE *sql, const struct sums_rows *rows, const char *column)
+{
+	const char *returned = strcmp(column, "expected") == 0 ? "received"
+	    : strcmp(column, "cut_numbers") == 0	       ? "0."
+							       : NULL;
+
+	if (rows->table == CLUSTER_PORTS && returned)
+		for (size_t i = 0; i < rows->n_runs; i++) {
+			if (rows->runs[i].minutes != MINUTE)
+				continue;
+			fputs("if(level = 1 AND (collector, agent, start_us) GLOBAL IN (", sql);
+			put_returned(sql, rows, &rows->runs[i]);
+			fprintf(sql, "), %s, ", returned);
+		}
+	fputs(column, sql);
+	if (rows->table == CLUSTER_PORTS && returned)
+		for (size_t i = 0; i < rows->n_runs; i++)
+			fputs(rows->runs[i].minutes == MINUTE ? ")" : "", sql);
+}
+
+/* The columns that are put together begin with n and end before revision. All but w_max are sums. */
+void
+sums_sql_columns(FILE *sql, const struct sums_rows *rows)
+{
+	const struct cluster_table *t = &cluster_tables[rows->table];
+	size_t i = 0;
+
+	while (strcmp(t->columns[i].name, "n") != 0)
+		i++;
+	for (const char *comma = ""; strcmp(t->columns[i].name, "revision") != 0; i++) {
+		fprintf(sql, "%s%s(", comma, strcmp(t->columns[i].name, "w_max") == 0 ? "max" : "sum");
+		sums_sql_value(sql, rows, t->columns[i].name);
+		fputs(")", sql);
+		comma = ", ";
+	}
 }
 
 static void

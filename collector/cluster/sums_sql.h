@@ -12,6 +12,11 @@
  * collector 7 has samples of 12:00:00 to 12:00:59 and collector 9 of 12:00:01 to 12:00:58; they
  * overlap, and the one with more samples counts. Windows of coarser levels have no collector,
  * because this was decided when they were made. Accounts of an agent are treated as its minutes.
+ *
+ * A collector that was away for a minute or more, in which another one had the agent, learns from the first
+ * numbers that it hears how many were given out meanwhile. The other one expects these. So in its first minute
+ * back it expects what it received, like a collector that takes over. Example: collector 7 has 12:00 and 12:05,
+ * and collector 9 the minutes between; 12:05 of collector 7 expects no numbers of 12:01 to 12:04.
  */
 #ifndef EASE_COLLECTOR_CLUSTER_SUMS_SQL_H
 #define EASE_COLLECTOR_CLUSTER_SUMS_SQL_H
@@ -28,9 +33,9 @@ struct sums_rows {
 	const struct cluster_place *place;
 	enum cluster_table_id table; /* CLUSTER_KEYS, CLUSTER_PORTS or CLUSTER_FOLDED */
 	bool local;		     /* only of the queried server, else of all servers */
-	const struct sums_run *runs; /* at least one */
+	const struct sums_run *runs;
 	size_t n_runs;
-	const char *join; /* after the table: " GLOBAL ANY INNER JOIN …"; NULL: none */
+	const char *join; /* after the table: " GLOBAL ALL INNER JOIN …"; NULL: none */
 	/* More conditions, on columns of the key: " AND kind = 2"; or "". */
 	const char *where;
 };
@@ -47,10 +52,14 @@ void sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool loc
 void sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place,
     const char *where);
 
-/* Writes sum(COLUMN) for each column that is summed: of CLUSTER_KEYS n, w, w2, wb, wb2,
+/* Writes a column of a row of sums_sql_rows(), as it counts. */
+void sums_sql_value(FILE *sql, const struct sums_rows *rows, const char *column);
+
+/* Writes sum(COLUMN), of rows as they count, for each column that is summed: of CLUSTER_KEYS n, w, w2, wb, wb2,
  * w2b2, any_pkts, any_octets, same_pkts, same_octets, same1_… and same2_…; of CLUSTER_PORTS n to
  * any_octets, pool_pkts, pool_octets, expected, received, cut_pkts, cut_octets and cut_numbers, and of
- * w_max the largest; of CLUSTER_FOLDED n and most_n. */
-void sums_sql_columns(FILE *sql, enum cluster_table_id table);
+ * w_max the largest; of CLUSTER_FOLDED n and most_n. Without runs the rows are a subquery's, which has
+ * written sums_sql_value(). */
+void sums_sql_columns(FILE *sql, const struct sums_rows *rows);
 
 #endif

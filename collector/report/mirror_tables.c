@@ -301,11 +301,11 @@ rest_of_arrivals(FILE *sql, const struct query *query, unsigned i)
 	fputs(" FROM (SELECT agent, boot, min((received_us - time_us, time_us)) AS least FROM ", sql);
 	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[CLUSTER_COUNTERS],
 	    false);
-	fputs(" GLOBAL ANY INNER JOIN (SELECT agent, boot,"
+	fputs(" GLOBAL ALL INNER JOIN (SELECT agent, boot,"
 	    " intDiv(min(time_us) + max(time_us), 2) AS middle", sql);
 	put_from(sql, query, CLUSTER_COUNTERS, "");
 	put_times(sql, query->fetch_range.from_us, query->fetch_range.to_us);
-	fputs(" GROUP BY agent, boot) USING agent, boot WHERE 1", sql);
+	fputs(" GROUP BY agent, boot) AS m USING (agent, boot) WHERE 1", sql);
 	mirror_write_agents(sql, query);
 	put_times(sql, query->fetch_range.from_us, query->fetch_range.to_us);
 	fputs(" GROUP BY agent, boot, time_us >= middle)", sql);

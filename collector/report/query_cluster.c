@@ -181,7 +181,7 @@ make_sql(const struct query *query, const struct query_want *want,
 		if (source->sums)
 			fputs(source->sums, sql);
 		else
-			sums_sql_columns(sql, source->table);
+			sums_sql_columns(sql, &rows);
 		sums_sql_rows(sql, &rows);
 		fputs(" GROUP BY step, agent, if_index, direction, half1, half2", sql);
 		fputs(step_us > 0 ? " ORDER BY step FORMAT RowBinary" : " FORMAT RowBinary", sql);

@@ -90,7 +90,7 @@ make_join(const struct ranking *r)
 
 	if (!sql)
 		return NULL;
-	fprintf(sql, " GLOBAL ANY INNER JOIN (SELECT agent, if_index,"
+	fprintf(sql, " GLOBAL ALL INNER JOIN (SELECT agent, if_index,"
 	    " if(%s > 0, %s, sum(%s)) / sum(%s) AS factor,"
 	    " if(" COVERED_PKTS " > 0, " COVERED_PKTS ", sum(w)) / sum(w) AS frames,"
 	    " if(sum(n) < %d, frames, 1) AS scale,"
@@ -100,7 +100,7 @@ make_join(const struct ranking *r)
 	sums_sql_rows(sql, &(struct sums_rows){.place = mirror_place(r->query->mirror),
 	    .table = CLUSTER_PORTS, .runs = r->runs, .n_runs = r->n_runs,
 	    .where = " AND direction = 1"});
-	fprintf(sql, " GROUP BY agent, if_index HAVING sum(%s) > 0) USING agent, if_index", y);
+	fprintf(sql, " GROUP BY agent, if_index HAVING sum(%s) > 0) AS p USING (agent, if_index)", y);
 	if (fclose(sql) != 0) {
 		free(join);
 		join = NULL;

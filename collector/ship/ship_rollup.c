@@ -255,21 +255,33 @@ write_agents(const struct ship_rollup *r, FILE *out, const struct windows *w)
 	fputs(")", out);
 }
 
-/* The columns that are summed, from n on: their values, or zeros of their types. */
+enum summands {
+	NAMES,
+	ZEROS, /* of their types */
+	VALUES,
+};
+
+/* The columns that are summed, from n on. */
 static void
-write_summands(FILE *out, enum cluster_table_id id, bool zeros)
+write_summands(FILE *out, const struct sums_rows *rows, enum summands what)
 {
-	const struct cluster_table *table = &cluster_tables[id];
+	const struct cluster_table *table = &cluster_tables[rows->table];
 	bool is_behind_key = false;
 
 	for (size_t i = 0; i + 1 < table->n_columns; i++) { /* the last one is revision */
 		const struct cluster_column *c = &table->columns[i];
 
 		is_behind_key |= strcmp(c->name, "n") == 0;
-		if (is_behind_key && zeros)
-			fprintf(out, ", to%s(0) AS %s", cluster_type_names[c->type], c->name);
-		else if (is_behind_key)
-			fprintf(out, ", %s", c->name);
+		if (!is_behind_key)
+			continue;
+		fputs(", ", out);
+		if (what == ZEROS)
+			fprintf(out, "to%s(0) AS ", cluster_type_names[c->type]);
+		else if (what == VALUES) {
+			sums_sql_value(out, rows, c->name);
+			fputs(" AS ", out);
+		}
+		fputs(c->name, out);
 	}
 }
 
@@ -285,7 +297,7 @@ write_source(const struct ship_rollup *r, FILE *out, const struct windows *w, co
 	fputs("SELECT ", out);
 	write_window(out, "start_us", w);
 	fprintf(out, " AS window_us, agent, %s", of->key);
-	write_summands(out, of->table, false);
+	write_summands(out, &rows, VALUES);
 	sums_sql_rows(out, &rows);
 	write_agents(r, out, w);
 }
@@ -298,7 +310,7 @@ write_former(const struct ship_rollup *r, FILE *out, const struct windows *w, co
 	fputs(" UNION ALL SELECT ", out);
 	write_window(out, "start_us", w);
 	fprintf(out, " AS window_us, agent, %s", of->key);
-	write_summands(out, of->table, true);
+	write_summands(out, &(struct sums_rows){.table = of->table}, ZEROS);
 	fputs(" FROM ", out);
 	write_name(r, out, of->table, true);
 	fprintf(out, " WHERE level = %u%s AND ", cluster_levels[w->level].minutes, where);
@@ -323,6 +335,7 @@ write_revisions(const struct ship_rollup *r, FILE *out, const struct windows *w)
 static int
 make_sums(struct ship_rollup *r, const struct windows *w, const struct summed *of, unsigned kind)
 {
+	const struct sums_rows rows = {.table = of->table};
 	struct statement st;
 	char where[32] = "";
 
@@ -334,17 +347,17 @@ make_sums(struct ship_rollup *r, const struct windows *w, const struct summed *o
 	fputs("INSERT INTO ", st.out);
 	write_name(r, st.out, of->table, true);
 	fprintf(st.out, " (level, start_us, collector, agent, %s", of->key);
-	write_summands(st.out, of->table, false);
+	write_summands(st.out, &rows, NAMES);
 	fprintf(st.out, ", revision) SELECT %u, window_us, 0, agent, %s, ",
 	    cluster_levels[w->level].minutes, of->key);
-	sums_sql_columns(st.out, of->table);
+	sums_sql_columns(st.out, &rows);
 	fputs(", revision FROM (", st.out);
 	write_source(r, st.out, w, of, where);
 	if (w->again)
 		write_former(r, st.out, w, of, where);
-	fputs(") ANY INNER JOIN (", st.out);
+	fputs(") AS s ALL INNER JOIN (", st.out);
 	write_revisions(r, st.out, w);
-	fprintf(st.out, ") USING window_us, agent GROUP BY window_us, agent, %s, revision",
+	fprintf(st.out, ") AS r USING (window_us, agent) GROUP BY window_us, agent, %s, revision",
 	    of->key);
 	return statement_run(&st, r->http, r->server);
 }

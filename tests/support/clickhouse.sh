@@ -8,6 +8,9 @@
 #   clickhouse_server I             starts server I again on what it had
 #   ch I SQL [OPTION...]            asks server I by HTTP; further options are curl's
 #   clickhouse_url I [DATABASE]     what easecapd and easetop take: clickhouse:http://…
+#   clickhouse_unlisted CONDITION   the words of statements sent, and the settings, that the table of
+#                                   conf/guide/scaling-out.md does not have; of rows of system.query_log
+# Users: "default" and "ease"; "reader" may read alone.
 # To have them elsewhere (another network namespace) set clickhouse_host, an address that both sides
 # reach, and the array clickhouse_run, a command prefix, before the start.
 clickhouse=$rig-clickhouse
@@ -59,19 +62,24 @@ clickhouse_configure() { # I
 		<mark_cache_size>67108864</mark_cache_size>
 		<uncompressed_cache_size>0</uncompressed_cache_size>
 		<timezone>UTC</timezone>
+		<query_log><database>system</database><table>query_log</table>
+		    <flush_interval_milliseconds>500</flush_interval_milliseconds></query_log>
 		<remote_servers><ease>$(clickhouse_shards)</ease></remote_servers>
 		</yandex>
 	END
 	cat >"$dir/users.xml" <<-END
 		<yandex>
-		<profiles><default><max_memory_usage>$clickhouse_memory</max_memory_usage>
+		<profiles><default><max_memory_usage>$clickhouse_memory</max_memory_usage><log_queries>1</log_queries>
 		    <max_threads>2</max_threads><background_pool_size>2</background_pool_size>
-		    <background_schedule_pool_size>2</background_schedule_pool_size></default></profiles>
+		    <background_schedule_pool_size>2</background_schedule_pool_size></default>
+		    <reader><readonly>2</readonly></reader></profiles>
 		<users>
 		<default><password></password><networks><ip>::/0</ip></networks>
 		    <profile>default</profile><quota>default</quota></default>
 		<ease><password>$2</password><networks><ip>::/0</ip></networks>
 		    <profile>default</profile><quota>default</quota></ease>
+		<reader><password>$2</password><networks><ip>::/0</ip></networks>
+		    <profile>reader</profile><quota>default</quota></reader>
 		</users>
 		<quotas><default><interval><duration>3600</duration><queries>0</queries><errors>0</errors>
 		    <result_rows>0</result_rows><read_rows>0</read_rows><execution_time>0</execution_time>
@@ -118,6 +126,24 @@ clickhouse_end() {
 	for i in "${!clickhouse_pids[@]}"; do clickhouse_kill "$i" TERM; done
 	clickhouse_pids=() clickhouse_http=() clickhouse_tcp=() clickhouse_between=()
 	rm -rf "${clickhouse:?}"
+}
+# Keywords, functions, types, engines and formats are known by their looks; texts and what the project named are not.
+clickhouse_unlisted() { # CONDITION
+	local i logged='SELECT 1 AS last' # with the settings of the profile alone
+	for i in "${!clickhouse_http[@]}"; do
+		ch "$i" "$logged" >/dev/null
+		wait_for 10 clickhouse_logged "$i" || echo "no log of server $i"
+		ch "$i" "SELECT query FROM system.query_log WHERE $1 UNION ALL SELECT concat(name, '(') FROM
+		    (SELECT DISTINCT arrayJoin(Settings.Names) AS name FROM system.query_log WHERE $1)
+		    WHERE name NOT IN (SELECT arrayJoin(Settings.Names) FROM system.query_log WHERE query = '$logged')"
+	done | perl -ne 'BEGIN { open my $guide, "<", shift @ARGV or die; $_ = join "", <$guide>; s/.*?\n\| sent \|//s; s/\n\n.*//s;
+	        $listed{$_} = 1 for map { /\w+/g } map { (split /\|/)[1] // "" } split /\n/; }
+	    s/\\\x27/\x27/g; s/\x27[^\x27]*\x27//g;
+	    while (/([A-Za-z_]\w*)(\(?)/g) { $sent{$1}++ if $2 || $1 =~ /^[A-Z]/ }
+	    END { print join(" ", sort grep { !$listed{$_} } keys %sent), "\n" }' "$top/conf/guide/scaling-out.md"
+}
+clickhouse_logged() { # I
+	[ "$(ch "$1" "SELECT count() > 0 FROM system.query_log WHERE query = '$logged'")" = 1 ]
 }
 clickhouse_url() { # I [DATABASE]
 	echo "clickhouse:http://$clickhouse_host:${clickhouse_http[$1]}/${2:-ease}?cluster=ease"

@@ -251,9 +251,12 @@ must=$("$build/collector/easetop" talkers --agent $moves --last all --format jso
 expect 'failover: every sample once' "$(jq .samples <<<"$answer")" "$(jq .samples <<<"$must")"
 expect 'failover: octets counted, but for a hundredth' \
     "$(jq -n "$(jq .totals.octets <<<"$answer") / $(jq .totals.octets <<<"$must") | . <= 1 and . > 0.99")" true
-for report in talkers load agents history matrix loss; do
-	expect "failover: completeness of $report" "$("$build/collector/easetop" $report --agent $moves --last all --format json \
-	    --store "$(cluster_url moved)" | jq -c '[.completeness, .rows[]?.completeness?] | map(numbers) | unique')" '[1]'
+for agent in $moves $returns; do
+	for report in talkers load agents history matrix loss; do
+		expect "failover: completeness of $report of $agent" "$("$build/collector/easetop" $report --agent $agent --last all \
+		    --format json --store "$(cluster_url moved)" | jq -c '[.completeness, .rows[]?.completeness?] |
+		    map(numbers) | unique')" '[1]'
+	done
 done
 for agent in $moves $returns; do
 	expect "failover: lost samples of $agent" "$("$build/collector/easetop" loss --agent $agent --last all --format json \
@@ -442,4 +445,11 @@ ch 0 "INSERT INTO ease.account ($columns) SELECT $(sed "s/base_us/toInt64($last)
 expect 'counters that come seldom: the port is not silent' "$(silent)" '[]'
 keep_counters "$last"
 expect 'no more counters: the port is silent' "$(silent | jq length)" 1
+
+# ---- what was sent, and who may only read ----
+
+expect 'one who may only read can ask' "$("$easetop" talkers --last all --format json --store "$(cluster_url ease |
+    sed 's/ease@/reader@/')" | jq '.rows | length')" "$("$easetop" talkers --last all --format json --store "$(cluster_url ease)" |
+    jq '.rows | length')"
+expect 'the guide lists all that is sent' "$(clickhouse_unlisted "user = 'ease' AND is_initial_query")" ''
 exit $failed

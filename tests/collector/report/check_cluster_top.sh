@@ -139,6 +139,8 @@ refused() { # NAME URL TEXT
 }
 refused 'no such database' "clickhouse:http://127.0.0.1:${clickhouse_http[0]}/nowhere" 'no tables of easecapd in database nowhere'
 refused 'no such user' "clickhouse:http://nobody@127.0.0.1:${clickhouse_http[0]}/ease" 'wrong user or password'
+expect 'the guide lists all that is sent' \
+    "$(clickhouse_unlisted "query LIKE '%FORMAT RowBinary' AND is_initial_query")" ''
 ch 0 'INSERT INTO ease.migration VALUES (250)'
 refused 'a newer schema' "$EASETOP_STORE" 'version 250 of the tables is newer than this easetop'
 clickhouse_kill 0
