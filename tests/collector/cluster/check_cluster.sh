@@ -385,12 +385,13 @@ easetop=$build/tests/collector/cluster/easetop_at
 newest=$(sqlite3 "$work/one.db" 'SELECT max(last_us) FROM agent')
 export EASE_NOW_US=$((newest + 30000000))
 range=(--last 2m)
-for report in talkers load history; do equal_report ease one $report; done
+# Of the last hour a store has steps of ten seconds, a cluster minutes.
+for report in talkers load 'history --step 1m'; do equal_report ease one $report; done
 rfc3339() { date -u -d "@$(($1 / 1000000))" +%FT%TZ; }
 # The cluster's answer must end at this moment, say so, and be what the store says of those minutes.
 ends_at() { # WHAT TIME_US
 	local end=$2 report
-	for report in talkers conversations history load; do
+	for report in talkers conversations 'history --step 1m' load; do
 		range=(--last 2m)
 		ask "$(cluster_url ease)" $report >"$work/live" 2>"$work/is.err"
 		range=(--from "$(rfc3339 $((end - 120000000)))" --to "$(rfc3339 "$end")")
