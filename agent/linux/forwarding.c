@@ -48,9 +48,9 @@ forwarding_compare(struct forwarding_comparison *c, uint64_t now_us, uint64_t ha
 uint8_t
 forwarding_judge(const struct forwarding_evidence *e, const struct forwarding_comparison *c)
 {
-	bool presumed = e->beside_own && c->counts != FORWARDING_CPU_KEEPS_UP;
+	bool bridged = e->beside_own && (e->offloaded || c->counts != FORWARDING_CPU_KEEPS_UP);
 
-	if (!e->of_chip || !(e->offloaded || presumed || c->counts == FORWARDING_HARDWARE_AHEAD))
+	if (!e->of_chip || !(bridged || c->counts == FORWARDING_HARDWARE_AHEAD))
 		return EASE_FORWARDING_SOFTWARE;
 	return e->beside_other ? EASE_FORWARDING_MIXED : EASE_FORWARDING_HARDWARE;
 }

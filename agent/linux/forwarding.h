@@ -3,10 +3,11 @@
  * switch chip, so that the kernel sees only what the chip passes to the CPU. Pure: no socket, no clock.
  *
  * Only a link that has a switch ID (IFLA_PHYS_SWITCH_ID) belongs to such a chip. Of its ports,
- * - addresses that the chip has learned or taken over (NTF_OFFLOADED, NTF_EXT_LEARNED) show that it forwards;
  * - a bridge with another port of the same chip is presumed to be offloaded, because most drivers do that;
- * - where hardware and CPU are counted apart, the two counts decide against the presumption: the chip
- *   forwards if the hardware's count runs ahead, and does not if the CPU's keeps up for a while.
+ * - addresses that the chip has learned or taken over (NTF_OFFLOADED, NTF_EXT_LEARNED) prove it; at the only port of
+ *   the chip in a bridge they prove nothing, for there is no port to forward to;
+ * - where hardware and CPU are counted apart, the two counts decide: the chip forwards, with or without a bridge, if
+ *   the hardware's count runs ahead, and the presumption falls if the CPU's keeps up for a while.
  */
 #ifndef EASE_AGENT_LINUX_FORWARDING_H
 #define EASE_AGENT_LINUX_FORWARDING_H

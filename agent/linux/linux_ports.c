@@ -53,6 +53,7 @@ fill_share(const struct linux_device *d, const struct links_port *known, struct 
 	snprintf(port->name, sizeof(port->name), "%s CPU share", known->link.name);
 	snprintf(port->descr, sizeof(port->descr), "frames of %s that reach the CPU", known->link.name);
 	port->if_type = LINKS_TYPE_SHARE;
+	port->duplex = EASE_DUPLEX_UNKNOWN;
 	port->off_bridge = true;
 	port->is_share = true;
 	port->lower = number_of(d, known->share_of);

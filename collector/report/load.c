@@ -253,7 +253,7 @@ static int
 add_port(struct report_result *result, const struct port_load *p)
 {
 	struct report_value *row = result_add_row(result);
-	bool down = port_is_down(p->port) && query_rx_pkts(&p->load) + query_tx_pkts(&p->load) < 1;
+	bool down = port_is_down(p->port) && !(query_rx_pkts(&p->load) + query_tx_pkts(&p->load) >= 1);
 	char check[TEXT_ROOM] = "";
 
 	if (!row)

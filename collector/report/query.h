@@ -282,7 +282,7 @@ struct query_load {
 	double stalled_pkts;
 };
 int query_load(struct query *query, const struct query_port *port, struct query_load *load);
-/* Frames of all three kinds. */
+/* Frames of all three kinds; NAN if none of them is counted. */
 double query_rx_pkts(const struct query_load *load);
 double query_tx_pkts(const struct query_load *load);
 

@@ -209,6 +209,8 @@ query_counted(struct query *query, const struct query_port *port, struct query_l
 static double
 sum_of_known(double a, double b, double c)
 {
+	if (isnan(a) && isnan(b) && isnan(c))
+		return NAN;
 	return (isnan(a) ? 0 : a) + (isnan(b) ? 0 : b) + (isnan(c) ? 0 : c);
 }
 

@@ -30,7 +30,7 @@ $busybox cat >/new/run/first <<'END'
 version=$(basename "$modules")
 mkdir -p "/usr/lib/modules/$version"
 mount --bind "/run/low$modules" "/usr/lib/modules/$version"
-[ -x /sbin/modprobe ] || ln -s "$(command -v busybox)" /sbin/modprobe
+ln -sf "$(command -v busybox)" /sbin/modprobe # kmod wants an index that busybox does not write
 ip link set lo up
 run </dev/null >/dev/ttyS1 2>&1
 status=$?
