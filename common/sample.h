@@ -34,6 +34,21 @@ enum {
 #define EASE_MEAN_SKIP_MAX 8388608u /* of ports that sample by themselves: SONiC's largest rate */
 #define EASE_DRAWN_MEAN_MAX 524288u /* of ports that take skips: uniform 0..2(m-1) must fit the chip's 20 bits */
 
+/* What a switch chip may tell of a sampled frame's way through it. */
+enum ease_way_known {
+	EASE_WAY_QUEUE = 1u << 0,
+	EASE_WAY_DEPTH = 1u << 1,
+	EASE_WAY_DELAY = 1u << 2,
+	EASE_WAY_TIME = 1u << 3,
+};
+struct ease_way {
+	uint8_t known;	       /* enum ease_way_known */
+	uint16_t queue;	       /* in which it waited at the output */
+	uint64_t depth_octets; /* of that queue when it came */
+	uint64_t delay_ns;     /* from input to output */
+	uint64_t time_ns;      /* since 1970, UTC: time_us, finer */
+};
+
 struct ease_sample {
 	uint64_t time_us;    /* since 1970, by the device's clock, when the frame was sampled */
 	uint32_t if_index;   /* the port that was sampled */
@@ -47,6 +62,7 @@ struct ease_sample {
 	uint64_t drops;	     /* samples of this port that the agent lost so far */
 	uint32_t delay_us;   /* from the sample to the counter snapshot sent with it */
 	uint32_t frame_octets; /* on the wire: with padding and FCS, without preamble */
+	struct ease_way way;   /* goes out by sFlow only */
 	uint16_t kept_octets;  /* octets at header */
 	uint16_t vlan; /* that the agent tells beside the header: that of an untagged frame; 0: none */
 	bool is_outer_vlan; /* the tag was stripped from the frame, outside of the tags that are left */

@@ -17,9 +17,13 @@ enum flow_record {
 	FLOW_IP6 = 4,
 	FLOW_SWITCH = 1001,
 	FLOW_VLAN_TUNNEL = 1012,
+	FLOW_EGRESS_QUEUE = 1036,
 	FLOW_FUNCTION = 1038,
+	FLOW_TRANSIT_DELAY = 1039,
+	FLOW_QUEUE_DEPTH = 1040,
 	FLOW_HW_TRAP = 1041,
 	FLOW_LINUX_REASON = 1042,
+	FLOW_TIMESTAMP = 1043,
 };
 enum counter_record {
 	COUNTER_INTERFACE = 1,
@@ -546,6 +550,40 @@ put_switch(struct wbuf *w, const struct sflow_flow *flow)
 	end_opaque(w, record);
 }
 
+static uint32_t
+at_most_u32(uint64_t value)
+{
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+static void
+put_number(struct wbuf *w, enum flow_record format, uint32_t value)
+{
+	size_t record = begin_opaque(w, format);
+
+	wbuf_be32(w, value);
+	end_opaque(w, record);
+}
+
+/* A delay of 2^32 - 1 ns stands for that or more. */
+static void
+put_way(struct wbuf *w, const struct ease_way *way)
+{
+	size_t record;
+
+	if (way->known & EASE_WAY_QUEUE)
+		put_number(w, FLOW_EGRESS_QUEUE, way->queue);
+	if (way->known & EASE_WAY_DELAY)
+		put_number(w, FLOW_TRANSIT_DELAY, at_most_u32(way->delay_ns));
+	if (way->known & EASE_WAY_DEPTH)
+		put_number(w, FLOW_QUEUE_DEPTH, at_most_u32(way->depth_octets));
+	if (!(way->known & EASE_WAY_TIME))
+		return;
+	record = begin_opaque(w, FLOW_TIMESTAMP);
+	wbuf_be64(w, way->time_ns);
+	end_opaque(w, record);
+}
+
 static void
 put_counter_record(struct wbuf *w, enum counter_record format, const struct field *fields,
     const void *record)
@@ -594,11 +632,12 @@ sflow_add_flow(struct sflow_writer *w, const struct sflow_flow *flow)
 	wbuf_be32(out, flow->drops);
 	put_if(out, &flow->input, expanded);
 	put_if(out, &flow->output, expanded);
-	wbuf_be32(out, (uint32_t)flow->has_header + flow->has_switch);
+	wbuf_be32(out, (uint32_t)flow->has_header + flow->has_switch + (uint32_t)__builtin_popcount(flow->way.known));
 	if (flow->has_header)
 		put_header(out, flow);
 	if (flow->has_switch)
 		put_switch(out, flow);
+	put_way(out, &flow->way);
 	return close_sample(w, before, sample);
 }
 

@@ -12,6 +12,7 @@
 #define EASE_COMMON_SFLOW_WIRE_H
 
 #include "common/buf.h"
+#include "common/sample.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,6 +109,7 @@ struct sflow_flow {
 	const uint8_t *header; /* borrowed from the datagram */
 	bool has_switch;       /* extended_switch, 802.1Q and 802.1p of the frame */
 	uint32_t src_vlan, src_priority, dst_vlan, dst_priority;
+	struct ease_way way; /* written only: egress queue, transit delay, queue depth, timestamp */
 	uint32_t outer_tag; /* extended_vlantunnel: the outermost tag that was stripped, TPID and TCI; 0: none */
 	/* Fields in place of a header, as they stand in the datagram, borrowed from it; NULL: none */
 	const uint8_t *ethernet; /* sampled_ethernet, SFLOW_SAMPLED_ETHERNET octets */

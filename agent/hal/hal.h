@@ -311,6 +311,7 @@ struct hal_sample_event {
 	uint32_t frame_octets; /* on the wire, including the FCS */
 	const uint8_t *octets; /* the beginning of the frame, without FCS */
 	size_t kept_octets;    /* how many octets the device kept */
+	struct ease_way way;   /* as in struct ease_sample */
 	uint64_t pool_pkts;    /* the port's pool in that direction, this frame included */
 	bool own; /* one of this machine's own notifications: it ends a skip but is not sent on */
 	bool lost; /* the frame was lost before it came here: it ends a skip, and has no octets */

@@ -319,6 +319,16 @@ links_add_share(struct links *links, uint32_t kernel_index, struct links_port **
 }
 
 struct links_port *
+links_find_short(const struct links *links, uint16_t kernel_index)
+{
+	size_t n_links = kernel_place_of(links, SHARE_KEY);
+
+	if (n_links > 0 && links->by_kernel[n_links - 1].kernel_index > UINT16_MAX)
+		return NULL;
+	return links_find_kernel(links, kernel_index);
+}
+
+struct links_port *
 links_share(const struct links *links, uint32_t kernel_index)
 {
 	return links_find_kernel(links, kernel_index | SHARE_KEY);

@@ -107,6 +107,9 @@ void links_mark_conduits(struct links *links);
 
 struct links_port *links_find(const struct links *links, uint32_t if_index); /* NULL: none */
 struct links_port *links_find_kernel(const struct links *links, uint32_t kernel_index);
+/* The same by the low 16 bits of the kernel's index; NULL also if some link has a longer index, so that these bits
+ * may mean two. */
+struct links_port *links_find_short(const struct links *links, uint16_t kernel_index);
 
 /* Adds a link that is not in the table yet. The pointer is valid until the next add or remove. -ENOSPC:
  * there are LINKS_MAX already; -ENOMEM. */

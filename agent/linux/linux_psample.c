@@ -136,6 +136,27 @@ wire_octets(struct linux_device *d, const struct links_port *port,
 	return most - VLAN_OCTETS + FRAME_FCS_OCTETS;
 }
 
+/* 0: not known, or no port of ours. */
+static uint32_t
+number_of(const struct linux_device *d, uint16_t kernel_index)
+{
+	const struct links_port *port = kernel_index ? links_find_short(&d->links, kernel_index) : NULL;
+
+	return port ? port->if_index : EASE_IF_UNKNOWN;
+}
+
+static struct ease_way
+way_of(const struct linux_device *d, const struct psample_record *record)
+{
+	struct ease_way way = record->way;
+
+	if (record->time_ns / 1000 != wall_of(d, record))
+		return way; /* it is of another clock */
+	way.known |= EASE_WAY_TIME;
+	way.time_ns = record->time_ns;
+	return way;
+}
+
 static void
 report_sample(struct linux_device *d, const struct links_port *port,
     const struct psample_record *record, bool out)
@@ -149,12 +170,11 @@ report_sample(struct linux_device *d, const struct links_port *port,
 	    .kept_octets = record->kept_octets,
 	    .rate = record->rate,
 	    .pool_pkts = HAL_POOL_UNKNOWN,
+	    .input_if = out ? number_of(d, record->input_index) : port->if_index,
+	    .output_if = out ? port->if_index : number_of(d, record->output_index),
+	    .way = way_of(d, record),
 	};
 
-	if (!out)
-		event.input_if = port->if_index;
-	else
-		event.output_if = port->if_index;
 	if (out && !record->has_input) {
 		event.input_if = EASE_IF_LOCAL;
 		event.own = linux_is_own(d, record->octets, record->kept_octets);

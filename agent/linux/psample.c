@@ -26,6 +26,15 @@ take_attribute(const struct nlattr *attr, struct psample_record *record)
 	case PSAMPLE_ATTR_OIFINDEX:
 		record->has_output = true;
 		return attribute_copy(attr, &record->output_index, sizeof(record->output_index));
+	case PSAMPLE_ATTR_OUT_TC:
+		record->way.known |= EASE_WAY_QUEUE;
+		return attribute_u16(attr, &record->way.queue);
+	case PSAMPLE_ATTR_OUT_TC_OCC:
+		record->way.known |= EASE_WAY_DEPTH;
+		return attribute_u64(attr, &record->way.depth_octets);
+	case PSAMPLE_ATTR_LATENCY:
+		record->way.known |= EASE_WAY_DELAY;
+		return attribute_u64(attr, &record->way.delay_ns);
 	case PSAMPLE_ATTR_ORIGSIZE:
 		return attribute_copy(attr, &record->frame_octets, sizeof(record->frame_octets));
 	case PSAMPLE_ATTR_SAMPLE_GROUP:

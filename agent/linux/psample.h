@@ -13,6 +13,8 @@
 #ifndef EASE_AGENT_LINUX_PSAMPLE_H
 #define EASE_AGENT_LINUX_PSAMPLE_H
 
+#include "common/sample.h"
+
 #include <linux/netlink.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +30,7 @@ struct psample_record {
 	bool has_input;	  /* it was received at an interface, not sent by this machine itself */
 	bool has_output;  /* the interface by which it leaves is known */
 	uint16_t input_index, output_index; /* of these, the last 16 bits of the kernel's numbers */
+	struct ease_way way; /* without time_ns, which is a clock's that may be another */
 	uint64_t time_ns; /* by a clock of the kernel's that no header specifies; 0: not known */
 	const uint8_t *octets; /* the frame, from its destination address on; inside the message */
 	size_t kept_octets;

@@ -46,6 +46,9 @@ sample_without(int left_out)
 	} while (0)
 	PUT(PSAMPLE_ATTR_IIFINDEX, mnl_attr_put_u16(m, PSAMPLE_ATTR_IIFINDEX, 7));
 	PUT(PSAMPLE_ATTR_OIFINDEX, mnl_attr_put_u16(m, PSAMPLE_ATTR_OIFINDEX, 9));
+	PUT(PSAMPLE_ATTR_OUT_TC, mnl_attr_put_u16(m, PSAMPLE_ATTR_OUT_TC, 3));
+	PUT(PSAMPLE_ATTR_OUT_TC_OCC, mnl_attr_put_u64(m, PSAMPLE_ATTR_OUT_TC_OCC, 7ull << 32));
+	PUT(PSAMPLE_ATTR_LATENCY, mnl_attr_put_u64(m, PSAMPLE_ATTR_LATENCY, 5ull << 33));
 	PUT(PSAMPLE_ATTR_SAMPLE_RATE, mnl_attr_put_u32(m, PSAMPLE_ATTR_SAMPLE_RATE, 1000));
 	PUT(PSAMPLE_ATTR_ORIGSIZE, mnl_attr_put_u32(m, PSAMPLE_ATTR_ORIGSIZE, 1514));
 	PUT(PSAMPLE_ATTR_SAMPLE_GROUP, mnl_attr_put_u32(m, PSAMPLE_ATTR_SAMPLE_GROUP, 0xe0000071));
@@ -67,6 +70,12 @@ START_TEST(a_sample_says_all_of_it)
 	ck_assert_uint_eq(record.rate, 1000);
 	ck_assert_uint_eq(record.frame_octets, 1514);
 	ck_assert(record.has_input);
+	ck_assert_uint_eq(record.input_index, 7);
+	ck_assert_uint_eq(record.output_index, 9);
+	ck_assert_uint_eq(record.way.known, EASE_WAY_QUEUE | EASE_WAY_DEPTH | EASE_WAY_DELAY);
+	ck_assert_uint_eq(record.way.queue, 3);
+	ck_assert_uint_eq(record.way.depth_octets, 7ull << 32);
+	ck_assert_uint_eq(record.way.delay_ns, 5ull << 33);
 	ck_assert_uint_eq(record.time_ns, 1234567890123ull);
 	ck_assert_uint_eq(record.kept_octets, sizeof(frame));
 	ck_assert_mem_eq(record.octets, frame, sizeof(frame));

@@ -144,6 +144,31 @@ START_TEST(test_a_received_frame)
 }
 END_TEST
 
+/* The records as sFlow.org publishes them, octet by octet; they stand last. */
+START_TEST(test_the_way_through_a_chip)
+{
+	static const uint8_t records[] = {0, 0, 4, 12, 0, 0, 0, 4, 0, 0, 0, 6, /* egress queue */
+	    0, 0, 4, 15, 0, 0, 0, 4, 0xff, 0xff, 0xff, 0xff,		       /* transit delay: more */
+	    0, 0, 4, 16, 0, 0, 0, 4, 0, 1, 0x86, 0xa0,			       /* queue depth */
+	    0, 0, 4, 19, 0, 0, 0, 8, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88}; /* timestamp */
+	struct ease_sample s = sample(1);
+	struct sflow_flow f;
+
+	s.way = (struct ease_way){EASE_WAY_QUEUE | EASE_WAY_DEPTH | EASE_WAY_DELAY | EASE_WAY_TIME, .queue = 6,
+	    .depth_octets = 100000, .delay_ns = 5000000000ull, .time_ns = 0x1122334455667788ull};
+	sflow_export_sample(e, &s, &snapshot);
+	sflow_export_flush(e);
+	ck_assert(receive());
+	f = next().flow;
+	ck_assert_mem_eq(f.header, frame, 128);
+	ck_assert_mem_eq(f.header + 128, records, sizeof(records));
+	s = sample(2);
+	s.way = (struct ease_way){.known = EASE_WAY_DELAY, .delay_ns = 1500};
+	f = sent(&s);
+	ck_assert_mem_eq(f.header + 128, "\0\0\4\17\0\0\0\4\0\0\5\xdc", 12);
+}
+END_TEST
+
 START_TEST(test_a_sent_frame)
 {
 	struct ease_sample s = sample(1);
@@ -371,6 +396,7 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_a_received_frame);
+	tcase_add_test(tc, test_the_way_through_a_chip);
 	tcase_add_test(tc, test_a_sent_frame);
 	tcase_add_test(tc, test_many_outputs);
 	tcase_add_test(tc, test_vlan_of_the_frame);
