@@ -89,12 +89,12 @@ enum {
 _Static_assert((int)N_STATS <= (int)SFLOW_UNREAD_FORMATS, "more formats than counters");
 
 #define FLOW(number, name)    {"sflow.unread_flow_" #number, "flow records " #number " (" name "), not used"},
-#define COUNTER(number, name) {"sflow.unread_counter_" #number, "counter records " #number " (" name "), not used"},
+#define COUNTER(number, name) {"sflow.unread_counters_" #number, "counter records " #number " (" name "), not used"},
 static const struct stat_name stat_names[N_STATS] = {
     FLOW_RECORDS(FLOW)
     {"sflow.unread_flow_other", "flow records of other formats, not used"},
     COUNTER_RECORDS(COUNTER)
-    {"sflow.unread_counter_other", "counter records of other formats, not used"},
+    {"sflow.unread_counters_other", "counter records of other formats, not used"},
 };
 
 void

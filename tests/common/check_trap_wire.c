@@ -275,6 +275,8 @@ decode(enum ease_part part, const uint8_t *octets, size_t len)
 		return trap_wire_get_error_source(octets, len, &u.error_source);
 	case EASE_PART_CHANGE:
 		return trap_wire_get_change(octets, len, &u.change);
+	case EASE_PART_DISCARD: /* comes by sFlow alone */
+		break;
 	}
 	return -EINVAL;
 }
