@@ -22,7 +22,7 @@
 
 enum {
 	STEPS_CHOSEN = 120, /* as many as a chart or a screen shows well */
-	STEPS_MAX = 361,    /* each is a query of the store; an hour in steps of 10 s, and where it is cut */
+	STEPS_MAX = 367,    /* each is a query of the store; an hour and its minute before in steps of 10 s */
 	/* Steps of windows are read from samples: chosen unasked where these are few, and ports, too. */
 	FINE_SAMPLES = 100000,
 	FINE_PORTS = 1000,

@@ -38,6 +38,17 @@ struct query_fine {
 
 /* ---- the window ---- */
 
+/* Ports of which nothing was counted have nothing to divide. */
+static bool
+has_total(const struct fine_port *kept)
+{
+	for (int d = EASE_IN; d <= EASE_OUT; d++)
+		if (kept->side[d].pool_pkts > 0 || kept->side[d].pool_octets > 0 || kept->cut[d].pkts > 0 ||
+		    kept->cut[d].octets > 0)
+			return true;
+	return false;
+}
+
 static void
 keep_window(struct fine_port *kept, const struct query_port *port)
 {
@@ -85,6 +96,8 @@ read_window(struct query *query, uint64_t from_us, uint64_t to_us)
 		if (query_is_over_limit(query))
 			return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for longer steps");
 		keep_window(kept, &query->ports[i]);
+		if (!has_total(kept))
+			continue;
 		err = query_reading_at(query, &query->ports[i], from_us, &kept->first);
 		if (err == 0)
 			err = query_reading_at(query, &query->ports[i], to_us, &kept->last);
@@ -162,6 +175,14 @@ set_step(struct query *query, struct query_port *port, struct fine_port *kept)
 	return 0;
 }
 
+/* The window's samples alone, and how they were lost: query_fine_samples divides them. */
+static void
+set_samples(struct query_port *port, struct fine_port *kept)
+{
+	memcpy(port->side, kept->side, sizeof(port->side));
+	kept->is_coarse = false;
+}
+
 bool
 query_is_fine(const struct query *query)
 {
@@ -182,8 +203,10 @@ query_fine_windows(struct query *query)
 		err = read_window(query, from_us, to_us);
 	query_narrow(query, step.from_us, step.to_us);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
-		if (query->ports[i].chosen)
+		if (query->ports[i].chosen && has_total(&fine->ports[i]))
 			err = set_step(query, &query->ports[i], &fine->ports[i]);
+		else
+			set_samples(&query->ports[i], &fine->ports[i]);
 	return err;
 }
 

@@ -266,7 +266,7 @@ const struct question_option question_options[] = {
 	{"to", "TIME", POINT_IN_TIME, 0, false, set_to, "the same; default: as far as all ports have counted"},
 	{"step", "SPAN", TIME_SPAN, REPORT_TAKES_STEP, false, set_step,
 	    "history: length of a row: 10s, 20s, 30s or whole minutes (at\n"
-	    "                             most 361 rows)"},
+	    "                             most 367 rows)"},
 	{"sort", "octets|packets|util|errors",
 	    "must be octets or packets (or frames, the same); of load also util or errors",
 	    REPORT_TAKES_SORT, false, set_sort,

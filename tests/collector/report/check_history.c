@@ -203,7 +203,7 @@ START_TEST(test_steps_are_bounded)
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_eq(report_find("history")->run(query, &options, REPORT_STORE_T0, &result),
 	    -EINVAL);
-	ck_assert_str_eq(query->error, "step: the range has more than 361 steps; make them longer");
+	ck_assert_str_eq(query->error, "step: the range has more than 367 steps; make them longer");
 	report_result_free(&result);
 	query_close(query);
 }

@@ -656,6 +656,23 @@ def check_zones(page, asked):
         equal(f'times in {zone}', (text[:16], text[-5:]), (wall, zone))
 
 
+def check_moment(page):
+    """All questions of a look are put to one moment; an hour can have steps of ten seconds."""
+    page.open(last='1h', addr='10.9.0.0/24')
+    note = page.text('#load-note')
+    check('an hour has steps of a minute', 'Each step is 1 min' in note, note)
+    page.browser.requests.clear()
+    page.click('#step [data-step="10s"]')
+    page.settle()
+    note = page.text('#load-note')
+    check('or of ten seconds', 'Each step is 10 s' in note, note)
+    asked = [url for url in page.browser.requests if '/api/v1/' in url]
+    moments = [url for url in asked if '/moment?' in url]
+    given = {parameters.get('moment', [''])[0] for parameters in
+             (urllib.parse.parse_qs(urllib.parse.urlsplit(url).query) for url in asked if url not in moments)}
+    check('a look has one moment', moments and len(given) <= len(moments) and '' not in given, f'{asked}')
+
+
 def check_live(page, live):
     page.open(last='1h', addr='10.9.0.0/24')  # what was told first is in it on any machine
     page.js("document.querySelector('#sources .filter').focus(); scrollTo(0, 300)")
@@ -734,6 +751,7 @@ def check_all(page, live):
     check_steps(page)
     check_zones(page, asked)
     requests = list(browser.requests)
+    check_moment(page)
     check_live(page, live)
     page.js('1')
     equal('no error in the console', browser.console, [])
