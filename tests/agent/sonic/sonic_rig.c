@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,6 +66,7 @@ sonic_server_restart(struct sonic_server *s)
 		FAIL("no pipe");
 	s->pid = fork();
 	if (s->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it ends with a test that fails, too */
 		dup2(fds[1], STDOUT_FILENO);
 		dup2(fds[1], STDERR_FILENO);
 		close(fds[0]);
