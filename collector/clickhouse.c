@@ -55,10 +55,10 @@ keep_of(const struct collector_config *config)
 {
 	return (struct ship_keep){
 	    .level_us = {
-		[CLUSTER_1_MIN] = config->cluster_keep_1min_h * HOUR_US,
-		[CLUSTER_5_MIN] = config->cluster_keep_5min_d * DAY_US,
-		[CLUSTER_1_H] = config->cluster_keep_1h_d * DAY_US,
-		[CLUSTER_1_D] = config->cluster_keep_1d_d * DAY_US,
+		[LEVEL_1_MIN] = config->cluster_keep_1min_h * HOUR_US,
+		[LEVEL_5_MIN] = config->cluster_keep_5min_d * DAY_US,
+		[LEVEL_1_H] = config->cluster_keep_1h_d * DAY_US,
+		[LEVEL_1_D] = config->cluster_keep_1d_d * DAY_US,
 	    },
 	    .samples_us = config->cluster_keep_samples_h * HOUR_US,
 	};

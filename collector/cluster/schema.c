@@ -4,8 +4,6 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 #define COLUMNS(array) (array), N(array)
-#define MINUTE_US 60000000ull
-#define DAY_US (1440 * MINUTE_US)
 
 const char *const cluster_type_names[CLUSTER_N_TYPES] = {
     [CLUSTER_U8] = "UInt8",
@@ -18,14 +16,6 @@ const char *const cluster_type_names[CLUSTER_N_TYPES] = {
     [CLUSTER_AGENT_ID] = "FixedString(8)",
     [CLUSTER_I64_OR_NULL] = "Nullable(Int64)",
     [CLUSTER_TEXT_OR_NULL] = "Nullable(String)",
-};
-
-/* Each level keeps a handful of partitions at a time. */
-const struct cluster_level cluster_levels[CLUSTER_N_LEVELS] = {
-    [CLUSTER_1_MIN] = {1, MINUTE_US, DAY_US},
-    [CLUSTER_5_MIN] = {5, 5 * MINUTE_US, 7 * DAY_US},
-    [CLUSTER_1_H] = {60, 60 * MINUTE_US, 30 * DAY_US},
-    [CLUSTER_1_D] = {1440, DAY_US, 360 * DAY_US},
 };
 
 /* Columns */
@@ -336,15 +326,15 @@ write_partition(FILE *out, const struct cluster_table *table)
 	fputs(" PARTITION BY ", out);
 	if (table->partition != CLUSTER_BY_LEVEL) {
 		fprintf(out, "intDiv(%s, %llu)", table->time,
-		    table->partition == CLUSTER_BY_DAY ? DAY_US : 30 * DAY_US);
+		    (unsigned long long)(table->partition == CLUSTER_BY_DAY ? STORE_DAY_US : 30 * STORE_DAY_US));
 		return;
 	}
 	fputs("(level, multiIf(", out);
-	for (int l = 0; l < CLUSTER_N_LEVELS - 1; l++)
-		fprintf(out, "level = %u, intDiv(%s, %llu), ", cluster_levels[l].minutes,
-		    table->time, (unsigned long long)cluster_levels[l].partition_us);
+	for (int l = LEVEL_1_MIN; l < LEVEL_1_D; l++)
+		fprintf(out, "level = %u, intDiv(%s, %llu), ", store_levels[l].minutes,
+		    table->time, (unsigned long long)store_levels[l].partition_us);
 	fprintf(out, "intDiv(%s, %llu)))", table->time,
-	    (unsigned long long)cluster_levels[CLUSTER_N_LEVELS - 1].partition_us);
+	    (unsigned long long)store_levels[LEVEL_1_D].partition_us);
 }
 
 static void

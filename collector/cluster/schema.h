@@ -17,6 +17,8 @@
 #ifndef EASE_COLLECTOR_CLUSTER_SCHEMA_H
 #define EASE_COLLECTOR_CLUSTER_SCHEMA_H
 
+#include "collector/store/levels.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,7 +76,7 @@ enum cluster_table_id {
 /* How a table is partitioned; retention drops whole partitions. */
 enum cluster_partition {
 	CLUSTER_KEPT,	  /* not partitioned: state, kept for ever */
-	CLUSTER_BY_LEVEL, /* (level, cluster_levels[].partition_us of start_us) */
+	CLUSTER_BY_LEVEL, /* (level, store_levels[].partition_us of start_us) */
 	CLUSTER_BY_DAY,	  /* day of time_us or start_us */
 	CLUSTER_BY_MONTH, /* 30 days */
 };
@@ -91,22 +93,8 @@ struct cluster_table {
 
 extern const struct cluster_table cluster_tables[CLUSTER_N_TABLES];
 
-/* Levels of keys, ports, folded, counter and resource, by their windows' minutes. */
-enum cluster_level_index {
-	CLUSTER_1_MIN,
-	CLUSTER_5_MIN,
-	CLUSTER_1_H,
-	CLUSTER_1_D,
-	CLUSTER_N_LEVELS,
-};
-
-struct cluster_level {
-	unsigned minutes;
-	uint64_t span_us;
-	uint64_t partition_us;
-};
-
-extern const struct cluster_level cluster_levels[CLUSTER_N_LEVELS];
+/* A cluster has the store's levels from LEVEL_1_MIN to before this: in keys, ports, folded, counter and resource. */
+enum { CLUSTER_LEVELS_END = LEVEL_1_D + 1 };
 
 /* A database on a cluster; borrowed texts that need no escaping in SQL. */
 struct cluster_place {

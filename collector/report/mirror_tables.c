@@ -1,6 +1,6 @@
 #include "collector/report/mirror_tables.h"
 
-#include "collector/cluster/levels.h"
+#include "collector/cluster/levels_sql.h"
 #include "collector/cluster/sums_sql.h"
 #include "collector/store/schema.h"
 #include "common/trap_wire.h"

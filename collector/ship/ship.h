@@ -23,7 +23,7 @@ struct ship;
 
 /* How long the cluster keeps data; 0: for ever. */
 struct ship_keep {
-	uint64_t level_us[CLUSTER_N_LEVELS], samples_us;
+	uint64_t level_us[CLUSTER_LEVELS_END], samples_us;
 };
 
 struct ship_config {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MINUTE_US 60000000ull
+#define MINUTE_US ((uint64_t)STORE_WINDOW_US)
 
 enum {
 	WINDOWS_AT_ONCE = 4096, /* new ones; the rest in the next run */
@@ -37,9 +37,9 @@ take_rolled(void *arg, const struct row_cell *cells)
 {
 	struct ship_rollup *r = arg;
 	struct ship_rollup_collector *c = find_collector(r, cells[1].i);
-	int l = 0;
+	int l = LEVEL_1_MIN;
 
-	while (l < CLUSTER_1_D && cluster_levels[l].minutes != (unsigned)cells[0].i)
+	while (l < LEVEL_1_D && store_levels[l].minutes != (unsigned)cells[0].i)
 		l++;
 	if (cells[1].i == 0)
 		r->levels[l] = (struct ship_rollup_level){(uint64_t)cells[3].i,
@@ -57,7 +57,7 @@ ship_rollup_load(struct ship_rollup *r)
 	struct statement st;
 
 	for (size_t i = 0; i < r->n_collectors; i++)
-		for (int l = 0; l < CLUSTER_N_LEVELS; l++)
+		for (int l = LEVEL_1_MIN; l < CLUSTER_LEVELS_END; l++)
 			r->collectors[i].rolled[l] = 0;
 	statement_begin(&st);
 	if (st.out) {
@@ -91,11 +91,11 @@ save(struct ship_rollup *r, int level)
 	fputs(" (", st.out);
 	cluster_write_columns(st.out, &cluster_tables[CLUSTER_ROLLED]);
 	fprintf(st.out, ") VALUES (%u, 0, 0, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ")",
-	    cluster_levels[level].minutes, r->levels[level].done_us, r->levels[level].kept_us,
+	    store_levels[level].minutes, r->levels[level].done_us, r->levels[level].kept_us,
 	    r->now_us);
 	for (size_t i = 0; i < r->n_collectors; i++)
 		fprintf(st.out, ", (%u, %" PRId64 ", %" PRIu64 ", 0, 0, %" PRIu64 ")",
-		    cluster_levels[level].minutes, r->collectors[i].collector,
+		    store_levels[level].minutes, r->collectors[i].collector,
 		    r->collectors[i].revision, r->now_us);
 	return statement_run(&st, r->http, r->server);
 }
@@ -181,8 +181,8 @@ list_windows(struct ship_rollup *r, int level, uint64_t from_us, uint64_t to_us,
 	statement_begin(&st);
 	if (st.out) {
 		fprintf(st.out, "SELECT DISTINCT intDiv(start_us, %" PRIu64 ") * %" PRIu64
-				" AS w FROM ", cluster_levels[level].span_us,
-		    cluster_levels[level].span_us);
+				" AS w FROM ", store_levels[level].span_us,
+		    store_levels[level].span_us);
 		write_name(r, st.out, CLUSTER_COVER, true);
 		fprintf(st.out, " WHERE start_us >= %" PRIu64 " AND start_us < %" PRIu64, from_us,
 		    to_us);
@@ -207,10 +207,10 @@ struct windows {
 };
 
 /* Windows that a server groups at a time: an hour of 5 minutes, a quarter of a day, a day. */
-static const uint64_t run_us[CLUSTER_N_LEVELS] = {
-    [CLUSTER_5_MIN] = 60 * MINUTE_US,
-    [CLUSTER_1_H] = 360 * MINUTE_US,
-    [CLUSTER_1_D] = 1440 * MINUTE_US,
+static const uint64_t run_us[CLUSTER_LEVELS_END] = {
+    [LEVEL_5_MIN] = 60 * MINUTE_US,
+    [LEVEL_1_H] = 360 * MINUTE_US,
+    [LEVEL_1_D] = 1440 * MINUTE_US,
 };
 
 /* The key of a table's rows in one window, beside the agent. */
@@ -237,7 +237,7 @@ static void
 write_window(FILE *out, const char *column, const struct windows *w)
 {
 	fprintf(out, "intDiv(%s, %" PRIu64 ") * %" PRIu64, column,
-	    cluster_levels[w->level].span_us, cluster_levels[w->level].span_us);
+	    store_levels[w->level].span_us, store_levels[w->level].span_us);
 }
 
 /* " AND agent IN (…)": agents with minutes that are not in the level yet. */
@@ -290,7 +290,7 @@ static void
 write_source(const struct ship_rollup *r, FILE *out, const struct windows *w, const struct summed *of,
     const char *where)
 {
-	const struct sums_run run = {cluster_levels[w->level - 1].minutes, w->from_us, w->to_us};
+	const struct sums_run run = {store_levels[w->level - 1].minutes, w->from_us, w->to_us};
 	const struct sums_rows rows = {.place = &r->place, .table = of->table, .local = true,
 	    .runs = &run, .n_runs = 1, .where = where};
 
@@ -313,7 +313,7 @@ write_former(const struct ship_rollup *r, FILE *out, const struct windows *w, co
 	write_summands(out, &(struct sums_rows){.table = of->table}, ZEROS);
 	fputs(" FROM ", out);
 	write_name(r, out, of->table, true);
-	fprintf(out, " WHERE level = %u%s AND ", cluster_levels[w->level].minutes, where);
+	fprintf(out, " WHERE level = %u%s AND ", store_levels[w->level].minutes, where);
 	write_range(out, "start_us", w);
 	write_agents(r, out, w);
 }
@@ -349,7 +349,7 @@ make_sums(struct ship_rollup *r, const struct windows *w, const struct summed *o
 	fprintf(st.out, " (level, start_us, collector, agent, %s", of->key);
 	write_summands(st.out, &rows, NAMES);
 	fprintf(st.out, ", revision) SELECT %u, window_us, 0, agent, %s, ",
-	    cluster_levels[w->level].minutes, of->key);
+	    store_levels[w->level].minutes, of->key);
 	sums_sql_columns(st.out, &rows);
 	fputs(", revision FROM (", st.out);
 	write_source(r, st.out, w, of, where);
@@ -377,17 +377,17 @@ copy_ends(struct ship_rollup *r, const struct windows *w, enum cluster_table_id 
 	write_name(r, st.out, id, true);
 	fprintf(st.out, " (");
 	cluster_write_columns(st.out, table);
-	fprintf(st.out, ") SELECT %u", cluster_levels[w->level].minutes);
+	fprintf(st.out, ") SELECT %u", store_levels[w->level].minutes);
 	for (size_t i = 1; i < table->n_columns; i++) /* the first is level */
 		fprintf(st.out, ", %s", table->columns[i].name);
 	fputs(" FROM ", st.out);
 	write_name(r, st.out, id, true);
-	fprintf(st.out, " FINAL WHERE level = %u AND ", cluster_levels[w->level - 1].minutes);
+	fprintf(st.out, " FINAL WHERE level = %u AND ", store_levels[w->level - 1].minutes);
 	write_range(st.out, "time_us", w);
 	fputs(" AND (agent, if_index, time_us) IN (SELECT agent, if_index, arrayJoin([min(time_us),"
 	      " max(time_us)]) FROM ", st.out);
 	write_name(r, st.out, id, true);
-	fprintf(st.out, " WHERE level = %u AND ", cluster_levels[w->level - 1].minutes);
+	fprintf(st.out, " WHERE level = %u AND ", store_levels[w->level - 1].minutes);
 	write_range(st.out, "time_us", w);
 	fprintf(st.out, " GROUP BY agent, if_index, %s, ", stretch);
 	write_window(st.out, "time_us", w);
@@ -420,7 +420,7 @@ make_run(struct ship_rollup *r, int level, bool again, size_t *i)
 	int err;
 
 	while (*i < r->n_list && r->list[*i] < end_us)
-		w.to_us = r->list[(*i)++] + cluster_levels[level].span_us;
+		w.to_us = r->list[(*i)++] + store_levels[level].span_us;
 	err = make_windows(r, &w);
 	if (err == 0)
 		r->windows += *i - first;
@@ -434,7 +434,7 @@ static int
 make_again(struct ship_rollup *r, int level)
 {
 	const struct ship_rollup_level *from = &r->levels[level - 1];
-	uint64_t span_us = cluster_levels[level].span_us, from_us;
+	uint64_t span_us = store_levels[level].span_us, from_us;
 	int64_t range[2];
 	int err;
 
@@ -466,7 +466,7 @@ make_new(struct ship_rollup *r, int level, uint64_t end_us, bool *all)
 			return 0;
 		err = make_run(r, level, false, &i);
 		if (err == 0)
-			to->done_us = r->list[i - 1] + cluster_levels[level].span_us;
+			to->done_us = r->list[i - 1] + store_levels[level].span_us;
 	}
 	*all = err == 0 && r->n_list < WINDOWS_AT_ONCE;
 	if (*all && end_us > to->done_us)
@@ -477,8 +477,8 @@ make_new(struct ship_rollup *r, int level, uint64_t end_us, bool *all)
 static int
 roll_level(struct ship_rollup *r, int level)
 {
-	uint64_t span_us = cluster_levels[level].span_us;
-	uint64_t before_us = level == CLUSTER_5_MIN ? r->closed_us : r->levels[level - 1].done_us;
+	uint64_t span_us = store_levels[level].span_us;
+	uint64_t before_us = level == LEVEL_5_MIN ? r->closed_us : r->levels[level - 1].done_us;
 	uint64_t done_us = r->levels[level].done_us;
 	bool dirty = has_dirty(r, level), all;
 	int err = make_again(r, level);
@@ -496,7 +496,7 @@ save_kept(struct ship_rollup *r)
 {
 	int err = 0;
 
-	for (int l = 0; err == 0 && l < CLUSTER_N_LEVELS; l++) {
+	for (int l = LEVEL_1_MIN; err == 0 && l < CLUSTER_LEVELS_END; l++) {
 		if (r->before_us[l] <= r->levels[l].kept_us)
 			continue;
 		r->levels[l].kept_us = r->before_us[l];
@@ -510,11 +510,11 @@ ship_rollup_run(struct ship_rollup *r)
 {
 	int err = 0;
 
-	if (r->closed_us > r->levels[CLUSTER_1_MIN].done_us) {
-		r->levels[CLUSTER_1_MIN].done_us = r->closed_us;
-		err = save(r, CLUSTER_1_MIN);
+	if (r->closed_us > r->levels[LEVEL_1_MIN].done_us) {
+		r->levels[LEVEL_1_MIN].done_us = r->closed_us;
+		err = save(r, LEVEL_1_MIN);
 	}
-	for (int l = CLUSTER_5_MIN; err == 0 && l < CLUSTER_N_LEVELS; l++)
+	for (int l = LEVEL_5_MIN; err == 0 && l < CLUSTER_LEVELS_END; l++)
 		err = roll_level(r, l);
 	return err == 0 ? save_kept(r) : err;
 }

@@ -14,7 +14,7 @@ struct ship_rollup_collector {
 	uint64_t revision;		/* of its newest batch */
 	uint64_t closed_us, newest_us;
 	uint64_t heard_us; /* of its last batch, by the cluster's clock */
-	uint64_t rolled[CLUSTER_N_LEVELS]; /* revision up to which the server has rolled up */
+	uint64_t rolled[CLUSTER_LEVELS_END]; /* revision up to which the server has rolled up */
 };
 
 struct ship_rollup_level {
@@ -28,10 +28,10 @@ struct ship_rollup {
 	struct ship_rollup_collector *collectors;
 	size_t n_collectors;
 	uint64_t now_us, closed_us;
-	uint64_t before_us[CLUSTER_N_LEVELS]; /* older windows will be dropped */
+	uint64_t before_us[CLUSTER_LEVELS_END]; /* older windows will be dropped */
 	uint64_t until_us; /* monotonic: after this no new windows are begun */
 	/* found by ship_rollup_load */
-	struct ship_rollup_level levels[CLUSTER_N_LEVELS];
+	struct ship_rollup_level levels[CLUSTER_LEVELS_END];
 	uint64_t changed_us; /* time of the last roll-up */
 	uint64_t windows;    /* done */
 	uint64_t *list;	     /* owned: windows to do */

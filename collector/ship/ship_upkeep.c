@@ -11,15 +11,14 @@
 #include <string.h>
 
 #define ROOM "ship"
-#define MINUTE_US 60000000ull
-#define DAY_US (1440 * MINUTE_US)
+#define MINUTE_US ((uint64_t)STORE_WINDOW_US)
 /* A collector that wrote no batch for this long is not waited for, and others do its upkeep. */
 #define SILENT_US (15 * MINUTE_US)
 /* A collector whose newest minutes are this far behind those of others is not waited for either. */
 #define BEHIND_US (60 * MINUTE_US)
 /* Rows of cover are needed for roll-ups for a while after their minutes are dropped. */
-#define COVER_LONGER_US (2 * DAY_US)
-#define KEEP_CURSORS_US (7 * DAY_US)
+#define COVER_LONGER_US (2 * STORE_DAY_US)
+#define KEEP_CURSORS_US (7 * STORE_DAY_US)
 
 int
 ship_upkeep_init(struct ship_upkeep *k, struct cluster_http *http, const struct cluster_place *place)
@@ -71,7 +70,10 @@ seed_rolled(struct ship_upkeep *k, int server)
 	if (st.out) {
 		fputs("INSERT INTO ", st.out);
 		cluster_write_name(st.out, &k->place, &cluster_tables[CLUSTER_ROLLED], true);
-		fputs(" (level) SELECT arrayJoin([1, 5, 60, 1440])", st.out);
+		for (int l = LEVEL_1_MIN; l < CLUSTER_LEVELS_END; l++)
+			fprintf(st.out, "%s%u", l == LEVEL_1_MIN ? " (level) SELECT arrayJoin([" : ", ",
+			    store_levels[l].minutes);
+		fputs("])", st.out);
 	}
 	return statement_run(&st, k->http, server);
 }
@@ -240,7 +242,7 @@ static const enum cluster_table_id aging[] = {CLUSTER_KEYS, CLUSTER_PORTS, CLUST
 enum { N_AGING = sizeof(aging) / sizeof(aging[0]) };
 
 struct limits {
-	uint64_t before_us[CLUSTER_N_LEVELS]; /* windows before this are dropped; or 0 */
+	uint64_t before_us[CLUSTER_LEVELS_END]; /* windows before this are dropped; or 0 */
 	uint64_t cover_us, samples_us, cursors_us;
 };
 
@@ -258,17 +260,17 @@ struct dropping {
 enum { DROPPED_AT_ONCE = 64 };
 
 static uint64_t
-partition_end(const struct cluster_table *table, enum cluster_level_index level, uint64_t bucket)
+partition_end(const struct cluster_table *table, enum store_level_index level, uint64_t bucket)
 {
 	uint64_t span_us = table->partition == CLUSTER_BY_LEVEL
-	    ? cluster_levels[level].partition_us
-	    : table->partition == CLUSTER_BY_DAY ? DAY_US : 30 * DAY_US;
+	    ? store_levels[level].partition_us
+	    : table->partition == CLUSTER_BY_DAY ? STORE_DAY_US : 30 * STORE_DAY_US;
 
 	return (bucket + 1) * span_us;
 }
 
 static uint64_t
-limit_of(const struct limits *limits, enum cluster_table_id table, enum cluster_level_index level)
+limit_of(const struct limits *limits, enum cluster_table_id table, enum store_level_index level)
 {
 	switch (table) {
 	case CLUSTER_COVER:
@@ -279,7 +281,7 @@ limit_of(const struct limits *limits, enum cluster_table_id table, enum cluster_
 		return limits->cursors_us;
 	case CLUSTER_EVENTS: /* as long as sums of days */
 	case CLUSTER_GAPS:
-		return limits->before_us[CLUSTER_1_D];
+		return limits->before_us[LEVEL_1_D];
 	default:
 		return limits->before_us[level];
 	}
@@ -290,9 +292,9 @@ look_at_partition(void *arg, const struct row_cell *cells)
 {
 	struct dropping *d = arg;
 	enum cluster_table_id table = aging[(cells[0].i - 1) % N_AGING];
-	enum cluster_level_index level = CLUSTER_1_MIN;
+	enum store_level_index level = LEVEL_1_MIN;
 
-	while (level < CLUSTER_1_D && cluster_levels[level].minutes != (unsigned)cells[1].i)
+	while (level < LEVEL_1_D && store_levels[level].minutes != (unsigned)cells[1].i)
 		level++;
 	if (d->n < DROPPED_AT_ONCE && partition_end(&cluster_tables[table], level,
 		(uint64_t)cells[2].i) <= limit_of(d->limits, table, level))
@@ -355,17 +357,17 @@ set_limits(const struct ship_upkeep *k, const struct collectors *all,
 	if (newest_us > all->now_us)
 		newest_us = all->now_us;
 	*limits = (struct limits){.cursors_us = all->now_us - KEEP_CURSORS_US};
-	for (int l = 0; l < CLUSTER_N_LEVELS; l++) {
+	for (int l = LEVEL_1_MIN; l < CLUSTER_LEVELS_END; l++) {
 		uint64_t before_us = k->keep_us[l] > 0 && newest_us > k->keep_us[l]
 		    ? newest_us - k->keep_us[l] : 0;
 
-		if (l < CLUSTER_1_D && before_us > levels[l + 1].done_us)
+		if (l < LEVEL_1_D && before_us > levels[l + 1].done_us)
 			before_us = levels[l + 1].done_us;
-		limits->before_us[l] = before_us / cluster_levels[l].partition_us *
-		    cluster_levels[l].partition_us;
+		limits->before_us[l] = before_us / store_levels[l].partition_us *
+		    store_levels[l].partition_us;
 	}
-	if (limits->before_us[CLUSTER_1_MIN] > COVER_LONGER_US)
-		limits->cover_us = limits->before_us[CLUSTER_1_MIN] - COVER_LONGER_US;
+	if (limits->before_us[LEVEL_1_MIN] > COVER_LONGER_US)
+		limits->cover_us = limits->before_us[LEVEL_1_MIN] - COVER_LONGER_US;
 	if (k->keep_samples_us > 0 && newest_us > k->keep_samples_us)
 		limits->samples_us = newest_us - k->keep_samples_us;
 }
@@ -493,7 +495,7 @@ work_on(struct ship_upkeep *k, int server, const struct collectors *all, uint64_
 		if (r == 0)
 			r = drop_old(k, server, &limits);
 		if (r == 0)
-			r = delete_old_rows(k, server, limits.before_us[CLUSTER_1_D]);
+			r = delete_old_rows(k, server, limits.before_us[LEVEL_1_D]);
 	}
 	ship_rollup_free(&rollup);
 	return r;

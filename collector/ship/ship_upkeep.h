@@ -26,7 +26,7 @@ struct ship_upkeep {
 	struct cluster_http *http;  /* borrowed */
 	struct cluster_place place;
 	int64_t collector;
-	uint64_t keep_us[CLUSTER_N_LEVELS], keep_samples_us; /* 0: for ever */
+	uint64_t keep_us[CLUSTER_LEVELS_END], keep_samples_us; /* 0: for ever */
 	struct ship_upkeep_server *servers; /* owned, one each of http's */
 	uint64_t rolled, dropped, deleted; /* windows, partitions, rows of tables without partitions */
 };

@@ -349,7 +349,7 @@ static void
 put_port(struct row_buffer *b, const struct unit_walk *w, const struct pack_key *key,
     const double *values)
 {
-	row_put_int(b, cluster_levels[CLUSTER_1_MIN].minutes, 2);
+	row_put_int(b, store_levels[LEVEL_1_MIN].minutes, 2);
 	row_put_int(b, w->unit->start_us, 8);
 	put_place(b, w->store, key);
 	row_put_int(b, (uint64_t)w->batch->collector, 8);
@@ -366,7 +366,7 @@ put_key(struct row_buffer *b, const struct unit_walk *w, unsigned kind,
 	const uint8_t *half;
 	uint8_t octets;
 
-	row_put_int(b, cluster_levels[CLUSTER_1_MIN].minutes, 2);
+	row_put_int(b, store_levels[LEVEL_1_MIN].minutes, 2);
 	row_put_int(b, kind, 1);
 	row_put_int(b, w->unit->start_us, 8);
 	put_place(b, w->store, key);
@@ -385,7 +385,7 @@ static void
 put_folded(struct row_buffer *b, const struct unit_walk *w, unsigned kind,
     const struct pack_key *key, const double *values)
 {
-	row_put_int(b, cluster_levels[CLUSTER_1_MIN].minutes, 2);
+	row_put_int(b, store_levels[LEVEL_1_MIN].minutes, 2);
 	row_put_int(b, kind, 1);
 	row_put_int(b, w->unit->start_us, 8);
 	put_place(b, w->store, key);
@@ -673,7 +673,7 @@ send_row(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id
 		else if (strcmp(c->name, "revision") == 0)
 			row_put_int(b, batch->revision, 8);
 		else if (strcmp(c->name, "level") == 0)
-			row_put_int(b, cluster_levels[CLUSTER_1_MIN].minutes, 2);
+			row_put_int(b, store_levels[LEVEL_1_MIN].minutes, 2);
 		else
 			put_column(s, b, c->type, stmt, column++);
 	}

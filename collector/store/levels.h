@@ -30,21 +30,26 @@ enum store_level_index {
 #define STORE_COUNTERS_STEP_US 10000000ull
 #define STORE_COUNTERS_FINE_US 3600000000ull
 
+#define STORE_DAY_US (1440 * (uint64_t)STORE_WINDOW_US)
+
 struct store_level {
 	const char *name;
 	uint32_t minutes;  /* the column part.level */
 	uint64_t span_us; /* of a window */
 	bool has_singles; /* addresses have parts of their own; otherwise reports add up pairs */
 	bool is_index;	  /* has only the kinds of which months have few keys */
+	/* The time of a partition of the cluster's tables, so that each level has a handful of them; 0: the cluster
+	 * has no such level. */
+	uint64_t partition_us;
 };
 
 static const struct store_level store_levels[STORE_N_LEVELS] = {
-    [LEVEL_UNSETTLED] = {"unsettled", 0, STORE_WINDOW_US, false, false},
-    [LEVEL_1_MIN] = {"1 min", 1, STORE_WINDOW_US, false, false},
-    [LEVEL_5_MIN] = {"5 min", 5, 5 * (uint64_t)STORE_WINDOW_US, false, false},
-    [LEVEL_1_H] = {"1 h", 60, 60 * (uint64_t)STORE_WINDOW_US, false, false},
-    [LEVEL_1_D] = {"1 d", 1440, 1440 * (uint64_t)STORE_WINDOW_US, true, false},
-    [LEVEL_8_D] = {"8 d", 11520, 11520 * (uint64_t)STORE_WINDOW_US, true, true},
+    [LEVEL_UNSETTLED] = {"unsettled", 0, STORE_WINDOW_US, false, false, 0},
+    [LEVEL_1_MIN] = {"1 min", 1, STORE_WINDOW_US, false, false, STORE_DAY_US},
+    [LEVEL_5_MIN] = {"5 min", 5, 5 * (uint64_t)STORE_WINDOW_US, false, false, 7 * STORE_DAY_US},
+    [LEVEL_1_H] = {"1 h", 60, 60 * (uint64_t)STORE_WINDOW_US, false, false, 30 * STORE_DAY_US},
+    [LEVEL_1_D] = {"1 d", 1440, STORE_DAY_US, true, false, 360 * STORE_DAY_US},
+    [LEVEL_8_D] = {"8 d", 11520, 8 * STORE_DAY_US, true, true, 0},
 };
 
 /* All kinds of keys, in the order in which they are rolled up and shipped. */

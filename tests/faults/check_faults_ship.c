@@ -197,7 +197,7 @@ live(void)
 	const struct cluster_url url = {.host = "127.0.0.1", .port = cluster_model_port(model)};
 	const struct ship_config config = {.store = books.path, .servers = &url, .n_servers = 1,
 	    .place = {"ease", NULL}, .user = "u", .password = "hush", .version = "1",
-	    .samples = true, .timeout_ms = TIMEOUT_MS, .keep = {.level_us = {[CLUSTER_1_MIN] = 1}}};
+	    .samples = true, .timeout_ms = TIMEOUT_MS, .keep = {.level_us = {[LEVEL_1_MIN] = 1}}};
 	char error[ERROR_TEXT] = "";
 	struct ship *ship;
 	int rc = ship_open(&ship, &config, error, sizeof(error));

@@ -1,4 +1,4 @@
-#include "collector/cluster/levels.h"
+#include "collector/cluster/levels_sql.h"
 
 static void
 write_name(FILE *out, const struct cluster_place *place, enum cluster_table_id table)

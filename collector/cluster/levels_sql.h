@@ -2,8 +2,8 @@
  * SQL that reads which windows of which level a cluster has, from the tables rolled and cursor;
  * schema.c explains their columns.
  */
-#ifndef EASE_COLLECTOR_CLUSTER_LEVELS_H
-#define EASE_COLLECTOR_CLUSTER_LEVELS_H
+#ifndef EASE_COLLECTOR_CLUSTER_LEVELS_SQL_H
+#define EASE_COLLECTOR_CLUSTER_LEVELS_SQL_H
 
 #include "collector/cluster/schema.h"
 
