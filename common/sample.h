@@ -54,6 +54,10 @@ struct ease_sample {
 	uint32_t if_index;   /* the port that was sampled */
 	uint32_t sequence;   /* of this port in this boot: 1, 2, 3, … */
 	uint8_t direction;   /* enum ease_direction, relative to if_index */
+	bool is_outer_vlan; /* the tag was stripped from the frame, outside of the tags that are left */
+	bool is_packet; /* header begins with an IP header: there was no frame around it, or it was not sent */
+	uint16_t vlan; /* that the agent tells beside the header: that of an untagged frame; 0: none */
+	uint16_t kept_octets;  /* octets at header */
 	uint32_t input_if;   /* EASE_IF_… or ifIndex */
 	uint32_t output_if;
 	uint32_t skip; /* K, the drawn value: the period was K + 1 frames; if not known, stated mean - 1 */
@@ -62,11 +66,7 @@ struct ease_sample {
 	uint64_t drops;	     /* samples of this port that the agent lost so far */
 	uint32_t delay_us;   /* from the sample to the counter snapshot sent with it */
 	uint32_t frame_octets; /* on the wire: with padding and FCS, without preamble */
-	struct ease_way way;   /* goes out by sFlow only */
-	uint16_t kept_octets;  /* octets at header */
-	uint16_t vlan; /* that the agent tells beside the header: that of an untagged frame; 0: none */
-	bool is_outer_vlan; /* the tag was stripped from the frame, outside of the tags that are left */
-	bool is_packet; /* header begins with an IP header: there was no frame around it, or it was not sent */
+	const struct ease_way *way; /* borrowed; goes out by sFlow only; NULL: the chip told nothing */
 	const uint8_t *header; /* borrowed; first octet of the destination MAC */
 };
 

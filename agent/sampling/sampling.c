@@ -503,7 +503,7 @@ send_sample(struct sampling *s, struct sampled_port *port, const struct drawn_sk
 	    .mean_skip = drawn->mean,
 	    .pool_pkts = event->pool_pkts,
 	    .drops = port->drops,
-	    .way = event->way,
+	    .way = &event->way,
 	    .frame_octets = event->frame_octets,
 	    .header = event->octets,
 	};

@@ -318,7 +318,7 @@ flow_of(const struct data_source *source, const struct ease_sample *s,
 	    .header_protocol = SFLOW_ETHERNET,
 	    .frame_octets = s->frame_octets,
 	    .stripped_octets = FRAME_FCS_OCTETS,
-	    .way = s->way,
+	    .way = s->way ? *s->way : (struct ease_way){0},
 	    .kept_octets = s->kept_octets,
 	    .header = s->header,
 	};

@@ -18,7 +18,7 @@
  * for what arrives until then. */
 enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 32768,
 	FREE_ERROR_SOURCES = 4096,
-	FREE_DISCARDS = 4096,
+	FREE_DISCARDS = 256,
 	OUTAGES = 8 /* one at a start, and one each time the store is replaced */ };
 
 void

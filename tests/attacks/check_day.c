@@ -121,7 +121,7 @@ octets_held(void)
 {
 	attack_rig_stop(&rig);
 	attack_rig_start(&rig);
-	return mallinfo2().uordblks;
+	return mallinfo2().uordblks + mallinfo2().hblkhd;
 }
 
 START_TEST(all_of_it_at_random)

@@ -67,6 +67,6 @@ expect 'names of ports, cleaned' "$(rows 'SELECT if_index, name FROM port ORDER 
     "$(printf '8 swp7\n9 uplink to the roof\n10 \n11 x?[31m')"
 expect 'what is not used is counted by number' \
     "$(rows "SELECT group_concat(replace(name, 'sflow.unread_', '') || '=' || value, ' ') FROM (SELECT * FROM stat WHERE name LIKE 'sflow.unread%' AND value > 0 ORDER BY name)")" \
-    'counter_1001=1 counter_5=1 flow_1002=1 flow_1003=1 flow_1030=1 flow_1036=1 flow_1039=1 flow_1040=1 flow_1043=1 flow_other=1'
+    'counters_1001=1 counters_5=1 flow_1002=1 flow_1003=1 flow_1030=1 flow_1036=1 flow_1039=1 flow_1040=1 flow_1043=1 flow_other=1'
 expect 'nothing is refused' "$(rows "SELECT group_concat(name) FROM stat WHERE name IN ('sflow.refused_sample', 'sflow.no_header', 'sflow.unknown') AND value > 0")" ''
 exit $failed

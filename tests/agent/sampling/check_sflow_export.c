@@ -154,7 +154,7 @@ START_TEST(test_the_way_through_a_chip)
 	struct ease_sample s = sample(1);
 	struct sflow_flow f;
 
-	s.way = (struct ease_way){EASE_WAY_QUEUE | EASE_WAY_DEPTH | EASE_WAY_DELAY | EASE_WAY_TIME, .queue = 6,
+	s.way = &(struct ease_way){EASE_WAY_QUEUE | EASE_WAY_DEPTH | EASE_WAY_DELAY | EASE_WAY_TIME, .queue = 6,
 	    .depth_octets = 100000, .delay_ns = 5000000000ull, .time_ns = 0x1122334455667788ull};
 	sflow_export_sample(e, &s, &snapshot);
 	sflow_export_flush(e);
@@ -163,7 +163,7 @@ START_TEST(test_the_way_through_a_chip)
 	ck_assert_mem_eq(f.header, frame, 128);
 	ck_assert_mem_eq(f.header + 128, records, sizeof(records));
 	s = sample(2);
-	s.way = (struct ease_way){.known = EASE_WAY_DELAY, .delay_ns = 1500};
+	s.way = &(struct ease_way){.known = EASE_WAY_DELAY, .delay_ns = 1500};
 	f = sent(&s);
 	ck_assert_mem_eq(f.header + 128, "\0\0\4\17\0\0\0\4\0\0\5\xdc", 12);
 }
