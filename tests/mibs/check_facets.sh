@@ -99,7 +99,7 @@ for report in energy pause errors; do
 	expect "$report: as text, with the completeness line" \
 	    "$(easetop $report --last all | sed -n '1s/ .*//p; 2,$s/^\(PORT\|fast\) .*/\1/p' | head -3 | tr '\n' ' ')" \
 	    'completeness PORT fast '
-	expect "$report: as CSV" "$(easetop $report --last all --format csv | sed -n '1s/,if_index.*//p; 2s/^[^,]*,\([a-z]*\),.*/\1/p' | tr '\n' ' ')" \
+	expect "$report: as CSV" "$(easetop $report --last all --format csv | sed -n '1s/,if_index.*//p; 2s/^[^,]*,[^,]*,\([a-z]*\),.*/\1/p' | tr '\n' ' ')" \
 	    'site,agent,port fast '
 done
 
