@@ -317,6 +317,8 @@ add_events(struct query *query, bool all, struct report_result *events)
 
 /* ---- who was refused ---- */
 
+#define REFUSED_SHOWN "20"
+
 /* Those of whom datagrams came in the range or later, who sent most first; each collector of a cluster knows its own. */
 static int
 add_refused_senders(struct query *query, struct report_result *refused)
@@ -327,7 +329,7 @@ add_refused_senders(struct query *query, struct report_result *refused)
 	if (query->mirror)
 		return 0;
 	stmt = query_prepare(query, "SELECT address, datagrams, reason, first_us, last_us FROM refused_sender"
-	    " WHERE last_us >= :from ORDER BY datagrams DESC, address LIMIT 20");
+	    " WHERE last_us >= :from ORDER BY datagrams DESC, address LIMIT " REFUSED_SHOWN);
 	err = stmt ? 0 : -EIO;
 	while (err == 0 && (err = query_step(query, stmt)) == 1) {
 		struct report_value *row = result_add_row(refused);

@@ -136,12 +136,16 @@ write_naming(struct store *store)
 void
 store_set_naming(struct store *store, char *rows)
 {
+	bool changed;
+
 	pthread_mutex_lock(&store->lock);
+	changed = !store->naming || strcmp(store->naming, rows) != 0;
 	free(store->naming);
 	store->naming = rows;
-	store->naming_due = true;
+	store->naming_due |= changed;
 	pthread_mutex_unlock(&store->lock);
-	sem_post(&store->wake);
+	if (changed)
+		sem_post(&store->wake);
 }
 
 /* Returns true if there is more to do. */
