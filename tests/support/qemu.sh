@@ -110,13 +110,13 @@ version=$(<"$store/ready")
 
 build_rocker() {
 	local new=$store/new headers=linux-headers-$version common source=drivers/net/ethernet/rocker tree
-	rm -rf "$new" && mkdir -p "$new/root" && cd "$new" || return 1
+	rm -rf "$new" && mkdir -p "$new/unpacked" && cd "$new" || return 1
 	common=${headers%-*}-common
 	apt-get -q download "$headers" "$common" linux-kbuild-6.1 linux-source-6.1 || return 1
-	for package in "$headers"_* "$common"_* linux-kbuild-*; do dpkg-deb -x "$package" root || return 1; done
+	for package in "$headers"_* "$common"_* linux-kbuild-*; do dpkg-deb -x "$package" unpacked || return 1; done
 	dpkg-deb --fsys-tarfile linux-source-* | tar -xO ./usr/src/linux-source-6.1.tar.xz |
 	    tar -xJ --wildcards "linux-source-6.1/$source/*" || return 1
-	tree=$new/root/usr/src
+	tree=$new/unpacked/usr/src
 	sed -i "s,/usr/src/,$tree/," "$tree/$headers/Makefile" || return 1
 	make -C "$tree/$headers" M="$new/linux-source-6.1/$source" CONFIG_ROCKER=m KBUILD_MODPOST_WARN=1 modules || return 1
 	mv "linux-source-6.1/$source/rocker.ko" "$store/rocker-$version.ko" && cd "$store" && rm -rf "$new"
