@@ -199,7 +199,7 @@ static bool
 is_steady(const struct mib_table *table)
 {
 	static const char *const running[] = {"easeSystem", "etherHistoryTable",
-	    "etherHistoryHighCapacityTable", "alarmTable", "logTable"};
+	    "etherHistoryHighCapacityTable", "alarmTable", "hcAlarmTable", "logTable"};
 
 	for (size_t i = 0; i < sizeof(running) / sizeof(running[0]); i++) {
 		if (strcmp(table->name, running[i]) == 0)
