@@ -250,19 +250,11 @@ close_gaps(struct linux_device *d)
 int
 linux_dispatch_psample(struct linux_device *d, unsigned budget)
 {
-	int rc = 1;
+	struct netlink_faults faults = {0};
+	int rc = netlink_receive_all(d->psample_fd, take_message, d, budget, &faults);
 
-	if (d->psample_fd < 0)
-		return 0;
-	for (unsigned n = 0; rc > 0 && (budget == 0 || n < budget); n++) {
-		rc = netlink_receive(d->psample_fd, take_message, d);
-		if (rc == -ENOBUFS)
-			stat_add(&d->stats, LINUX_STAT_PSAMPLE_OVERFLOWS, 1);
-		else if (rc == -EPROTO)
-			stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
-		if (rc == -ENOBUFS || rc == -EPROTO)
-			rc = 1;
-	}
+	stat_add(&d->stats, LINUX_STAT_PSAMPLE_OVERFLOWS, faults.overflows);
+	stat_add(&d->stats, LINUX_STAT_DAMAGED, faults.damaged);
 	close_gaps(d);
 	return rc > 0;
 }

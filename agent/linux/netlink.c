@@ -337,3 +337,18 @@ netlink_receive(int fd, netlink_handler take, void *ctx)
 		return rc;
 	return at == (size_t)size ? 1 : -EPROTO;
 }
+
+int
+netlink_receive_all(int fd, netlink_handler take, void *ctx, unsigned budget, struct netlink_faults *faults)
+{
+	int rc = fd < 0 ? 0 : 1;
+
+	for (unsigned n = 0; rc > 0 && (budget == 0 || n < budget); n++) {
+		rc = netlink_receive(fd, take, ctx);
+		faults->overflows += rc == -ENOBUFS;
+		faults->damaged += rc == -EPROTO;
+		if (rc == -ENOBUFS || rc == -EPROTO)
+			rc = 1;
+	}
+	return rc;
+}

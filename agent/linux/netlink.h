@@ -59,4 +59,14 @@ int netlink_listen(int protocol, const unsigned *groups, int buffer_octets, int 
  * messages before the damage were passed on; other -errno. */
 int netlink_receive(int fd, netlink_handler take, void *ctx);
 
+/* What a receiver met: datagrams that the kernel dropped for lack of room (at least so many), and damaged ones. */
+struct netlink_faults {
+	uint64_t overflows, damaged;
+};
+
+/* Reads at most budget datagrams (0: all that wait) of such a descriptor and goes on after a fault, which it adds to
+ * faults. 1: there may be more; 0: none is waiting, or fd is below 0; other -errno: the descriptor failed, or what
+ * take returned. */
+int netlink_receive_all(int fd, netlink_handler take, void *ctx, unsigned budget, struct netlink_faults *faults);
+
 #endif
