@@ -77,11 +77,15 @@ hal_set_listener(struct hal *hal, const struct hal_listener *listener)
 int
 hal_start(struct hal *hal)
 {
-	int rc;
+	int rc = 0;
 
 	if (hal->started)
 		return 0;
-	rc = hal->device->ops->start(hal->device->ctx, hal);
+	hal->device->hal = hal;
+	if (hal->device->ops->start != NULL)
+		rc = hal->device->ops->start(hal->device->ctx, hal);
+	if (rc < 0)
+		hal->device->hal = NULL;
 	hal->started = rc == 0;
 	return rc;
 }
@@ -91,6 +95,7 @@ hal_stop(struct hal *hal)
 {
 	if (hal->started && hal->device->ops->stop != NULL)
 		hal->device->ops->stop(hal->device->ctx);
+	hal->device->hal = NULL;
 	hal->started = false;
 }
 

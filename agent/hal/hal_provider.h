@@ -211,8 +211,8 @@ struct hal_modules_ops {
 
 struct hal_device_ops {
 	const char *kind; /* "emulated", "linux", "sonic" or "dummy" */
-	int (*start)(void *ctx, struct hal *hal); /* hal is borrowed until stop */
-	void (*stop)(void *ctx);
+	int (*start)(void *ctx, struct hal *hal); /* hal is borrowed until stop; NULL: nothing is to be done */
+	void (*stop)(void *ctx);		  /* as start */
 	void (*destroy)(void *ctx);
 	int (*fd)(void *ctx);		      /* returns -1 if the device never has events */
 	int (*dispatch)(void *ctx, unsigned budget); /* as hal_dispatch */
@@ -232,6 +232,7 @@ struct hal_device_ops {
 struct hal_device {
 	const struct hal_device_ops *ops;
 	void *ctx;
+	struct hal *hal; /* set by the HAL from start to stop, else NULL: events are reported to it */
 	const struct hal_ports_ops *ports;
 	void *ports_ctx;
 	const struct hal_counters_ops *counters; /* this and all that follow may be NULL */

@@ -1,6 +1,7 @@
 #include "agent/linux/linux_device.h"
 
 #include "agent/linux/linux_private.h"
+#include "common/close_fd.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -65,12 +66,12 @@ report_new_address(struct linux_device *d, const struct rtnl_neighbour *neighbou
 	const struct links_port *port = links_find_kernel(&d->links, neighbour->kernel_index);
 	struct ease_address address = {.vlan = neighbour->vlan};
 
-	if (!d->hal || !port)
+	if (!d->device.hal || !port)
 		return;
 	address.if_index = port->if_index;
 	address.time_us = clock_wall_us(d->clock);
 	memcpy(address.mac, neighbour->mac, sizeof(address.mac));
-	hal_report_new_address(d->hal, &address);
+	hal_report_new_address(d->device.hal, &address);
 }
 
 /* Returns 1 if the address is newly learned. */
@@ -151,8 +152,8 @@ read_addresses(struct linux_device *d, unsigned max_datagrams)
 static void
 report_changed(struct linux_device *d, uint32_t if_index)
 {
-	if (d->hal)
-		hal_report_port_changed(d->hal, if_index);
+	if (d->device.hal)
+		hal_report_port_changed(d->device.hal, if_index);
 }
 
 /* Reads from the driver what was negotiated when the link came up, and what is configured. */
@@ -397,26 +398,6 @@ receive_drivers(struct linux_device *d)
 
 /* ---- the device ---- */
 
-static int
-device_start(void *ctx, struct hal *hal)
-{
-	((struct linux_device *)ctx)->hal = hal;
-	return 0;
-}
-
-static void
-device_stop(void *ctx)
-{
-	((struct linux_device *)ctx)->hal = NULL;
-}
-
-static void
-close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 static void
 device_destroy(void *ctx)
 {
@@ -482,7 +463,7 @@ look_at_alarm(struct linux_device *d)
 		d->reread_us = 0;
 	if (d->alarm_us != 0 && now_us >= d->alarm_us) {
 		d->alarm_us = 0;
-		hal_report_alarm(d->hal, now_us);
+		hal_report_alarm(d->device.hal, now_us);
 	} else if (n > 0 && d->alarm_us != 0) {
 		(void)set_timer(d); /* it was for reading again */
 	}
@@ -505,7 +486,7 @@ device_dispatch(void *ctx, unsigned budget)
 	struct linux_device *d = ctx;
 	int rc = 1;
 
-	if (!d->hal)
+	if (!d->device.hal)
 		return 0;
 	look_at_alarm(d);
 	for (unsigned n = 0; rc > 0 && !d->reading && (budget == 0 || n < budget); n++)
@@ -554,8 +535,6 @@ device_may_change(void *ctx)
 
 static const struct hal_device_ops device_ops = {
     .kind = "linux",
-    .start = device_start,
-    .stop = device_stop,
     .destroy = device_destroy,
     .fd = device_fd,
     .dispatch = device_dispatch,

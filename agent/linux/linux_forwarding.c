@@ -179,10 +179,10 @@ sample_anew(struct linux_device *d, uint32_t if_index)
 {
 	linux_unsample_port(d, links_find(&d->links, if_index));
 	linux_sample_port(d, links_find(&d->links, if_index));
-	if (!d->hal)
+	if (!d->device.hal)
 		return;
-	hal_report_skips_lost(d->hal, if_index);
-	hal_report_port_changed(d->hal, if_index);
+	hal_report_skips_lost(d->device.hal, if_index);
+	hal_report_port_changed(d->device.hal, if_index);
 }
 
 void
@@ -191,7 +191,7 @@ linux_judge_new(struct linux_device *d, struct links_port *port)
 	if (links_is_of_chip(&port->link))
 		look_at_driver(port);
 	d->judge = true; /* the others of its bridge may be judged otherwise now */
-	if (!d->hal)
+	if (!d->device.hal)
 		return; /* not all links are known yet */
 	port->forwarding = judge(d, port);
 	tell(d, port, EASE_FORWARDING_NOT_KNOWN);

@@ -48,7 +48,6 @@ struct linux_psample {
 struct linux_device {
 	struct hal_device device;
 	const struct clock *clock;
-	struct hal *hal; /* from start to stop */
 	struct kernel_requests kernel;
 	struct links links;
 	struct fdb fdb;

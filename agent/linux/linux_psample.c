@@ -181,7 +181,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 	}
 	if (event.own)
 		stat_add(&d->stats, LINUX_STAT_OWN_FRAMES, 1);
-	(void)hal_report_sample(d->hal, &event); /* the port takes no skips */
+	(void)hal_report_sample(d->device.hal, &event); /* the port takes no skips */
 }
 
 static void
@@ -190,7 +190,7 @@ report_lost(struct linux_device *d, const struct links_port *port, uint32_t n)
 	if (n == 0)
 		return;
 	stat_add(&d->stats, LINUX_STAT_PSAMPLE_LOST, n);
-	hal_report_samples_lost(d->hal, port->if_index, n);
+	hal_report_samples_lost(d->device.hal, port->if_index, n);
 }
 
 static void

@@ -57,8 +57,8 @@ tap_share(struct linux_device *d, struct links_port *port)
 	}
 	share->forwarding = EASE_FORWARDING_SOFTWARE;
 	share->sampled_by = EASE_SAMPLED_BY_KERNEL;
-	if (d->hal)
-		hal_report_port_changed(d->hal, share->if_index);
+	if (d->device.hal)
+		hal_report_port_changed(d->device.hal, share->if_index);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ clean_port(struct linux_device *d, const struct links_port *port)
 void
 linux_sample_port(struct linux_device *d, struct links_port *port)
 {
-	if (!d->hal)
+	if (!d->device.hal)
 		clean_port(d, port);
 	port->sampled_by = EASE_SAMPLED_BY_NOBODY;
 	port->was_sampled = links_is_sampled(port);
@@ -171,8 +171,8 @@ remove_share(struct linux_device *d, uint32_t kernel_index)
 		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, tap_lost(share->tap));
 	tap_detach(share->tap);
 	links_remove(&d->links, share);
-	if (d->hal)
-		hal_report_port_changed(d->hal, if_index);
+	if (d->device.hal)
+		hal_report_port_changed(d->device.hal, if_index);
 }
 
 void
@@ -264,7 +264,7 @@ report_skips_lost(struct linux_device *d)
 		if (!d->links.ports[i].skips_lost)
 			continue;
 		d->links.ports[i].skips_lost = false;
-		hal_report_skips_lost(d->hal, d->links.ports[i].if_index);
+		hal_report_skips_lost(d->device.hal, d->links.ports[i].if_index);
 	}
 }
 
@@ -337,7 +337,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 	event.own = (record->flags & TAP_FLAG_LOCAL) && linux_is_own(d, octets, event.kept_octets);
 	if (event.own)
 		stat_add(&d->stats, LINUX_STAT_OWN_FRAMES, 1);
-	return hal_report_sample(d->hal, &event);
+	return hal_report_sample(d->device.hal, &event);
 }
 
 static void

@@ -42,13 +42,13 @@ report_new(struct sonic_device *d, const struct sonic_address *known)
 	struct ease_address address = {.time_us = clock_wall_us(d->clock)};
 	uint64_t port;
 
-	if (!d->hal || !d->addresses_known || known->status != HAL_ADDRESS_LEARNED ||
+	if (!d->device.hal || !d->addresses_known || known->status != HAL_ADDRESS_LEARNED ||
 	    !addresses_resolve(&d->addresses, known, &address.vlan, &port))
 		return;
 	address.if_index = interface_of(d, port);
 	memcpy(address.mac, known->key.mac, sizeof(address.mac));
 	if (address.if_index != 0)
-		hal_report_new_address(d->hal, &address);
+		hal_report_new_address(d->device.hal, &address);
 }
 
 static void

@@ -1,5 +1,6 @@
 #include "agent/sonic/sonic_private.h"
 
+#include "common/close_fd.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -119,10 +120,10 @@ look_at_alarm(struct sonic_device *d)
 {
 	uint64_t now_us = device_steady_us(d);
 
-	if (d->alarm_us == 0 || now_us < d->alarm_us || !d->hal)
+	if (d->alarm_us == 0 || now_us < d->alarm_us || !d->device.hal)
 		return;
 	d->alarm_us = 0;
-	hal_report_alarm(d->hal, now_us);
+	hal_report_alarm(d->device.hal, now_us);
 }
 
 static void
@@ -185,26 +186,6 @@ device_dispatch(void *ctx, unsigned budget)
 
 /* ---- the device ---- */
 
-static int
-device_start(void *ctx, struct hal *hal)
-{
-	((struct sonic_device *)ctx)->hal = hal;
-	return 0;
-}
-
-static void
-device_stop(void *ctx)
-{
-	((struct sonic_device *)ctx)->hal = NULL;
-}
-
-static void
-close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 static void
 device_destroy(void *ctx)
 {
@@ -259,8 +240,6 @@ device_may_change(void *ctx)
 
 static const struct hal_device_ops device_ops = {
     .kind = "sonic",
-    .start = device_start,
-    .stop = device_stop,
     .destroy = device_destroy,
     .fd = device_fd,
     .dispatch = device_dispatch,

@@ -345,8 +345,8 @@ sonic_end_management(struct sonic_device *d, bool whole)
 static void
 report(struct sonic_device *d, uint32_t if_index)
 {
-	if (d->hal)
-		hal_report_port_changed(d->hal, if_index);
+	if (d->device.hal)
+		hal_report_port_changed(d->device.hal, if_index);
 }
 
 /* The first report of a changed list has the HAL read all of it. The HAL's listeners may send commands, but no

@@ -90,7 +90,6 @@ struct sonic_job_kind {
 struct sonic_device {
 	struct hal_device device;
 	const struct clock *clock;
-	struct hal *hal; /* from start to stop */
 	bool read_only;
 	struct redis_listener listener, notice_listener;
 	struct redis_address addresses_of[SONIC_N_DATABASES];

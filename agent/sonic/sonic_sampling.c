@@ -148,8 +148,8 @@ look_at_sets(struct sonic_device *d)
 		stat_add(&d->stats, SONIC_STAT_SETS_LOST, 1);
 		log_warn_limited("sonic", "%s: SONiC has not taken the mean skip %u for 5 s; %u is in force (0: none). "
 		    "Is sFlow enabled (config sflow enable)?", interface->name, interface->wanted_rate, interface->rate);
-		if (d->hal)
-			hal_report_port_changed(d->hal, interface->if_index);
+		if (d->device.hal)
+			hal_report_port_changed(d->device.hal, interface->if_index);
 	}
 }
 
@@ -248,7 +248,7 @@ take_record(struct sonic_device *d, const struct psample_record *record)
 	stat_add(&d->stats, SONIC_STAT_SAMPLES, 1);
 	if (event.own)
 		stat_add(&d->stats, SONIC_STAT_OWN_FRAMES, 1);
-	(void)hal_report_sample(d->hal, &event); /* the port takes no skips */
+	(void)hal_report_sample(d->device.hal, &event); /* the port takes no skips */
 }
 
 static int
@@ -258,7 +258,7 @@ take_message(void *ctx, const struct nlmsghdr *message)
 	struct psample_record record;
 	int rc = psample_parse(message, d->psample_type, &record);
 
-	if (rc == 0 && d->hal)
+	if (rc == 0 && d->device.hal)
 		take_record(d, &record);
 	else if (rc == -EPROTO)
 		stat_add(&d->stats, SONIC_STAT_DAMAGED, 1);
