@@ -1,7 +1,11 @@
 /*
- * A connection to one database of a Redis server, by libhiredis: it connects, is made again when it was lost, and
- * gives each command's answer to a function. Commands are sent without waiting for earlier answers, and no
- * function waits. Knows nothing of SONiC.
+ * A connection to one database of a Redis server: it connects, is made again when it was lost, and gives each
+ * command's answer to a function. Commands are sent without waiting for earlier answers, and no function waits.
+ * Knows nothing of SONiC.
+ *
+ * libhiredis writes commands and makes replies of octets. Its own connections are not used: they assert that a server
+ * sends what was asked for only, so that a hostile one could end the process. Here such a server is given up, as
+ * is one whose reply is too long or nested too deep (resp.h).
  *
  * A server that leaves commands unanswered for REDIS_ANSWER_US is given up and connected to again, as is one that
  * refuses its database. Between two tries lie REDIS_RETRY_US at first, and up to REDIS_RETRY_MAX_US later.
@@ -54,12 +58,11 @@ void redis_link_step(struct redis_link *link, uint64_t now_us);
 /* The descriptor is ready for epoll's events. Reads at most 16 KiB. */
 void redis_link_ready(struct redis_link *link, uint32_t events, uint64_t now_us);
 
-/* Sends a command. -ENOTCONN: the link is not up; -ENOMEM: then the connection is lost, too. After a failure answer
- * is not called. */
+/* Sends a command. -ENOTCONN: the link is not up; -ENOMEM. After a failure answer is not called. */
 int redis_link_ask(struct redis_link *link, redis_answer *answer, void *request, int n,
     const char *const words[], const size_t octets[]);
-/* Asks for the messages of a pattern (PSUBSCRIBE): answer gets each of them, and NULL at the end. Such a link takes no
- * other commands. */
+/* Asks for the messages of a pattern (PSUBSCRIBE): answer gets each of them, and NULL at the end. One function gets
+ * those of all patterns, and such a link takes no other commands. */
 int redis_link_subscribe(struct redis_link *link, redis_answer *answer, void *request,
     const char *pattern);
 

@@ -1,11 +1,12 @@
 /*
- * What Redis says to the SONiC device: its words are read by libhiredis and given to whatever the device has asked, in
- * order; the connection itself is played here. Before that the input is taken for the key of an address and for a
+ * What Redis says to the SONiC device: its words are read as the connection reads them (resp.h, libhiredis) and given
+ * to whatever the device has asked, in order; the connection itself is played here. Before that the input is taken for the key of an address and for a
  * database_config.json. Whatever it is, every row that is served can be read, and a number that is there is one.
  */
 #include "agent/hal/hal.h"
 #include "agent/sonic/database_config.h"
 #include "agent/sonic/fdb_key.h"
+#include "agent/sonic/resp.h"
 #include "agent/sonic/sonic_device.h"
 #include "common/log.h"
 
@@ -149,13 +150,43 @@ read_rows(struct hal *hal)
 	hal_snapshot_release(s);
 }
 
+/* What has arrived in two parts is the same reply. */
+static size_t
+reply_octets(const char *octets, size_t size)
+{
+	struct resp_scan whole = {0}, parts = {0};
+	int rc = resp_scan(&whole, octets, size), part = resp_scan(&parts, octets, size / 2);
+
+	if (part == 0)
+		part = resp_scan(&parts, octets, size);
+	if (part != rc || (rc > 0 && (parts.at != whole.at || whole.at == 0 || whole.at > size)))
+		abort();
+	return rc > 0 ? whole.at : 0;
+}
+
+static redisReply *
+next_reply(redisReader *reader, const char **octets, size_t *size)
+{
+	size_t n = reply_octets(*octets, *size);
+	void *reply = NULL;
+
+	if (n == 0 || redisReaderFeed(reader, *octets, n) != REDIS_OK ||
+	    redisReaderGetReply(reader, &reply) != REDIS_OK)
+		return NULL;
+	if (!reply)
+		abort(); /* libhiredis does not think that it is whole */
+	*octets += n;
+	*size -= n;
+	return reply;
+}
+
 /* One reply in four is a notice. */
 static void
-answer_all(struct hal *hal, struct clock *now, redisReader *reader)
+answer_all(struct hal *hal, struct clock *now, redisReader *reader, const char *octets, size_t size)
 {
-	redisReply *reply = NULL;
+	redisReply *reply;
 
-	for (unsigned i = 0; redisReaderGetReply(reader, (void **)&reply) == REDIS_OK && reply; i++) {
+	for (unsigned i = 0; (reply = next_reply(reader, &octets, &size)) != NULL; i++) {
 		if (i % 4 == 3 && n_notices > 0) {
 			notices[i / 4 % n_notices].answer(notices[i / 4 % n_notices].request, reply);
 		} else if (first < n_asked) {
@@ -163,7 +194,6 @@ answer_all(struct hal *hal, struct clock *now, redisReader *reader)
 			asked[first - 1].answer(asked[first - 1].request, reply);
 		}
 		freeReplyObject(reply);
-		reply = NULL;
 		if (i % 16 == 15) {
 			clock_step_us(now, 1000000);
 			hal_dispatch(hal, 0);
@@ -209,9 +239,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!reader || sonic_create(&config, &device, error, sizeof(error)) < 0 ||
 	    hal_create(device, &now, &hal) < 0 || hal_start(hal) < 0)
 		abort();
-	redisReaderFeed(reader, (const char *)data, size);
 	hal_dispatch(hal, 0);
-	answer_all(hal, &now, reader);
+	answer_all(hal, &now, reader, (const char *)data, size);
 	read_rows(hal);
 	hal_destroy(hal);
 	redisReaderFree(reader);

@@ -1,0 +1,29 @@
+/*
+ * Where one reply of Redis ends (RESP2, the protocol's specification), found before anything is made of it. A server
+ * can so announce what it likes: memory is taken for what has arrived. Of RESP3, which nobody asked for, nothing is
+ * taken. Pure.
+ */
+#ifndef EASE_AGENT_SONIC_RESP_H
+#define EASE_AGENT_SONIC_RESP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	RESP_OCTETS_MAX = 1 << 20, /* of a reply; SONiC's longest, a map of names, has a tenth of it */
+	RESP_LINE_MAX = 16 << 10,  /* of a status or an error */
+	RESP_DEPTH_MAX = 4,	   /* arrays in arrays; SCAN's reply has two */
+};
+
+/* A search that goes on when more has arrived. All zeros at the beginning of a reply. */
+struct resp_scan {
+	size_t at; /* octets looked at */
+	unsigned depth;
+	uint32_t left[RESP_DEPTH_MAX]; /* items that are missing, at each depth */
+};
+
+/* octets begin with the reply. 1: it is whole and has scan->at octets; 0: more must arrive; -EPROTO: it is no reply;
+ * -EMSGSIZE: it is too long. */
+int resp_scan(struct resp_scan *scan, const char *octets, size_t size);
+
+#endif
