@@ -1,7 +1,8 @@
 /*
  * What COUNTERS_DB says: which SAI object an interface is, what the chip counts of it, and the facet of counters.
  *
- * SONiC writes what SAI counts, 64-bit totals. Octets include the FCS, as SONiC's own rates have it. A LAG has no
+ * SONiC writes what SAI counts, 64-bit totals. *assumed*, for SAI's headers do not tell: octets include the FCS; and
+ * ETHER_STATS fields are of received frames (some chips count both directions in them). A LAG has no
  * counters: what its members count while they are members is added up. A VLAN interface has those of its router
  * interface, which counts routed packets alone and no kinds of them.
  */

@@ -19,6 +19,7 @@ static const char *const entry_tables[SONIC_N_KINDS] = {
 
 #define AGEING_S 600 /* *assumed* where SWITCH_TABLE does not tell: SONiC's own default */
 #define ETHERNET_DUPLEX EASE_DUPLEX_FULL /* *assumed*: SONiC's ports have no half duplex */
+#define VIRTUAL_PLATFORM "x86_64-kvm_" /* *assumed*: so begins DEVICE_METADATA's platform on the virtual switch alone */
 
 /* ---- an interface's entry ---- */
 
@@ -308,6 +309,19 @@ take_mac(struct sonic_device *d, const redisReply *reply, const struct sonic_sub
 		d->mac[i] = (uint8_t)octets[i];
 }
 
+/* The kernel forwards on SONiC's virtual switch alone. */
+static void
+take_platform(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+{
+	bool has_chip = reply->type == REDIS_REPLY_STRING && reply->len > 0 &&
+	    strncmp(reply->str, VIRTUAL_PLATFORM, strlen(VIRTUAL_PLATFORM)) != 0;
+
+	(void)subject;
+	for (size_t i = 0; i < d->interfaces.n && d->has_chip != has_chip; i++)
+		d->interfaces.all[i]->changed = true;
+	d->has_chip = has_chip;
+}
+
 static void
 take_management_key(struct sonic_device *d, const char *key, size_t octets, enum sonic_job job)
 {
@@ -328,6 +342,7 @@ sonic_begin_management(struct sonic_device *d)
 
 	interfaces_begin_management_pass(&d->interfaces);
 	sonic_ask(d, JOB_MANAGEMENT, take_mac, &none, "HGET", "DEVICE_METADATA|localhost", "mac", NULL);
+	sonic_ask(d, JOB_MANAGEMENT, take_platform, &none, "HGET", "DEVICE_METADATA|localhost", "platform", NULL);
 	sonic_scan(d, &management_scan);
 }
 
@@ -418,6 +433,17 @@ static const struct {
     [SONIC_MANAGEMENT] = {"management port", 6},
 };
 
+/* Who forwards is known where SONiC has told its platform. A port that SONiC has not sampled is counted only. */
+static void
+fill_forwarding(const struct sonic_device *d, const struct sonic_interface *interface, struct hal_port *port)
+{
+	if (!d->has_chip || (interface->kind != SONIC_PORT && interface->kind != SONIC_LAG))
+		return;
+	port->forwarding = EASE_FORWARDING_HARDWARE;
+	if (interface->kind == SONIC_PORT)
+		port->sampled_by = d->samples && interface->rate > 0 ? EASE_SAMPLED_BY_CHIP : EASE_SAMPLED_BY_NOBODY;
+}
+
 static int
 port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 {
@@ -447,6 +473,7 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->off_bridge = !interface_has_vlans(interface);
 	port->over_others = !physical;
 	port->lag_parent = interface->lag;
+	fill_forwarding(d, interface, port);
 	return 0;
 }
 

@@ -108,6 +108,7 @@ struct sonic_device {
 	bool ports_complete, ports_complete_before; /* SONiC has written all ports */
 	bool status_unknown; /* was told to the HAL */
 	uint8_t mac[6];
+	bool has_chip; /* false: SONiC's virtual switch, or not told yet */
 	uint32_t ageing_s;
 	int epoll_fd, timer_fd, alarm_fd; /* timer_fd: every tenth of a second */
 	uint64_t alarm_us; /* 0: none */

@@ -116,7 +116,8 @@ open_device(void)
 	    .has_seed = true,
 	    .defaults = {.enabled = true, .mean_skip = 400, .header_octets = 128, .edge = true},
 	};
-	struct sonic_config config = {.database_config = server.config, .load_wait_ms = 20000, .clock = &now};
+	struct sonic_config config = {.database_config = server.config, .by_tcp = server.port != 0,
+	    .sampling = true, .load_wait_ms = 20000, .clock = &now};
 	char error[256];
 
 	now = (struct clock){.manual = true, .manual_wall_us = 1700000000 * SECOND_US,
@@ -220,6 +221,8 @@ same_ports(const struct sonic_plan *plan, const struct hal_snapshot *s, uint64_t
 		ck_assert_uint_eq(row->admin_status, sonic_admin_up(port) ? EASE_IF_UP : EASE_IF_DOWN);
 		ck_assert_uint_eq(row->oper_status, sonic_oper_up(port) ? EASE_IF_UP : EASE_IF_DOWN);
 		ck_assert_uint_eq(row->lag_parent, lag < 0 ? 0 : 1000 + (uint32_t)lag);
+		ck_assert_uint_eq(row->forwarding, EASE_FORWARDING_HARDWARE);
+		ck_assert_uint_eq(row->sampled_by, EASE_SAMPLED_BY_NOBODY);
 		ck_assert_mem_eq(row->mac, ((uint8_t[]){0x52, 0x54, 0x00, 0x12, 0x34, 0x56}), 6);
 		ck_assert(row->off_bridge == (sonic_pvid(plan, port) == 0));
 		ck_assert_uint_eq(hal_snapshot_pvid(s, port + 1), sonic_pvid(plan, port));
@@ -337,6 +340,26 @@ START_TEST(rows_are_the_generators)
 	same_all(_i == 0 ? &small : &large, 0);
 	ck_assert_uint_eq(stat("sonic.damaged"), 0);
 	ck_assert_uint_eq(stat("sonic.refused"), 0);
+	end();
+}
+END_TEST
+
+START_TEST(rows_by_tcp)
+{
+	sonic_server_start_tcp(&server, true);
+	sonic_fill(&server, &small, 0);
+	open_device();
+	same_all(&small, 0);
+	sonic_server_kill(&server);
+	suffer_s(15);
+	sonic_server_restart(&server);
+	sonic_fill(&server, &small, 100);
+	suffer_s(5);
+	settle();
+	step_s(61);
+	step_s(301);
+	same_all(&small, 100);
+	ck_assert_uint_eq(left, 0);
 	end();
 }
 END_TEST
@@ -580,7 +603,8 @@ START_TEST(the_mean_skip)
 	ck_assert_str_eq(sonic_field(&server, CONFIG, "SFLOW_SESSION|Ethernet0", "sample_rate"), "8388608");
 	ck_assert_str_eq(sonic_field(&server, CONFIG, "SFLOW_SESSION|Ethernet0", "admin_state"), "up");
 	carry_out("Ethernet0");
-	AWAIT(config_of(1).enabled && config_of(1).mean_skip == 8388608 && s);
+	AWAIT(config_of(1).enabled && config_of(1).mean_skip == 8388608 &&
+	    hal_snapshot_port(s, 1)->sampled_by == EASE_SAMPLED_BY_CHIP);
 	/* One that SONiC does not carry out is taken back after 5 s. */
 	config.mean_skip = 1024;
 	ck_assert_int_eq(sampling_set_port(sampling, 1, &config), 0);
@@ -771,6 +795,7 @@ main(void)
 	tcase_add_checked_fixture(rows, NULL, clean_up);
 	tcase_set_timeout(rows, 120);
 	tcase_add_loop_test(rows, rows_are_the_generators, 0, 2);
+	tcase_add_test(rows, rows_by_tcp);
 	tcase_add_test(rows, an_hour_at_line_rate);
 	tcase_add_loop_test(rows, changes_are_seen, 0, 2);
 	tcase_add_test(rows, an_alarm_comes_once);

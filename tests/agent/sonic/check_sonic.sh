@@ -85,6 +85,8 @@ reason() { client snmpset "127.0.0.1:$agent_port" "$@" 2>&1 | sed -n 's/^Reason:
 skip_of=$ease.1.2.1.2
 in_force_column=$(port_column easePortMeanSkipInForce)
 expect 'a port that SONiC does not sample' "$(snmp_get $ease.1.2.1.1.3)" 2
+expect 'the chip forwards, and samples nothing of it' "$(snmp_get $ease.1.7.1.1.3) $(snmp_get $ease.1.7.1.2.3)" '2 1'
+expect 'a VLAN is forwarded by nothing that is told' "$(walk $ease.1.7.1.1 | grep -c '\.20[0-9][0-9] ')" 0
 expect 'too small a skip' "$(reason $skip_of.3 u 255)" inconsistentValue
 expect 'too large a skip' "$(reason $skip_of.3 u 8388609)" wrongValue
 expect 'the reason is in the log' "$(grep -c 'Ethernet2: a mean skip of 255 is refused: SONiC takes 256 to 8388608' "$rig/agent.log")" 1
@@ -96,6 +98,7 @@ wait_for 5 written && pass 'it is in CONFIG_DB' || fail 'it is in CONFIG_DB' "$(
 db 0 HSET SFLOW_SESSION_TABLE:Ethernet2 admin_state up sample_rate 8192 sample_direction rx >/dev/null
 in_force() { [ "$(snmp_get $ease.1.2.1.$in_force_column.3)" = "$1" ]; }
 wait_for 5 in_force 8192 && [ "$(snmp_get $ease.1.2.1.1.3)" = 1 ] && pass 'it is in force' || fail 'it is in force' "$(snmp_get $ease.1.2.1.$in_force_column.3)"
+expect 'the chip samples it' "$(snmp_get $ease.1.7.1.2.3)" 3
 db 0 HSET SFLOW_SESSION_TABLE:Ethernet2 sample_rate 30000 >/dev/null
 wait_for 5 in_force 30000 && pass 'an operator'\''s change is seen' ||
     fail 'an operator'\''s change is seen' "$(snmp_get $ease.1.2.1.$in_force_column.3)"

@@ -1,5 +1,6 @@
 #include "tests/agent/sonic/sonic_rig.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,8 +37,8 @@ write_config(const struct sonic_server *s)
 
 	if (!out)
 		FAIL("%s cannot be written", s->config);
-	fprintf(out, "{\"INSTANCES\": {\"redis\": {\"hostname\": \"127.0.0.1\", \"port\": 6379, "
-	    "\"unix_socket_path\": \"%s\"}}, \"DATABASES\": {", s->socket);
+	fprintf(out, "{\"INSTANCES\": {\"redis\": {\"hostname\": \"127.0.0.1\", \"port\": %u, "
+	    "\"unix_socket_path\": \"%s\"}}, \"DATABASES\": {", s->port ? s->port : 6379u, s->socket);
 	for (size_t i = 0; i < sizeof(databases) / sizeof(databases[0]); i++)
 		fprintf(out, "%s\"%s\": {\"id\": %d, \"separator\": \"|\", \"instance\": \"redis\"}",
 		    i ? ", " : "", databases[i].name, databases[i].id);
@@ -60,8 +62,10 @@ await_ready(int fd)
 void
 sonic_server_restart(struct sonic_server *s)
 {
+	char port[8];
 	int fds[2];
 
+	snprintf(port, sizeof(port), "%u", s->port);
 	if (pipe(fds) < 0)
 		FAIL("no pipe");
 	s->pid = fork();
@@ -70,7 +74,7 @@ sonic_server_restart(struct sonic_server *s)
 		dup2(fds[1], STDOUT_FILENO);
 		dup2(fds[1], STDERR_FILENO);
 		close(fds[0]);
-		execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", s->socket, "--save", "",
+		execlp("redis-server", "redis-server", "--bind", "127.0.0.1", "--port", port, "--unixsocket", s->socket, "--save", "",
 		    "--appendonly", "no", "--dir", s->dir, "--notify-keyspace-events", s->events ? "AKE" : "",
 		    (char *)NULL);
 		_exit(127);
@@ -82,16 +86,37 @@ sonic_server_restart(struct sonic_server *s)
 		FAIL("no connection to the server");
 }
 
-void
-sonic_server_start(struct sonic_server *s, bool events)
+static void
+start(struct sonic_server *s, bool events, uint16_t port)
 {
-	*s = (struct sonic_server){.dir = "/tmp/ease-sonic-XXXXXX", .events = events};
+	*s = (struct sonic_server){.dir = "/tmp/ease-sonic-XXXXXX", .events = events, .port = port};
 	if (!mkdtemp(s->dir))
 		FAIL("no directory");
 	snprintf(s->socket, sizeof(s->socket), "%s/redis.sock", s->dir);
 	snprintf(s->config, sizeof(s->config), "%s/database_config.json", s->dir);
 	write_config(s);
 	sonic_server_restart(s);
+}
+
+void
+sonic_server_start(struct sonic_server *s, bool events)
+{
+	start(s, events, 0);
+}
+
+/* The kernel knows a port that nobody uses. */
+void
+sonic_server_start_tcp(struct sonic_server *s, bool events)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+		FAIL("no port");
+	close(fd);
+	start(s, events, ntohs(address.sin_port));
 }
 
 void
@@ -395,7 +420,8 @@ sonic_fill(struct sonic_server *s, const struct sonic_plan *plan, uint64_t t_s)
 	for (uint32_t i = 0; i < plan->n_addresses; i++)
 		fill_address(s, plan, i);
 	send_command(s, "SELECT %d", CONFIG);
-	send_command(s, "HSET DEVICE_METADATA|localhost hostname sonic mac 52:54:00:12:34:56");
+	send_command(s, "HSET DEVICE_METADATA|localhost hostname sonic mac 52:54:00:12:34:56 "
+	    "platform x86_64-accton_as7712_32x-r0");
 	send_command(s, "HSET MGMT_PORT|eth0 alias eth0 admin_status up");
 	send_command(s, "SELECT %d", STATE);
 	send_command(s, "HSET MGMT_PORT_TABLE|eth0 oper_status up");

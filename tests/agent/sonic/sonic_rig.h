@@ -15,6 +15,7 @@
 struct sonic_server {
 	char dir[64], socket[96], config[96]; /* config: database_config.json */
 	bool events;			      /* keyspace events are on, as SONiC has them */
+	uint16_t port;			      /* of 127.0.0.1; 0: no TCP */
 	pid_t pid;			      /* 0: it does not run */
 	redisContext *redis;
 };
@@ -27,6 +28,8 @@ struct sonic_plan {
 
 /* Fails the program if there is no server. */
 void sonic_server_start(struct sonic_server *server, bool events);
+/* The same, to be reached by TCP, too. */
+void sonic_server_start_tcp(struct sonic_server *server, bool events);
 /* Starts it again after sonic_server_kill, on the same socket, with empty databases. */
 void sonic_server_restart(struct sonic_server *server);
 void sonic_server_kill(struct sonic_server *server);
