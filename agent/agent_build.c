@@ -78,11 +78,12 @@ name_own_ports(const struct agent_config *config, uint16_t ports[LINUX_OWN_PORTS
 	const struct trap_sink *sinks = config->trap_sinks.items;
 	size_t n = 0;
 
-	_Static_assert(LINUX_OWN_PORTS_MAX >= TRAP_SINKS_MAX + 2, "sinks, the master's, sFlow's");
+	_Static_assert(LINUX_OWN_PORTS_MAX >= TRAP_SINKS_MAX + 1 + SFLOW_COLLECTORS_MAX, "sinks, the master's, sFlow's");
 	_Static_assert((int)SONIC_OWN_PORTS_MAX == (int)LINUX_OWN_PORTS_MAX, "one list serves both");
 	ports[n++] = (uint16_t)config->trap_port;
-	if (config->sflow_collector && udp_out_port(config->sflow_collector))
-		ports[n++] = udp_out_port(config->sflow_collector);
+	for (size_t i = 0; i < config->sflow_collectors.n; i++)
+		if (udp_out_port(config->sflow_collectors.items[i]))
+			ports[n++] = udp_out_port(config->sflow_collectors.items[i]);
 	for (size_t i = 0; i < config->trap_sinks.n; i++)
 		ports[n++] = udp_out_port(sinks[i].address);
 	return n;
@@ -321,14 +322,15 @@ create_sflow(struct agent *agent, char *error, size_t error_size)
 {
 	const struct agent_config *config = agent->config;
 	struct sflow_export_options options = {
-	    .collector = config->sflow_collector,
+	    .collectors = config->sflow_collectors.items,
+	    .n_collectors = config->sflow_collectors.n,
 	    .agent_address = config->sflow_agent_address,
 	    .clock = &clock_system,
 	    .ctx = agent,
 	    .lost = config->notify_samples ? NULL : agent_samples_lost,
 	};
 
-	if (config->sflow_collector == NULL || config->sflow_collector[0] == '\0')
+	if (!agent_config_has_sflow(config))
 		return 0;
 	return sflow_export_create(&options, &agent->sflow, error, error_size);
 }

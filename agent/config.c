@@ -178,10 +178,10 @@ const struct option_row agent_options[] = {
     {.name = "history", .type = OPTION_BOOL, AT(history), .def = "true",
 	.help = "make RMON history rows at the first start: 50 buckets of 30 s and 50 of 1,800 s "
 		"for each port"},
-    {.name = "sflow_collector", .type = OPTION_STRING, AT(sflow_collector), .max = 80,
+    {.name = "sflow_collector", .type = OPTION_LIST, AT(sflow_collectors), .max = SFLOW_COLLECTORS_MAX,
 	.check = udp_out_check,
-	.help = "send sFlow v5 to ADDRESS:PORT or [IPV6-ADDRESS]:PORT; empty: send none. Counters "
-		"are sent every counters_interval_s, and samples wait message_wait_ms"},
+	.help = "send sFlow v5 to ADDRESS:PORT or [IPV6-ADDRESS]:PORT, or the same to each of several; empty: send "
+		"none. Counters are sent every counters_interval_s, and samples wait message_wait_ms"},
     {.name = "sflow_agent_address", .type = OPTION_STRING, AT(sflow_agent_address), .max = 80,
 	.check = sflow_export_check_address,
 	.help = "the agent address in sFlow datagrams; empty: the address they are sent from"},
@@ -222,6 +222,15 @@ check_sinks(const char *file, const struct option_sections *sinks, char *error, 
 }
 
 /* "FILE:LINE: NAME: ", or without the line if the option is not in the file. */
+bool
+agent_config_has_sflow(const struct agent_config *config)
+{
+	for (size_t i = 0; i < config->sflow_collectors.n; i++)
+		if (config->sflow_collectors.items[i][0] != '\0')
+			return true;
+	return false;
+}
+
 static void
 print_place(const char *file, const char *name, char *place, size_t size)
 {
@@ -245,7 +254,7 @@ check_pairs(const char *file, const struct agent_config *config, char *error, si
 		    place);
 		return -EINVAL;
 	}
-	if (!config->notify_samples && (!config->sflow_collector || !config->sflow_collector[0])) {
+	if (!config->notify_samples && !agent_config_has_sflow(config)) {
 		print_place(file, "notify_samples", place, sizeof(place));
 		snprintf(error, error_size,
 		    "%sfalse needs sflow_collector, or samples would go nowhere", place);

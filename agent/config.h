@@ -58,7 +58,7 @@ struct agent_config {
 	struct option_sections trap_sinks; /* struct trap_sink */
 	bool history;
 	/* sFlow */
-	char *sflow_collector;
+	struct option_list sflow_collectors;
 	char *sflow_agent_address;
 	/* the process */
 	char *run_as, *run_as_group; /* if started by root; "": see common/privilege.h */
@@ -75,6 +75,9 @@ int agent_config_read(const char *file, struct agent_config *config, char *error
 /* Reads the file and then checks what needs two options: -EINVAL with the reason in error. */
 int agent_config_load(const char *file, struct agent_config *config, char *error,
     size_t error_size);
+
+/* Whether sFlow is to be sent at all. */
+bool agent_config_has_sflow(const struct agent_config *config);
 
 /* Puts the place in front of an error that was found when an option's value was used: "FILE:LINE:
  * NAME: " if the error begins with the option's name or value. Other errors stay as they are, and so

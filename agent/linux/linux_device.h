@@ -27,7 +27,7 @@
 
 #include <stdio.h>
 
-enum { LINUX_OWN_PORTS_MAX = 10 };
+enum { LINUX_OWN_PORTS_MAX = 17 };
 
 /* How ports are sampled. A method that is not permitted or not available is skipped and logged. */
 enum linux_sampling {

@@ -19,13 +19,13 @@ enum {
 };
 
 static const struct stat_name stat_names[SFLOW_EXPORT_N_STATS] = {
-    [SFLOW_EXPORT_DATAGRAMS] = {"sflow.datagrams", "datagrams sent"},
-    [SFLOW_EXPORT_SAMPLES] = {"sflow.samples", "flow samples in sent datagrams"},
-    [SFLOW_EXPORT_COUNTERS] = {"sflow.counters", "counter samples in sent datagrams"},
-    [SFLOW_EXPORT_KERNEL_REFUSED] = {"sflow.kernel_refused", "datagrams that the kernel refused"},
-    [SFLOW_EXPORT_SAMPLES_LOST] = {"sflow.samples_lost", "flow samples in refused datagrams"},
+    [SFLOW_EXPORT_DATAGRAMS] = {"sflow.datagrams", "datagrams sent, one for each collector"},
+    [SFLOW_EXPORT_SAMPLES] = {"sflow.samples", "flow samples sent to at least one collector"},
+    [SFLOW_EXPORT_COUNTERS] = {"sflow.counters", "counter samples sent to at least one collector"},
+    [SFLOW_EXPORT_KERNEL_REFUSED] = {"sflow.kernel_refused", "datagrams that the kernel refused, one for each collector"},
+    [SFLOW_EXPORT_SAMPLES_LOST] = {"sflow.samples_lost", "flow samples in datagrams that the kernel refused for every collector"},
     [SFLOW_EXPORT_UNREACHABLE] = {"sflow.unreachable",
-	"times the collector's host answered that nothing listens on the port"},
+	"times a collector's host answered that nothing listens on the port"},
     [SFLOW_EXPORT_NO_PORT] = {"sflow.no_port",
 	"samples and counters left out because there are too many ports"},
 };
@@ -41,7 +41,8 @@ struct data_source {
 
 struct sflow_export {
 	struct sflow_export_options options;
-	struct udp_out out;
+	struct udp_out outs[SFLOW_COLLECTORS_MAX];
+	size_t n_outs;
 	struct sflow_agent agent;
 	uint64_t start_us; /* monotonic */
 	uint32_t sequence; /* of datagrams */
@@ -101,8 +102,27 @@ own_address(int fd, struct sflow_agent *agent)
 static void
 learn_address(struct sflow_export *e)
 {
-	if (e->agent.type == SFLOW_ADDRESS_UNKNOWN && udp_out_connect(&e->out))
-		own_address(e->out.fd, &e->agent);
+	for (size_t i = 0; e->agent.type == SFLOW_ADDRESS_UNKNOWN && i < e->n_outs; i++)
+		if (udp_out_connect(&e->outs[i]))
+			own_address(e->outs[i].fd, &e->agent);
+}
+
+static int
+open_outs(struct sflow_export *e, const struct sflow_export_options *options, char *error, size_t error_size)
+{
+	for (size_t i = 0; i < options->n_collectors; i++) {
+		int rc = e->n_outs < SFLOW_COLLECTORS_MAX ? 0 : -E2BIG;
+
+		if (options->collectors[i][0] == '\0')
+			continue;
+		if (rc == 0)
+			rc = udp_out_open(&e->outs[e->n_outs++], options->collectors[i]);
+		if (rc < 0) {
+			snprintf(error, error_size, "sflow_collector: %s: %s", options->collectors[i], strerror(-rc));
+			return rc;
+		}
+	}
+	return 0;
 }
 
 int
@@ -115,16 +135,19 @@ sflow_export_create(const struct sflow_export_options *options, struct sflow_exp
 	if (e == NULL)
 		return -ENOMEM;
 	e->options = *options;
-	e->out.fd = -1;
 	e->stats = (struct stat_set){stat_names, SFLOW_EXPORT_N_STATS, e->values};
 	e->start_us = clock_mono_us(options->clock);
 	e->sources = calloc(HAL_MAX_PORTS, sizeof(*e->sources));
-	rc = e->sources == NULL ? -ENOMEM : udp_out_open(&e->out, options->collector);
+	rc = e->sources == NULL ? -ENOMEM : 0;
+	snprintf(error, error_size, "sFlow: %s", strerror(ENOMEM));
+	if (rc == 0)
+		rc = open_outs(e, options, error, error_size);
 	if (rc == 0 && options->agent_address != NULL && options->agent_address[0] != '\0' &&
-	    !parse_agent(options->agent_address, &e->agent))
+	    !parse_agent(options->agent_address, &e->agent)) {
+		snprintf(error, error_size, "sflow_agent_address: %s: %s", options->agent_address, strerror(EINVAL));
 		rc = -EINVAL;
+	}
 	if (rc < 0) {
-		snprintf(error, error_size, "sflow_collector: %s: %s", options->collector, strerror(-rc));
 		sflow_export_destroy(e);
 		return rc;
 	}
@@ -137,7 +160,8 @@ sflow_export_destroy(struct sflow_export *e)
 {
 	if (e == NULL)
 		return;
-	udp_out_close(&e->out);
+	for (size_t i = 0; i < e->n_outs; i++)
+		udp_out_close(&e->outs[i]);
 	free(e->sources);
 	free(e);
 }
@@ -212,13 +236,11 @@ open_datagram(struct sflow_export *e)
 	e->n_open_samples = e->n_open_counters = 0;
 }
 
+/* No collector gets the open datagram. */
 static void
-report_lost(struct sflow_export *e, int error)
+report_lost(struct sflow_export *e)
 {
-	stat_add(&e->stats, SFLOW_EXPORT_KERNEL_REFUSED, 1);
 	stat_add(&e->stats, SFLOW_EXPORT_SAMPLES_LOST, e->n_open_samples);
-	log_warn_limited("sflow", "a datagram to %s with %u samples could not be sent: %s",
-	    e->options.collector, e->n_open_samples, strerror(error));
 	for (unsigned i = 0; i < e->n_open_samples; i++) {
 		struct data_source *source = find_source(e, e->open_samples[i]);
 
@@ -229,31 +251,38 @@ report_lost(struct sflow_export *e, int error)
 	}
 }
 
-static int
-send_datagram(struct sflow_export *e)
+static bool
+send_datagram(struct sflow_export *e, struct udp_out *out)
 {
 	bool unreachable;
-	int rc = udp_out_send(&e->out, e->datagram, sflow_octets(&e->writer), &unreachable);
+	int rc = udp_out_send(out, e->datagram, sflow_octets(&e->writer), &unreachable);
+	char to[ENDPOINT_TEXT];
 
 	if (unreachable)
 		stat_add(&e->stats, SFLOW_EXPORT_UNREACHABLE, 1);
-	return rc;
+	stat_add(&e->stats, rc < 0 ? SFLOW_EXPORT_KERNEL_REFUSED : SFLOW_EXPORT_DATAGRAMS, 1);
+	if (rc == 0)
+		return true;
+	endpoint_format((const struct sockaddr *)&out->to.address, true, to);
+	log_warn_limited("sflow", "a datagram to %s with %u samples could not be sent: %s", to, e->n_open_samples,
+	    strerror(-rc));
+	return false;
 }
 
 void
 sflow_export_flush(struct sflow_export *e)
 {
-	int rc;
+	bool sent = false;
 
 	if (!e->open)
 		return;
 	e->open = false;
-	rc = send_datagram(e);
-	if (rc < 0) {
-		report_lost(e, -rc);
+	for (size_t i = 0; i < e->n_outs; i++)
+		sent |= send_datagram(e, &e->outs[i]);
+	if (!sent) {
+		report_lost(e);
 		return;
 	}
-	stat_add(&e->stats, SFLOW_EXPORT_DATAGRAMS, 1);
 	stat_add(&e->stats, SFLOW_EXPORT_SAMPLES, e->n_open_samples);
 	stat_add(&e->stats, SFLOW_EXPORT_COUNTERS, e->n_open_counters);
 }

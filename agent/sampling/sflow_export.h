@@ -1,15 +1,15 @@
 /*
  * Sends samples and counters as sFlow v5, in addition to notifications or instead of them: flow
  * samples with the first octets of the frame (and its VLAN if it is tagged), and generic interface
- * and Ethernet counters, with LACP's of a member of an aggregate. One UDP datagram is open at a time. It is sent when it is full, or when
- * sflow_export_flush is called, which the agent's timer does.
+ * and Ethernet counters, with LACP's of a member of an aggregate. One UDP datagram is open at a time. It is sent to each collector when it is
+ * full, or when sflow_export_flush is called, which the agent's timer does.
  *
  * sFlow's terms: a data source is a port's ifIndex. Its sample pool is all frames that the port's
  * skip counter counted in both directions. Its sample numbers are those of easeSampleDatagram. Its
- * drops are the numbers that were not sent as sFlow. The input of a received frame is the source,
+ * drops are the numbers that were sent to no collector as sFlow. The input of a received frame is the source,
  * and so is the output of a sent frame. The uptime is that of this process.
  *
- * Never waits: datagrams that the kernel refuses are counted, also by port. Runs on the main loop.
+ * Never waits: datagrams that the kernel refuses are counted, also by port if no collector is sent them. Runs on the main loop.
  */
 #ifndef EASE_AGENT_SFLOW_EXPORT_H
 #define EASE_AGENT_SFLOW_EXPORT_H
@@ -21,6 +21,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+enum { SFLOW_COLLECTORS_MAX = 8 };
 
 enum sflow_export_stat {
 	SFLOW_EXPORT_DATAGRAMS,
@@ -34,11 +36,14 @@ enum sflow_export_stat {
 };
 
 struct sflow_export_options {
-	const char *collector;	   /* "ADDRESS:PORT" or "[IPv6]:PORT" */
-	const char *agent_address; /* in the datagrams; "" or NULL: the address they are sent from */
+	/* "ADDRESS:PORT" or "[IPv6]:PORT" each; borrowed. Empty ones are left out. */
+	char *const *collectors;
+	size_t n_collectors;
+	const char *agent_address; /* in the datagrams; "" or NULL: the address they are sent from to the first
+				      collector that there is a route to */
 	const struct clock *clock; /* borrowed */
 	void *ctx;		   /* for lost */
-	/* n samples of the port were in a datagram that the kernel refused; may be NULL. */
+	/* n samples of the port were in a datagram that the kernel refused for every collector; may be NULL. */
 	void (*lost)(void *ctx, uint32_t if_index, unsigned n_samples);
 };
 

@@ -17,7 +17,7 @@
 #include "common/clock.h"
 
 #define SONIC_STALE_US 10000000ull
-enum { SONIC_OWN_PORTS_MAX = 10, SONIC_RATE_MIN = 256, SONIC_RATE_MAX = 8388608 };
+enum { SONIC_OWN_PORTS_MAX = 17, SONIC_RATE_MIN = 256, SONIC_RATE_MAX = 8388608 };
 
 struct sonic_config {
 	const char *database_config; /* path of SONiC's database_config.json */

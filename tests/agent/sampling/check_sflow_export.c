@@ -35,10 +35,12 @@ lost(void *ctx, uint32_t if_index, unsigned n)
 static void
 create(const char *to, const char *agent_address)
 {
-	struct sflow_export_options options = {.collector = to, .agent_address = agent_address,
+	char text[64], *one = text;
+	struct sflow_export_options options = {.collectors = &one, .n_collectors = 1, .agent_address = agent_address,
 	    .clock = &now, .lost = lost};
 	char error[200];
 
+	snprintf(text, sizeof(text), "%s", to);
 	ck_assert_msg(sflow_export_create(&options, &e, error, sizeof(error)) == 0, "%s", error);
 }
 
@@ -360,6 +362,35 @@ START_TEST(test_nobody_listens)
 }
 END_TEST
 
+/* One of three cannot be sent to: the others have each datagram with the same number, and nothing is lost. */
+START_TEST(test_several_collectors)
+{
+	char broadcast[] = "255.255.255.255:6343", none[] = "", *to[] = {broadcast, none, collector, collector};
+	struct sflow_export_options options = {.collectors = to, .n_collectors = 4, .clock = &now, .lost = lost,
+	    .agent_address = "192.0.2.1"};
+	struct ease_sample s = sample(1);
+	char error[200];
+
+	sflow_export_destroy(e);
+	ck_assert_int_eq(sflow_export_create(&options, &e, error, sizeof(error)), 0);
+	for (; s.sequence <= 2; s.sequence++) {
+		sflow_export_sample(e, &s, &snapshot);
+		sflow_export_flush(e);
+		for (int i = 0; i < 2; i++) {
+			ck_assert(receive());
+			ck_assert_uint_eq(datagram.sequence, s.sequence);
+			ck_assert_uint_eq(next().flow.sequence, s.sequence);
+		}
+		ck_assert(!receive());
+	}
+	ck_assert_uint_eq(stat_get(sflow_export_stats(e), SFLOW_EXPORT_DATAGRAMS), 4);
+	ck_assert_uint_eq(stat_get(sflow_export_stats(e), SFLOW_EXPORT_KERNEL_REFUSED), 2);
+	ck_assert_uint_eq(stat_get(sflow_export_stats(e), SFLOW_EXPORT_SAMPLES), 2);
+	ck_assert_uint_eq(stat_get(sflow_export_stats(e), SFLOW_EXPORT_SAMPLES_LOST), 0);
+	ck_assert_uint_eq(lost_samples, 0);
+}
+END_TEST
+
 START_TEST(test_agent_address)
 {
 	struct ease_sample s = sample(1);
@@ -407,6 +438,7 @@ main(void)
 	tcase_add_test(tc, test_counters);
 	tcase_add_test(tc, test_what_the_kernel_refuses);
 	tcase_add_test(tc, test_nobody_listens);
+	tcase_add_test(tc, test_several_collectors);
 	tcase_add_test(tc, test_agent_address);
 	tcase_add_test(tc, test_options);
 	return suite_run(suite);
