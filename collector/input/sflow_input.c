@@ -202,23 +202,11 @@ port_of(struct taking *t, const struct sflow_source *source)
 
 /* ---- flow samples ---- */
 
-static bool
-is_if(const struct sflow_if *interface, uint32_t if_index)
-{
-	return interface->format == SFLOW_IF_INDEX && interface->value == if_index;
-}
-
 /* One that is no interface samples what comes in somewhere. */
 static uint8_t
-direction_of(const struct sflow_flow *f)
+direction_of(struct sflow_port *p, const struct sflow_flow *f)
 {
-	uint32_t source = f->source.index;
-
-	if (!is_interface(&f->source))
-		return EASE_IN;
-	if (is_if(&f->input, source))
-		return EASE_IN;
-	return is_if(&f->input, 0) && !is_if(&f->output, source) ? EASE_IN : EASE_OUT;
+	return is_interface(&f->source) ? sflow_direction(p, f) : EASE_IN;
 }
 
 /* The interface in the form of EASE; a value that has no room in its compact form is unknown. */
@@ -282,7 +270,7 @@ add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
 
 	if (!r)
 		return;
-	r->sample = (struct ease_sample){.direction = direction_of(f)};
+	r->sample = (struct ease_sample){.direction = direction_of(p, f)};
 	if (!sflow_frame_fill(f, t->in->made[t->result->n - 1], &r->sample)) {
 		count(t->in, SFLOW_STAT_NO_HEADER);
 		t->result->n--;
@@ -299,8 +287,6 @@ add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
 	r->sample.drops = f->drops;
 	add_fcs(t, p, f, &r->sample);
 	r->sample.skip = f->rate - 1; /* sFlow does not carry the drawn value, but the rate that is stated */
-	if (r->sample.direction == EASE_OUT)
-		t->peer->samples_sent = true;
 	count(t->in, SFLOW_STAT_SAMPLES);
 }
 

@@ -2,8 +2,7 @@
  * Decodes sFlow v5 datagrams into the same records that notifications give, so that windows, store,
  * accounting and reports need not tell them apart.
  *
- * A flow sample becomes a sample. Its direction is in, if its input interface is the source itself
- * (or if neither interface is and the input is unknown), else out; of a source that is no interface
+ * A flow sample becomes a sample. Its direction is that of sflow_direction; of a source that is no interface
  * it is in, at the input interface (collector/source_port.h); sflow_weight gives its weight;
  * its time is that of arrival, because sFlow carries none. Interface counters become a snapshot
  * with 64-bit totals, and a port state with the name and link aggregate that come in the same sample. What

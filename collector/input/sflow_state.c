@@ -439,6 +439,28 @@ sflow_take_flow(
 	return verdict;
 }
 
+static bool
+is_if(const struct sflow_if *interface, uint32_t if_index)
+{
+	return interface->format == SFLOW_IF_INDEX && interface->value == if_index;
+}
+
+uint8_t
+sflow_direction(struct sflow_port *p, const struct sflow_flow *f)
+{
+	bool is_input = is_if(&f->input, f->source.index), is_output = is_if(&f->output, f->source.index);
+	bool came_in = is_input || (is_if(&f->input, 0) && !is_output);
+
+	bool known = p->samples_in || p->samples_out;
+	bool in = known ? p->samples_in : p->peer->samples_received, out = known ? p->samples_out : p->peer->samples_sent;
+
+	if (is_input && is_output)
+		return out && (!in || f->sequence % 2 == 0) ? EASE_OUT : EASE_IN;
+	*(came_in ? &p->samples_in : &p->samples_out) = true;
+	*(came_in ? &p->peer->samples_received : &p->peer->samples_sent) = true;
+	return came_in ? EASE_IN : EASE_OUT;
+}
+
 uint32_t
 sflow_weight(const struct sflow_port *p, bool *differs)
 {

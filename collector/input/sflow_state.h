@@ -40,7 +40,7 @@ struct sflow_peer {
 	uint32_t sequence, uptime_ms; /* of the newest datagram */
 	uint64_t met_us;
 	uint64_t restarted_us; /* when its present boot began; 0: before it was met */
-	bool samples_sent; /* it has sampled frames that it sent, not only received ones */
+	bool samples_received, samples_sent; /* it has sampled frames that surely came in, that surely left */
 	uint32_t number; /* no other peer has it, also of those that left */
 	uint32_t next; /* in its bucket: index + 1, 0 at the end */
 	struct lru_link link;
@@ -62,6 +62,7 @@ struct sflow_port {
 	uint64_t came; /* bit i: the event i before the newest has come */
 	/* flow samples, or such events */
 	bool has_flow;
+	bool samples_in, samples_out; /* it has sampled frames that surely came in here, that surely left here */
 	uint32_t flow_boot; /* the agent's, at the newest sample */
 	uint32_t sequence, pool;    /* of the newest sample */
 	uint64_t pool_pkts;	    /* the pool in 64 bits, since the port's first sample */
@@ -150,6 +151,11 @@ struct sflow_discard_step {
 
 /* Notes an event of a discarded packet: its number, and how many were not sent. */
 struct sflow_discard_step sflow_take_discard(struct sflow_port *p, const struct sflow_flow *f, bool newer);
+
+/* Which way the frame of a flow sample of an interface went through it (enum ease_direction), and notes it. It came in
+ * where its input is the source, or neither interface is and the input is not known. What leaves where it came in
+ * went the way that the source samples else, or its agent; if that is both, every second one of them each. */
+uint8_t sflow_direction(struct sflow_port *p, const struct sflow_flow *f);
 
 /* The number of frames that a sample stands for: the stated rate, or if pool and sample numbers
  * show clearly another one, that one; *differs is then set. */

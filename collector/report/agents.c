@@ -24,6 +24,7 @@ enum {
 	COLUMN_SAMPLES,
 	COLUMN_EXPECTED,
 	COLUMN_COMPLETENESS,
+	COLUMN_SAMPLED,
 	COLUMN_FIRST,
 	COLUMN_LAST,
 	COLUMN_RECEIVED,
@@ -49,6 +50,7 @@ static const struct report_column agent_columns[N_COLUMNS] = {
 	[COLUMN_SAMPLES] = {"samples", "SAMPLES", REPORT_COUNT},
 	[COLUMN_EXPECTED] = {"expected", NULL, REPORT_COUNT},
 	[COLUMN_COMPLETENESS] = {"completeness", "COMPLETE", REPORT_COMPLETENESS},
+	[COLUMN_SAMPLED] = {"sampled_on", "SAMPLED ON", REPORT_TEXT},
 	[COLUMN_FIRST] = {"first_data", NULL, REPORT_TIME},
 	[COLUMN_LAST] = {"newest_data", "NEWEST DATA", REPORT_TIME},
 	[COLUMN_RECEIVED] = {"last_seen", "LAST SEEN", REPORT_TIME},
@@ -377,6 +379,7 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 	row[COLUMN_SAMPLES] = cell_number((double)received);
 	row[COLUMN_EXPECTED] = cell_number((double)expected);
 	row[COLUMN_COMPLETENESS] = cell_completeness(received, expected);
+	row[COLUMN_SAMPLED] = cell_label(query_sampled_text(agent->samples[EASE_IN], agent->samples[EASE_OUT]));
 	row[COLUMN_FIRST] = cell_time(agent->first_us);
 	row[COLUMN_LAST] = cell_time(agent->last_us);
 	row[COLUMN_RECEIVED] = cell_time(agent->last_received_us);
@@ -448,6 +451,7 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 	result_begin(result, "agents", agent_columns, N_COLUMNS, query);
 	result->hidden = what_no_agent_has(query);
 	err = query_windows(query);
+	result->hidden |= query->n_sent_agents > 0 ? 0 : 1u << COLUMN_SAMPLED;
 	for (size_t i = 0; err == 0 && i < query->n_agents; i++)
 		if (query->agents[i].chosen)
 			err = add_agent(result, query, &query->agents[i]);

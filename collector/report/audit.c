@@ -27,6 +27,7 @@ enum {
 	COLUMN_PORT,
 	COLUMN_IF_INDEX,
 	COLUMN_SAMPLES,
+	COLUMN_SAMPLED,
 	COLUMN_STATED,
 	COLUMN_TAKES,
 	COLUMN_EFFECTIVE,
@@ -60,6 +61,7 @@ static const struct report_column columns[N_COLUMNS] = {
 	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
 	[COLUMN_IF_INDEX] = {"if_index", NULL, REPORT_COUNT},
 	[COLUMN_SAMPLES] = {"samples", "SAMPLES", REPORT_COUNT},
+	[COLUMN_SAMPLED] = {"sampled_on", "SAMPLED ON", REPORT_TEXT},
 	[COLUMN_STATED] = {"stated", "SAYS 1 IN", REPORT_COUNT},
 	[COLUMN_TAKES] = {NULL, "TAKES 1 IN", REPORT_COUNT},
 	[COLUMN_EFFECTIVE] = {"effective", NULL, REPORT_PKTS},
@@ -379,6 +381,8 @@ add_port(struct report_result *result, const struct judged *j)
 	row[COLUMN_PORT] = cell_text(j->port->name);
 	row[COLUMN_IF_INDEX] = cell_number(j->port->if_index);
 	row[COLUMN_SAMPLES] = cell_number(r->received);
+	row[COLUMN_SAMPLED] =
+	    cell_label(query_sampled_text(j->port->side[EASE_IN].all.n, j->port->side[EASE_OUT].all.n));
 	fill_known(&row[COLUMN_COUNTED], r->counted);
 	if (r->mean <= 0 && has_samples(j->port)) {
 		row[COLUMN_VERDICT] = cell_text("its samples are not kept any more");
@@ -539,7 +543,7 @@ listed_octets(const struct query *query)
 
 	for (size_t i = 0; i < query->n_ports; i++)
 		if (query->ports[i].edge)
-			octets += estimate_total(ESTIMATE_OCTETS, &query->ports[i].side[EASE_IN]);
+			octets += estimate_total(ESTIMATE_OCTETS, query_listed(&query->ports[i]));
 	return octets;
 }
 
@@ -547,7 +551,7 @@ listed_octets(const struct query *query)
 static double
 octets_twice(const struct query_port *port, const struct uplink_sight *sight)
 {
-	return sight->frames > 0 ? estimate_total(ESTIMATE_OCTETS, &port->side[EASE_IN]) *
+	return sight->frames > 0 ? estimate_total(ESTIMATE_OCTETS, query_listed(port)) *
 	    (double)sight->frames_elsewhere / (double)sight->frames : 0;
 }
 
@@ -618,6 +622,7 @@ report_audit(struct query *query, const struct report_options *options, uint64_t
 	if (err == 0)
 		err = add_uplinks(query, result);
 	result_hide_agent(result, query, COLUMN_AGENT);
+	result->hidden |= query->n_sent_agents > 0 ? 0 : 1u << COLUMN_SAMPLED;
 	result_finish(result, query);
 	return err;
 }

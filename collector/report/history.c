@@ -256,7 +256,7 @@ count_ports(struct history *h, struct report_result *top)
 		h->strata[i] = (struct estimate_stratum){0};
 		if (port_is_counted(&h->options, port)) {
 			result_count_port(top, port);
-			h->strata[i] = port->side[EASE_IN];
+			h->strata[i] = *query_listed(port);
 		}
 		h->others[i] = h->strata[i].all;
 	}

@@ -468,7 +468,7 @@ count_ports(struct list *list)
 		result_count_port(list->result, port);
 		list->result->folded += port->folded + port->dropped;
 		list->result->folded_most += unkeyed_most_samples(list->dimension, port);
-		list->strata[i] = port->side[EASE_IN];
+		list->strata[i] = *query_listed(port);
 		w += list->strata[i].all.w;
 		n += (double)list->strata[i].all.n;
 	}

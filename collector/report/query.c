@@ -308,7 +308,7 @@ add_agent(struct query *query, sqlite3_stmt *stmt)
 		return query_fail(query, -ENOMEM, "no memory");
 	query->agents = agents;
 	agent = &agents[query->n_agents++];
-	*agent = (struct query_agent){.id = sqlite3_column_int64(stmt, 0)};
+	*agent = (struct query_agent){.id = sqlite3_column_int64(stmt, 0), .listed = EASE_IN};
 	id = sqlite3_column_blob(stmt, 1);
 	for (int i = 0; i < sqlite3_column_bytes(stmt, 1) && i < EASE_AGENT_ID_LEN; i++)
 		snprintf(agent->id_text + 2 * i, 3, "%02x", id[i]);
@@ -576,6 +576,8 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 	query->n_agents = query->n_ports = 0; /* those of an earlier question */
 	query->newest_us = 0;
 	query->failed = 0;
+	query->sides_chosen = false;
+	query->n_sent_agents = 0;
 	query_forget_names(query);
 	query_forget_gaps(query);
 	if (query->mirror)

@@ -46,6 +46,8 @@ struct query_agent {
 		double duplicates;
 	} losses;
 	bool sets_range; /* where the range has no ends of its own; its clock is right */
+	uint64_t samples[EASE_OUT + 1]; /* by enum ease_direction, in the range; [0] unused */
+	uint8_t listed; /* enum ease_direction: lists count the frames of it that went this way (query_sides.c) */
 };
 
 struct query_port {
@@ -190,6 +192,8 @@ struct query {
 	int64_t edge_part; /* id of the newest part with samples from before the edge */
 	bool after_edge;   /* the part being read has samples from after it */
 	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
+	bool sides_chosen;  /* listed is set of each agent */
+	size_t n_sent_agents; /* of which lists count what they sent */
 	/* query_keys reads only these n_only keys; NULL: all. Up to QUERY_ONLY_MAX the cluster
 	 * sends no others. */
 	const struct query_key *only;
@@ -319,6 +323,22 @@ void query_give_back(struct query *query, sqlite3_stmt *stmt);
 
 /* 1 with a row, 0 at the end, -errno after setting the error. */
 int query_step(struct query *query, sqlite3_stmt *stmt);
+
+/* What lists count of a port, once query_windows has read the range. */
+static inline const struct estimate_stratum *
+query_listed(const struct query_port *port)
+{
+	return &port->side[port->agent->listed];
+}
+
+static inline const struct query_cut *
+query_listed_cut(const struct query_port *port)
+{
+	return &port->cut[port->agent->listed];
+}
+
+/* "ingress", "egress", "both", or "" without samples. */
+const char *query_sampled_text(uint64_t in, uint64_t out);
 
 /* By name; ports without a site come first, and count as of one. */
 static inline int

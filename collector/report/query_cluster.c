@@ -132,6 +132,23 @@ put_without_uncounted(FILE *sql, const struct query *query, const struct report_
 	fputs(listed > 0 ? ")" : "", sql);
 }
 
+/* The direction that lists count of an agent. */
+static void
+put_listed(FILE *sql, const struct query *query)
+{
+	const char *between = "if(agent IN (";
+
+	for (size_t i = 0; i < query->n_agents; i++)
+		if (query->agents[i].listed == EASE_OUT) {
+			fprintf(sql, "%sunhex('%s')", between, query->agents[i].id_text);
+			between = ", ";
+		}
+	if (query->n_sent_agents > 0)
+		fprintf(sql, "), %d, %d)", EASE_OUT, EASE_IN);
+	else
+		fprintf(sql, "%d", EASE_IN);
+}
+
 void
 cluster_write_where(FILE *sql, const struct query *query, const struct query_want *want,
     const struct cluster_source *source)
@@ -139,7 +156,8 @@ cluster_write_where(FILE *sql, const struct query *query, const struct query_wan
 	mirror_write_agents(sql, query);
 	if (source->table == CLUSTER_PORTS)
 		return;
-	fprintf(sql, " AND kind = %u AND direction = %d", source->kind, EASE_IN);
+	fprintf(sql, " AND kind = %u AND direction = ", source->kind);
+	put_listed(sql, query);
 	if (!want->dimension)
 		return;
 	put_ports(sql, query);

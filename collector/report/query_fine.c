@@ -293,7 +293,8 @@ query_fine_samples(struct query *query, struct query_key *keys, size_t n)
 		divide_by_samples(query, port, kept);
 	}
 	for (size_t k = 0; k < n; k++) {
-		struct scale scale = scale_of(query, &fine->ports[keys[k].port - query->ports], EASE_IN);
+		struct scale scale = scale_of(query, &fine->ports[keys[k].port - query->ports],
+		    keys[k].port->agent->listed);
 
 		if (scale.by[ESTIMATE_PKTS] > 0)
 			scale_sums(&keys[k].sums, &scale);

@@ -72,6 +72,15 @@ sql_is_asked(sqlite3_context *context, int n, sqlite3_value **values)
 	sqlite3_result_int(context, is);
 }
 
+/* is_listed(agent, direction): whether lists count frames of this direction at the agent. */
+static void
+sql_is_listed(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const struct query_agent *agent = query_find_agent(sqlite3_user_data(context), sqlite3_value_int64(values[0]));
+
+	sqlite3_result_int(context, n == 2 && agent && agent->listed == sqlite3_value_int(values[1]));
+}
+
 bool
 query_add_functions(struct query *query, const struct report_options *options)
 {
@@ -88,6 +97,8 @@ query_add_functions(struct query *query, const struct report_options *options)
 			return false;
 	return sqlite3_create_function(query->db, "is_asked", 2, SQLITE_UTF8, query, sql_is_asked,
 		   NULL, NULL) == SQLITE_OK &&
+	    sqlite3_create_function(query->db, "is_listed", 2, SQLITE_UTF8, query, sql_is_listed,
+		NULL, NULL) == SQLITE_OK &&
 	    sqlite3_create_function(query->db, "is_wanted", -1, SQLITE_UTF8, query, query_sql_is_wanted,
 		NULL, NULL) == SQLITE_OK;
 }

@@ -176,9 +176,10 @@ build_sample_sql(const struct query *query, const struct dimension *dimension, c
 		query_write_wanted(query, filter + strlen(filter), sizeof(filter) - strlen(filter));
 	}
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
-	    " FROM sample WHERE time_us >= :from AND time_us < :to AND direction = %d"
+	    " FROM sample WHERE time_us >= :from AND time_us < :to AND %s"
 	    " AND %s%s%s GROUP BY agent, if_index, k1, k2",
-	    or_null(dimension->sample1), or_null(dimension->sample2), EASE_IN, dimension->has,
+	    or_null(dimension->sample1), or_null(dimension->sample2),
+	    query->n_sent_agents > 0 ? "is_listed(agent, direction)" : "direction = 1", dimension->has,
 	    filter, asked_keys(query));
 }
 
@@ -239,7 +240,7 @@ add_key(struct query *query, const struct report_options *options, sqlite3_stmt 
 	key = &list->items[list->n++];
 	*key = (struct query_key){.port = port, .sums = column_sums(stmt, 4)};
 	if (query->from_samples)
-		suppose_mates(&key->sums, &port->side[EASE_IN].all);
+		suppose_mates(&key->sums, &query_listed(port)->all);
 	column_key(stmt, 2, key->key1, &key->n_octets);
 	column_key(stmt, 3, key->key2, &key->n_octets);
 	return 0;

@@ -91,6 +91,9 @@ void query_fine_samples(struct query *query, struct query_key *keys, size_t n);
  * query->samples_since_us. */
 int query_find_kept_since(struct query *query, uint64_t *kept_since_us);
 
+/* After the totals of a range were read: sets which direction lists count of each agent, if this question has not. */
+void query_choose_sides(struct query *query);
+
 /* Takes a part of a pool that is not in what is asked for; what is left of a known one stays known. */
 void query_take_off(double *pool, double part);
 

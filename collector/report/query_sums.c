@@ -144,6 +144,8 @@ query_windows(struct query *query)
 		set_arrivals(&query->ports[i], &arrivals[i]);
 		take_cuts(&query->ports[i]);
 	}
+	if (err == 0)
+		query_choose_sides(query);
 	free(arrivals);
 	return err;
 }
@@ -156,7 +158,7 @@ add_folded(struct query *query, struct pack_reader *reader, unsigned kind, void 
 	while (pack_next(reader)) {
 		struct query_port *port = query_port_of(query, &reader->key, NULL);
 
-		if (!port || pack_direction(&reader->key) != EASE_IN)
+		if (!port || pack_direction(&reader->key) != port->agent->listed)
 			continue;
 		port->folded += (uint64_t)pack_value(reader, PACK_N);
 		port->folded_most += (uint64_t)pack_value(reader, PACK_MOST_N);
@@ -444,12 +446,11 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 	if (single && wanted.same != PACK_ANY_PKTS)
 		wanted.same = PACK_SAME_PKTS;
 	while (err == 0 && pack_next(reader)) {
-		if (pack_direction(&reader->key) == EASE_IN) {
-			found = query_port_of(query, &reader->key, port);
-			port = found ? found : port;
-			if (found && found->chosen && passes(query, found, kind, &reader->key))
-				want_key(query, t, reader, found, single, &wanted);
-		}
+		found = query_port_of(query, &reader->key, port);
+		port = found ? found : port;
+		if (found && found->chosen && pack_direction(&reader->key) == found->agent->listed &&
+		    passes(query, found, kind, &reader->key))
+			want_key(query, t, reader, found, single, &wanted);
 		if (pack_ends_block(reader))
 			err = add_wanted(query, t, reader, &wanted);
 	}

@@ -326,6 +326,17 @@ some_ports_json(size_t n, const struct report_port_name names[REPORT_UNCOUNTED_N
 }
 
 static json_t *
+egress_json(const struct report_egress *egress)
+{
+	json_t *agents = json_array(), *object = json_object();
+
+	for (size_t i = 0; i < egress->n_agents && i < REPORT_UNCOUNTED_NAMED; i++)
+		agents = append(agents, text_json(egress->agents[i]));
+	object = with(object, "n_agents", json_integer((json_int_t)egress->n_agents));
+	return with(object, "agents", agents);
+}
+
+static json_t *
 uncounted_json(const struct report_result *result)
 {
 	const struct report_uncounted *uncounted = &result->uncounted;
@@ -355,6 +366,8 @@ result_json(const struct report_result *result)
 		object = with(object, "counted_to", time_json(result->counted_to_us));
 	if (result->uncounted.n_ports > 0 || result->uncounted.lost_samples > 0)
 		object = with(object, "uncounted", uncounted_json(result));
+	if (result->egress.n_agents > 0)
+		object = with(object, "sampled_on_egress", egress_json(&result->egress));
 	if (result->n_silent > 0)
 		object = with(object, "silent", silent_json(result));
 	object = with(object, "completeness", result->expected

@@ -419,6 +419,22 @@ print_uncounted(FILE *out, const struct report_result *result)
 		    result->n_rows);
 }
 
+/* "Sampled on egress: 192.0.2.1, 192.0.2.2. Counted there is what ports sent, ..." */
+static void
+print_egress(FILE *out, const struct report_egress *egress)
+{
+	const char *between = "Sampled on egress: ";
+
+	for (size_t i = 0; i < egress->n_agents && i < REPORT_UNCOUNTED_NAMED; i++) {
+		fprintf(out, "%s%s", between, egress->agents[i]);
+		between = ", ";
+	}
+	if (egress->n_agents > REPORT_UNCOUNTED_NAMED)
+		fprintf(out, " and %zu more", egress->n_agents - REPORT_UNCOUNTED_NAMED);
+	if (egress->n_agents > 0)
+		fputs(". Lists have there what ports sent; a frame that leaves by several ports counts at each.\n", out);
+}
+
 static void
 print_coarse(FILE *out, const struct report_coarse *coarse)
 {
@@ -647,6 +663,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	print_whole_minutes(out, result);
 	print_uncounted(out, result);
 	print_coarse(out, &result->coarse);
+	print_egress(out, &result->egress);
 	print_silent(out, result);
 	if (err == 0)
 		print_kept_since(out, result, options);

@@ -205,7 +205,13 @@ struct report_coarse {
 	struct report_port_name ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
 };
 
-/* Ports with samples of received frames and no counters in the range: what is said of them is by samples alone. */
+/* Agents that sample on egress only: lists count the frames that they sent. */
+struct report_egress {
+	size_t n_agents;
+	char agents[REPORT_UNCOUNTED_NAMED][REPORT_NAME_TEXT]; /* the first of them */
+};
+
+/* Ports with samples that lists count and no counters in the range: what is said of them is by samples alone. */
 struct report_uncounted {
 	size_t n_ports;
 	struct report_port_name ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
@@ -235,6 +241,7 @@ struct report_result {
 	struct report_silent silent[REPORT_SILENT_NAMED];
 	size_t n_silent;
 	struct report_uncounted uncounted;
+	struct report_egress egress;
 	uint64_t older_us;	 /* start asked for, if the store keeps nothing of that time; or 0 */
 	bool empty;		 /* nothing in the range */
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */

@@ -53,7 +53,7 @@ result_begin(struct report_result *result, const char *report,
 bool
 port_is_uncounted(const struct query_port *port)
 {
-	const struct estimate_stratum *in = &port->side[EASE_IN];
+	const struct estimate_stratum *in = query_listed(port);
 
 	return in->all.n > 0 &&
 	    !(estimate_is_counted(ESTIMATE_PKTS, in) && estimate_is_counted(ESTIMATE_OCTETS, in));
@@ -69,9 +69,9 @@ result_name_port(const struct query_port *port, struct report_port_name *name)
 static void
 note_uncounted(struct report_uncounted *uncounted, const struct query_port *port)
 {
-	const struct estimate_stratum *in = &port->side[EASE_IN];
+	const struct estimate_stratum *in = query_listed(port);
 
-	if (port_is_uncounted(port) || !(in->pool_pkts > 0 || port->cut[EASE_IN].pkts > 0))
+	if (port_is_uncounted(port) || !(in->pool_pkts > 0 || query_listed_cut(port)->pkts > 0))
 		uncounted->lost_samples += port->cut_numbers;
 	if (!port_is_uncounted(port))
 		return;
@@ -85,14 +85,14 @@ note_uncounted(struct report_uncounted *uncounted, const struct query_port *port
 void
 result_count_port(struct report_result *result, const struct query_port *port)
 {
-	const struct estimate_stratum *in = &port->side[EASE_IN];
+	const struct estimate_stratum *in = query_listed(port);
 
 	result->samples += port->received;
 	result->expected += port->expected;
-	result->lost[ESTIMATE_PKTS] += port->cut[EASE_IN].pkts;
-	result->lost[ESTIMATE_OCTETS] += port->cut[EASE_IN].octets;
-	result->total[ESTIMATE_PKTS] += estimate_total(ESTIMATE_PKTS, in) + port->cut[EASE_IN].pkts;
-	result->total[ESTIMATE_OCTETS] += estimate_total(ESTIMATE_OCTETS, in) + port->cut[EASE_IN].octets;
+	result->lost[ESTIMATE_PKTS] += query_listed_cut(port)->pkts;
+	result->lost[ESTIMATE_OCTETS] += query_listed_cut(port)->octets;
+	result->total[ESTIMATE_PKTS] += estimate_total(ESTIMATE_PKTS, in) + query_listed_cut(port)->pkts;
+	result->total[ESTIMATE_OCTETS] += estimate_total(ESTIMATE_OCTETS, in) + query_listed_cut(port)->octets;
 	result->from_samples[ESTIMATE_PKTS] += in->all.w;
 	result->from_samples[ESTIMATE_OCTETS] += in->all.wb;
 	note_uncounted(&result->uncounted, port);
@@ -116,6 +116,17 @@ name_silent(struct report_result *result, const struct query *query)
 	}
 }
 
+static void
+name_egress(struct report_egress *egress, const struct query *query)
+{
+	for (size_t i = 0; query->n_sent_agents > 0 && i < query->n_agents; i++) {
+		const struct query_agent *agent = &query->agents[i];
+
+		if (agent->chosen && agent->listed == EASE_OUT && egress->n_agents++ < REPORT_UNCOUNTED_NAMED)
+			snprintf(egress->agents[egress->n_agents - 1], REPORT_NAME_TEXT, "%s", agent->name);
+	}
+}
+
 /* Rates refer to the part of the range from the first to the newest data of the agents asked
  * for. */
 void
@@ -133,6 +144,7 @@ result_finish(struct report_result *result, const struct query *query)
 	result->empty = query->newest_us == 0 || to_us < from_us;
 	result->seconds = to_us > from_us ? (double)(to_us - from_us) / 1e6 : 0;
 	name_silent(result, query);
+	name_egress(&result->egress, query);
 }
 
 void

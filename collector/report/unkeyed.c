@@ -19,7 +19,7 @@ unkeyed_most(const struct query *query, const struct report_options *options,
 
 	for (size_t i = 0; i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
-		const struct estimate_stratum *side = &port->side[EASE_IN];
+		const struct estimate_stratum *side = query_listed(port);
 
 		if (port_is_counted(options, port) && side->all.n > 0)
 			most += (double)unkeyed_most_samples(dimension, port) * estimate_total(unit, side) /

@@ -217,6 +217,14 @@ export function uncounted(ports) {
 	    ' so their traffic is estimated from samples alone; let the agent send counters.';
 }
 
+/* Agents of which lists have what they sent. */
+export function egress({n_agents, agents}) {
+	const more = n_agents > agents.length ? ` and ${n_agents - agents.length} more` : '';
+
+	return `Sampled on egress: ${agents.join(', ')}${more}. Lists have there what ports sent;` +
+	    ' a frame that leaves by several ports counts at each.';
+}
+
 /* For an axis: the time, or the day at midnight. */
 export function tick(ms, stepMs, utc) {
 	const date = wall(ms, utc);

@@ -238,6 +238,8 @@ function notesOf(result, utc) {
 	if (result.uncounted)
 		notes.push(format.uncounted(result.uncounted),
 		    `Rows that rest on such ports: ${result.uncounted.rows} of ${result.rows.length}.`);
+	if (result.sampled_on_egress)
+		notes.push(format.egress(result.sampled_on_egress));
 	if (result.silent)
 		notes.push(`No counters come from ${result.silent.map((s) => `${s.agent} ${s.port}`).join(', ')}:`,
 		    'less was counted there.');
