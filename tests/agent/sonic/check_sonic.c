@@ -4,8 +4,10 @@
  * test's own; nothing waits but for the server's answers.
  */
 #include "agent/hal/hal.h"
+#include "agent/rmon/rmon.h"
 #include "agent/sampling/sampling.h"
 #include "agent/sonic/sonic_device.h"
+#include "mibs/mibs.h"
 #include "tests/agent/sonic/sonic_rig.h"
 #include "tests/suite.h"
 
@@ -385,6 +387,127 @@ START_TEST(an_hour_at_line_rate)
 	s = look();
 	ck_assert_uint_eq(hal_snapshot_port(s, 1001)->counters.value[HAL_IN_OCTETS], lag_truth);
 	hal_snapshot_release(s);
+	end();
+}
+END_TEST
+
+/* ---- RMON ---- */
+
+enum { INTERVAL_S = 30, INTERVALS = 3600 / INTERVAL_S, REST_EVERY = 10 };
+
+static unsigned risings, fallings;
+
+/* The only object: the collisions of Ethernet0, which the generator counts as fast as packets. */
+static int
+read_object(void *ctx, const struct mib_oid *name, bool fresh, struct rmon_reading *reading)
+{
+	const struct hal_snapshot *s = look();
+
+	(void)ctx;
+	(void)name;
+	(void)fresh;
+	*reading = (struct rmon_reading){.syntax = MIB_COUNTER64,
+	    .value = (rmon_number)hal_snapshot_port(s, 1)->counters.value[HAL_RMON_COLLISIONS]};
+	hal_snapshot_release(s);
+	return 0;
+}
+
+static void
+on_crossing(void *ctx, const struct rmon_crossing *crossing)
+{
+	(void)ctx;
+	ck_assert_uint_eq(crossing->index, 1);
+	risings += crossing->rising;
+	fallings += !crossing->rising;
+}
+
+static void
+on_rows_removed(void *ctx)
+{
+	(void)ctx;
+	ck_abort_msg("a row has gone");
+}
+
+static struct rmon *
+open_rmon(void)
+{
+	const struct rmon_options options = {
+	    .hal = hal, .clock = &now, .control_table = &rmon_mib_history_control_table,
+	    .alarm_table = &rmon_mib_alarm_table, .event_table = &rmon_mib_event_table,
+	    .hc_alarm_table = &hc_alarm_mib_table, .rows_removed = on_rows_removed, .read = read_object,
+	    .trap = on_crossing,
+	};
+	struct rmon_event event = {.index = 1, .type = RMON_EVENT_TRAP, .status = ENTRY_VALID};
+	struct rmon_alarm alarm = {.index = 1, .interval_s = INTERVAL_S, .sample_type = RMON_DELTA,
+	    .startup = RMON_STARTUP_EITHER, .rising = 1000, .falling = 1, .rising_event = 1, .falling_event = 1,
+	    .variable = MIB_OID(1, 3, 6), .status = ENTRY_VALID};
+	struct rmon *rmon;
+
+	risings = fallings = 0;
+	ck_assert_int_eq(rmon_create(&options, &rmon), 0);
+	for (uint32_t port = 0; port < small.n_ports; port++) {
+		struct rmon_control row = {.index = port + 1, .buckets_requested = INTERVALS,
+		    .interval_s = INTERVAL_S, .status = ENTRY_VALID,
+		    .source = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 1, port + 1)};
+
+		if (port != small.without_counters)
+			ck_assert_int_eq(managed_add(rmon_managed(rmon)[0], &row), 0);
+	}
+	ck_assert_int_eq(managed_add(rmon_managed(rmon)[1], &alarm), 0);
+	ck_assert_int_eq(managed_add(rmon_managed(rmon)[2], &event), 0);
+	rmon_changed(rmon, hal_steady_us(hal));
+	return rmon;
+}
+
+static void
+same_bucket(const struct rmon_bucket *bucket, uint64_t seconds)
+{
+	static const struct {
+		enum rmon_history_figure figure;
+		const char *field;
+	} parts[] = {{RMON_DROP_EVENTS, "ETHER_STATS_DROP_EVENTS"}, {RMON_OCTETS, "ETHER_STATS_OCTETS"},
+	    {RMON_PKTS, "ETHER_STATS_PKTS"}, {RMON_BCAST_PKTS, "ETHER_STATS_BROADCAST_PKTS"},
+	    {RMON_CRC_ALIGN, "ETHER_STATS_CRC_ALIGN_ERRORS"}, {RMON_COLLISIONS, "ETHER_STATS_COLLISIONS"}};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t field = sonic_counter_field(parts[i].field);
+		uint64_t truth = sonic_counter(bucket->control - 1, field, seconds) -
+		    sonic_counter(bucket->control - 1, field, 0);
+
+		ck_assert(bucket->known >> parts[i].figure & 1);
+		ck_assert_msg(bucket->counts[parts[i].figure] == truth, "port %u bucket %u %s: %ju, truth %ju",
+		    bucket->control, bucket->sample, parts[i].field, (uintmax_t)bucket->counts[parts[i].figure],
+		    (uintmax_t)truth);
+	}
+}
+
+/* An hour of histories at line rate, in which every tenth interval is quiet: each bucket has what was counted in its
+ * interval, and the alarm goes off and on at each rest. */
+START_TEST(histories_and_alarms_of_an_hour)
+{
+	const struct rmon_tables *tables;
+	uint64_t began_us, t_s = 0;
+	struct rmon *rmon;
+
+	begin(&small, true);
+	rmon = open_rmon();
+	began_us = hal_steady_us(hal);
+	for (uint64_t i = 1; i <= INTERVALS; i++) {
+		t_s += i % REST_EVERY == 0 ? 0 : INTERVAL_S;
+		sonic_count(&server, &small, t_s);
+		clock_step_us(&now, began_us + i * INTERVAL_S * SECOND_US - hal_steady_us(hal));
+		settle();
+		rmon_run(rmon, hal_steady_us(hal));
+	}
+	rmon_publish(rmon);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_buckets, (small.n_ports - 1) * INTERVALS);
+	for (size_t i = 0; i < tables->n_buckets; i++)
+		same_bucket(&tables->buckets[i], tables->buckets[i].sample % REST_EVERY == 0 ? 0 : INTERVAL_S);
+	ck_assert_uint_eq(risings, INTERVALS / REST_EVERY);
+	ck_assert_uint_eq(fallings, INTERVALS / REST_EVERY);
+	rmon_tables_release(tables);
+	rmon_destroy(rmon);
 	end();
 }
 END_TEST
@@ -797,6 +920,7 @@ main(void)
 	tcase_add_loop_test(rows, rows_are_the_generators, 0, 2);
 	tcase_add_test(rows, rows_by_tcp);
 	tcase_add_test(rows, an_hour_at_line_rate);
+	tcase_add_test(rows, histories_and_alarms_of_an_hour);
 	tcase_add_loop_test(rows, changes_are_seen, 0, 2);
 	tcase_add_test(rows, an_alarm_comes_once);
 	suite_add_tcase(suite, rows);
