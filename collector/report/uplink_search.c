@@ -19,14 +19,67 @@ struct seen_at {
 struct search {
 	struct query *query;
 	struct uplink_sight *sights;
+	size_t *leads; /* of each port: the first one of its link aggregate, or itself */
 	uint8_t address[8];
 	int n_octets;
 	struct seen_at at[PLACES_OF_ONE];
 	size_t n;
 };
 
+static uint32_t
+aggregate_of(const struct query_port *port)
+{
+	return port->lag_parent > 0 ? port->lag_parent : port->if_index;
+}
+
 static int
-read_places(struct search *s, void (*take)(struct search *s, sqlite3_stmt *stmt, size_t port))
+find_leads(struct search *s)
+{
+	const struct query_port *ports = s->query->ports;
+	size_t n = s->query->n_ports;
+	bool any = false;
+
+	s->leads = calloc(n + 1, sizeof(*s->leads));
+	if (!s->leads)
+		return query_fail(s->query, -ENOMEM, "no memory");
+	for (size_t i = 0; i < n; i++) {
+		s->leads[i] = i;
+		any |= ports[i].lag_parent > 0;
+	}
+	for (size_t i = 0; any && i < n; i++)
+		for (size_t k = i; k-- > 0 && ports[k].agent == ports[i].agent;)
+			if (aggregate_of(&ports[k]) == aggregate_of(&ports[i]))
+				s->leads[i] = k;
+	return 0;
+}
+
+static void
+add_sighting(struct search *s, sqlite3_stmt *stmt, size_t port, void (*end)(struct search *s))
+{
+	const void *octets = sqlite3_column_blob(stmt, 0);
+	int n_octets = sqlite3_column_bytes(stmt, 0);
+	size_t i = 0;
+
+	if (!octets || n_octets > (int)sizeof(s->address))
+		return;
+	if (n_octets != s->n_octets || memcmp(octets, s->address, (size_t)n_octets) != 0) {
+		end(s);
+		s->n = 0;
+		memcpy(s->address, octets, (size_t)n_octets);
+		s->n_octets = n_octets;
+	}
+	while (i < s->n && s->at[i].port != port)
+		i++;
+	if (i == PLACES_OF_ONE)
+		return;
+	if (i == s->n)
+		s->at[s->n++] = (struct seen_at){port, 0};
+	s->at[i].frames += query_u64(stmt, 3);
+}
+
+/* Calls end when s->at has all ports of an address. */
+static int
+read_places(struct search *s, void (*end)(struct search *s))
 {
 	struct query *query = s->query;
 	sqlite3_stmt *stmt;
@@ -43,17 +96,21 @@ read_places(struct search *s, void (*take)(struct search *s, sqlite3_stmt *stmt,
 		    (uint32_t)sqlite3_column_int64(stmt, 2));
 
 		if (port)
-			take(s, stmt, (size_t)(port - query->ports));
+			add_sighting(s, stmt, s->leads[port - query->ports], end);
 	}
 	sqlite3_finalize(stmt);
+	end(s);
+	s->n = 0;
 	return err;
 }
 
 static void
-count_station(struct search *s, sqlite3_stmt *stmt, size_t port)
+count_station(struct search *s)
 {
-	s->sights[port].stations++;
-	s->sights[port].frames += query_u64(stmt, 3);
+	for (size_t i = 0; i < s->n; i++) {
+		s->sights[s->at[i].port].stations++;
+		s->sights[s->at[i].port].frames += s->at[i].frames;
+	}
 }
 
 /* A port to a host sees few stations, and all that these send. */
@@ -68,10 +125,10 @@ is_nearer(const struct search *s, const struct seen_at *a, const struct seen_at 
 /* The port where the address is at home; the others of other agents see it pass. Where two are equally near nothing is
  * said. */
 static void
-end_address(struct search *s)
+find_home(struct search *s)
 {
 	const struct query_port *ports = s->query->ports;
-	const struct seen_at *home = s->at;
+	const struct seen_at *home = s->at; /* of none, too: then no loop runs */
 
 	for (size_t i = 1; i < s->n; i++)
 		if (is_nearer(s, &s->at[i], home))
@@ -84,36 +141,21 @@ end_address(struct search *s)
 			s->sights[at->port].frames_elsewhere += at->frames;
 		}
 	}
-	s->n = 0;
-}
-
-static void
-add_sighting(struct search *s, sqlite3_stmt *stmt, size_t port)
-{
-	const void *octets = sqlite3_column_blob(stmt, 0);
-	int n_octets = sqlite3_column_bytes(stmt, 0);
-
-	if (!octets || n_octets > (int)sizeof(s->address))
-		return;
-	if (n_octets != s->n_octets || memcmp(octets, s->address, (size_t)n_octets) != 0) {
-		end_address(s);
-		memcpy(s->address, octets, (size_t)n_octets);
-		s->n_octets = n_octets;
-	}
-	if (s->n < PLACES_OF_ONE)
-		s->at[s->n++] = (struct seen_at){port, query_u64(stmt, 3)};
 }
 
 int
 uplink_search(struct query *query, struct uplink_sight **sights)
 {
 	struct search s = {.query = query, .sights = calloc(query->n_ports + 1, sizeof(**sights))};
-	int err = s.sights ? read_places(&s, count_station) : query_fail(query, -ENOMEM, "no memory");
+	int err = s.sights ? find_leads(&s) : query_fail(query, -ENOMEM, "no memory");
 
 	if (err == 0)
-		err = read_places(&s, add_sighting);
+		err = read_places(&s, count_station);
 	if (err == 0)
-		end_address(&s);
+		err = read_places(&s, find_home);
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
+		s.sights[i] = s.sights[s.leads[i]];
+	free(s.leads);
 	*sights = s.sights;
 	return err;
 }

@@ -7,7 +7,8 @@
 
 #include "collector/report/query.h"
 
-/* One for each port of the query, in their order. */
+/* One for each port of the query, in their order. Members of a link aggregate and the aggregate itself have the same:
+ * what all of them saw, because each carries a part of a station's frames. */
 struct uplink_sight {
 	uint64_t stations, elsewhere;	   /* MAC addresses seen as sources; of these at home at another agent */
 	uint64_t frames, frames_elsewhere; /* how often they were seen */

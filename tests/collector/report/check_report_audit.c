@@ -277,8 +277,21 @@ START_TEST(uplinks_are_found)
 	text = report_store_render(&store, "audit", &options, render_text, 60);
 	ck_assert_ptr_nonnull(strstr(text, "\"192.0.2.2 9\""));
 	free(text);
+	/* a link aggregate: each of its members sees one station, both together see two */
+	report_store_sql_text(&store, "INSERT INTO port SELECT agent, 10, since_us, boot, 'e-10', alias, speed_bps, duplex,"
+	    " admin_status, oper_status, 100, edge FROM port WHERE agent = 1 AND if_index = 9");
+	report_store_sql_text(&store, "UPDATE port SET lag_parent = 100 WHERE agent = 1 AND if_index = 9");
+	report_store_sql_text(&store, "UPDATE sample SET if_index = 10 WHERE agent = 1 AND if_index = 9"
+	    " AND src_mac = x'0200000000ee'");
+	j = ask();
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "uplinks")), 4);
+	ck_assert_str_eq(report_json_text(j, "uplinks.0.port"), "e-9");
+	ck_assert_str_eq(report_json_text(j, "uplinks.1.port"), "e-10");
+	ck_assert_double_eq(report_json_number(j, "uplinks.1.stations"), 2);
+	ck_assert_double_eq(report_json_number(j, "uplinks.1.elsewhere"), 2);
+	json_decref(j);
 	/* once they are told nothing is counted twice */
-	report_store_sql_text(&store, "UPDATE port SET edge = 0 WHERE if_index = 9");
+	report_store_sql_text(&store, "UPDATE port SET edge = 0 WHERE if_index IN (9, 10)");
 	j = ask();
 	ck_assert_uint_eq(json_array_size(report_json_at(j, "uplinks")), 0);
 	json_decref(j);
