@@ -391,6 +391,40 @@ START_TEST(an_hour_at_line_rate)
 }
 END_TEST
 
+/* As after a restart of syncd, which counts from the beginning: what was counted stays, ifCounterDiscontinuityTime says
+ * it, and what is counted then is added. (`sonic-clear counters` changes nothing here: it keeps its own copy.) */
+START_TEST(counters_begin_anew)
+{
+	static const uint64_t times_s[] = {1000, 0, 10};
+
+	begin(&small, true);
+	for (size_t i = 0; i < 3; i++) {
+		const struct hal_snapshot *s;
+
+		sonic_count(&server, &small, times_s[i]);
+		step_s(1);
+		s = look();
+		for (uint32_t port = 0; port < small.n_ports; port++) {
+			const struct hal_port *row = hal_snapshot_port(s, port + 1);
+
+			if (port == small.without_counters)
+				continue;
+			ck_assert((row->discontinuity_mono_us != 0) == (i > 0));
+			for (size_t f = 0; f < N_FIGURES; f++) {
+				size_t field = sonic_counter_field(figures[f].field);
+				uint64_t truth = sonic_counter(port, field, 1000);
+
+				if (i == 2)
+					truth += sonic_counter(port, field, 10) - sonic_counter(port, field, 0);
+				ck_assert_uint_eq(row->counters.value[figures[f].figure], truth);
+			}
+		}
+		hal_snapshot_release(s);
+	}
+	end();
+}
+END_TEST
+
 /* ---- RMON ---- */
 
 enum { INTERVAL_S = 30, INTERVALS = 3600 / INTERVAL_S, REST_EVERY = 10 };
@@ -921,6 +955,7 @@ main(void)
 	tcase_add_test(rows, rows_by_tcp);
 	tcase_add_test(rows, an_hour_at_line_rate);
 	tcase_add_test(rows, histories_and_alarms_of_an_hour);
+	tcase_add_test(rows, counters_begin_anew);
 	tcase_add_loop_test(rows, changes_are_seen, 0, 2);
 	tcase_add_test(rows, an_alarm_comes_once);
 	suite_add_tcase(suite, rows);
