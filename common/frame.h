@@ -115,6 +115,13 @@ frame_wire_octets(uint32_t octets)
 	    FRAME_FCS_OCTETS;
 }
 
+/* ICMP's type, and its code in the lower octet. */
+static inline uint16_t
+frame_icmp_message(const struct frame_keys *keys)
+{
+	return (uint16_t)(keys->icmp_type << 8 | keys->icmp_code);
+}
+
 static inline bool
 frame_mac_is_group(const uint8_t *mac)
 {

@@ -3,6 +3,7 @@
 #include "collector/report/query_private.h"
 #include "collector/report/result.h"
 #include "collector/report/address_names.h"
+#include "collector/report/icmp_names.h"
 #include "collector/report/protocol_names.h"
 
 #include <stdio.h>
@@ -38,11 +39,13 @@ LAYOUT(vlans, {NULL, "VLAN", REPORT_TEXT}, {"vlan", NULL, REPORT_ID}, {"name", N
 LAYOUT(ethertypes, {"ethertype", "ETHERTYPE", REPORT_TEXT}, {"name", "NAME", REPORT_TEXT});
 LAYOUT(protocols, {"protocol", "PROTOCOL", REPORT_ID}, {"name", "NAME", REPORT_TEXT});
 LAYOUT(services, {NULL, "SERVICE", REPORT_TEXT}, {"protocol", NULL, REPORT_ID},
-    {"server_port", NULL, REPORT_ID}, {"name", "NAME", REPORT_TEXT});
+    {"server_port", NULL, REPORT_ID}, {"name", "NAME", REPORT_TEXT}, {"icmp_type", NULL, REPORT_ID},
+    {"icmp_code", NULL, REPORT_ID});
 LAYOUT(conversations, {NULL, "SOURCE", REPORT_TEXT}, {NULL, "DESTINATION", REPORT_TEXT},
     {"name", "PROTOCOL", REPORT_TEXT}, {"src", NULL, REPORT_TEXT}, {"src_name", NULL, REPORT_TEXT},
     {"src_port", NULL, REPORT_ID}, {"dst", NULL, REPORT_TEXT}, {"dst_name", NULL, REPORT_TEXT},
-    {"dst_port", NULL, REPORT_ID}, {"protocol", NULL, REPORT_ID});
+    {"dst_port", NULL, REPORT_ID}, {"protocol", NULL, REPORT_ID}, {"icmp_type", NULL, REPORT_ID},
+    {"icmp_code", NULL, REPORT_ID});
 LAYOUT_WITH(servers, {NULL, "SERVER", REPORT_TEXT}, {"dst", NULL, REPORT_TEXT},
     {"dst_name", NULL, REPORT_TEXT}, {"dst_port", NULL, REPORT_ID}, {"name", "NAME", REPORT_TEXT},
     TAIL_OF("SYN/s", NULL));
@@ -170,6 +173,28 @@ format_service(uint8_t ip_proto, unsigned port, char *text, size_t size)
 		snprintf(text, size, "%u/%u", ip_proto, port);
 }
 
+/* Type and code for programs, and their name. */
+static void
+fill_icmp(uint8_t ip_proto, const uint8_t *message, struct report_value *numbers, char *name, size_t size)
+{
+	numbers[0] = cell_number(message[0]);
+	numbers[1] = cell_number(message[1]);
+	icmp_names_message(ip_proto, message[0], message[1], name, size);
+}
+
+/* "icmp/3.1 unreachable host" */
+static void
+fill_icmp_service(uint8_t ip_proto, const uint8_t *message, struct report_value *row)
+{
+	char text[LINE];
+
+	fill_icmp(ip_proto, message, &row[5], text, sizeof(text));
+	row[4] = cell_text(text);
+	snprintf(text, sizeof(text), "%s/%u.%u", protocol_names_ip_proto(ip_proto), message[0], message[1]);
+	row[1] = cell_text(text);
+	row[2] = cell_number(ip_proto);
+}
+
 static void
 fill_service(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
@@ -178,6 +203,10 @@ fill_service(const struct report_options *options, const struct query_key *key,
 	char text[LINE];
 
 	(void)options;
+	if (store_is_icmp(key->key1[0])) {
+		fill_icmp_service(key->key1[0], key->key1 + 1, row);
+		return;
+	}
 	format_service(key->key1[0], port, text, sizeof(text));
 	row[1] = cell_text(text);
 	row[2] = cell_number(key->key1[0]);
@@ -186,13 +215,12 @@ fill_service(const struct report_options *options, const struct query_key *key,
 	row[4] = cell_text(text);
 }
 
-/* 10.0.0.1:443, [2001:db8::1]:443; without a port (ICMP, fragments) the address alone. Fills the
+/* 10.0.0.1:443, [2001:db8::1]:443; without a port (0: ICMP, fragments) the address alone. Fills the
  * text, and from `alone` on address, name and port. */
 static void
-fill_endpoint(const struct report_options *options, size_t n_octets, const uint8_t *octets,
+fill_endpoint(const struct report_options *options, size_t n_octets, const uint8_t *octets, unsigned port,
     struct report_value *both, struct report_value *alone)
 {
-	unsigned port = be16(octets + n_octets);
 	char address[FRAME_IP_TEXT], text[LINE], name[ADDRESS_NAME_ROOM];
 
 	result_format_address(n_octets, octets, address);
@@ -214,13 +242,21 @@ fill_conversation(const struct report_options *options, const struct query_key *
 {
 	size_t n_octets = key->n_octets < 4 + 3 ? 0 : (size_t)key->n_octets - 3;
 	uint8_t ip_proto = key->key1[n_octets + 2];
+	unsigned port1 = be16(key->key1 + n_octets), port2 = be16(key->key2 + n_octets);
+	bool is_icmp = store_is_icmp(ip_proto);
 	const char *name = protocol_names_ip_proto(ip_proto);
-	char number[LINE];
+	char text[LINE], message[LINE];
 
-	fill_endpoint(options, n_octets, key->key1, &row[1], &row[4]);
-	fill_endpoint(options, n_octets, key->key2, &row[2], &row[7]);
-	snprintf(number, sizeof(number), "%u", ip_proto);
-	row[3] = cell_text(*name ? name : number);
+	fill_endpoint(options, n_octets, key->key1, is_icmp ? 0 : port1, &row[1], &row[4]);
+	fill_endpoint(options, n_octets, key->key2, is_icmp ? 0 : port2, &row[2], &row[7]);
+	snprintf(text, sizeof(text), "%u", ip_proto);
+	if (*name)
+		snprintf(text, sizeof(text), "%s", name);
+	if (is_icmp && port1 > 0) { /* else a fragment, or kept by an earlier version */
+		fill_icmp(ip_proto, key->key2 + n_octets, &row[11], message, sizeof(message));
+		snprintf(text, sizeof(text), "%s %.*s", name, LINE / 2, message);
+	}
+	row[3] = cell_text(text);
 	row[10] = cell_number(ip_proto);
 }
 
@@ -232,7 +268,7 @@ fill_server(const struct report_options *options, const struct query_key *key,
 	size_t n_octets = key->n_octets < 4 + 2 ? 0 : (size_t)key->n_octets - 2;
 	char text[LINE];
 
-	fill_endpoint(options, n_octets, key->key2, &row[1], &row[2]);
+	fill_endpoint(options, n_octets, key->key2, be16(key->key2 + n_octets), &row[1], &row[2]);
 	protocol_names_service(IP_PROTO_TCP, (uint16_t)be16(key->key2 + n_octets), text, sizeof(text));
 	row[5] = cell_text(text);
 }
@@ -317,14 +353,14 @@ static const struct dimension dimensions[] = {
 	 .rest_or_folded = "without IP, or memory full"},
 	{.by = REPORT_BY_SERVICE, .kind = STORE_KEY_SERVER_PORT, .key1 = true,
 	 .same = PACK_SAME_PKTS,
-	 .sample1 = "octets(ip_proto, 1, MIN(src_port, dst_port), 2)",
-	 .has = "src_port IS NOT NULL AND dst_port IS NOT NULL", .layout = &services,
+	 .sample1 = "octets(ip_proto, 1, iif(" STORE_IS_ICMP ", dst_port, MIN(src_port, dst_port)), 2)",
+	 .has = "dst_port IS NOT NULL", .layout = &services,
 	 .fill = fill_service, .noun = "service",
 	 .unseen = "service without a sample carried", .rest = "without ports",
 	 .rest_or_folded = "without ports, or memory full"},
 	{.by = REPORT_BY_CONVERSATION, .kind = STORE_KEY_CONVERSATION, .key1 = true,
 	 .key2 = true, .same = PACK_SAME_PKTS,
-	 .sample1 = "octets(src_ip, 0, src_port, 2, ip_proto, 1)",
+	 .sample1 = "octets(src_ip, 0, iif(" STORE_IS_ICMP ", dst_port IS NOT NULL, src_port), 2, ip_proto, 1)",
 	 .sample2 = "octets(dst_ip, 0, dst_port, 2, ip_proto, 1)",
 	 .has = "src_ip IS NOT NULL AND ip_proto IS NOT NULL", .layout = &conversations,
 	 .fill = fill_conversation, .noun = "conversation",
@@ -353,7 +389,7 @@ is_of_conversations(const struct filter *filter)
 {
 	struct filter_subject subject = {0};
 
-	filter_set_absent(&subject, FILTER_BIT(FILTER_IP_PROTO) | FILTER_PORTS);
+	filter_set_absent(&subject, FILTER_BIT(FILTER_IP_PROTO) | FILTER_PORTS | FILTER_ICMP);
 	return filter_judge(filter, &subject) == FILTER_NO;
 }
 

@@ -106,7 +106,8 @@ filter_field_word(enum filter_field field)
 		[FILTER_DST_IP] = "dst host", [FILTER_INNER_SRC_IP] = "inner src host",
 		[FILTER_INNER_DST_IP] = "inner dst host", [FILTER_VLAN] = "vlan",
 		[FILTER_ETHERTYPE] = "ether proto", [FILTER_IP_PROTO] = "proto", [FILTER_SRC_PORT] = "src port",
-		[FILTER_DST_PORT] = "dst port", [FILTER_OCTETS] = "octets",
+		[FILTER_DST_PORT] = "dst port", [FILTER_OCTETS] = "octets", [FILTER_ICMP_TYPE] = "icmp-type",
+		[FILTER_ICMP_CODE] = "icmp-code",
 	};
 
 	return words[field];

@@ -8,6 +8,7 @@
  */
 #include "collector/report/filter.h"
 #include "collector/report/filter_lexer.h"
+#include "collector/report/icmp_names.h"
 #include "collector/report/protocol_names.h"
 #include "common/utf8.h"
 
@@ -22,7 +23,7 @@ enum direction { EITHER, SRC, DST, BOTH };
 
 enum layer { ANY_LAYER, ETHER, IP4, IP6, OVER_IP };
 
-enum type { NO_TYPE, HOST, NET, PORT, PROTO, MAC, VLAN, OCTETS, LENGTH, LESS, GREATER, AGENT, IF, SITE, BROADCAST,
+enum type { NO_TYPE, HOST, NET, PORT, PROTO, MAC, VLAN, ICMP_TYPE, ICMP_CODE, OCTETS, LENGTH, LESS, GREATER, AGENT, IF, SITE, BROADCAST,
 	MULTICAST, EVERYTHING };
 
 struct qualifiers {
@@ -50,7 +51,7 @@ static const struct {
 } types[] = {
 	{"host", HOST}, {"net", NET}, {"port", PORT}, {"portrange", PORT}, {"proto", PROTO}, {"mac", MAC},
 	{"vlan", VLAN}, {"octets", OCTETS}, {"bytes", OCTETS}, {"len", LENGTH}, {"less", LESS}, {"greater", GREATER},
-	{"agent", AGENT}, {"if", IF}, {"site", SITE}, {"broadcast", BROADCAST}, {"multicast", MULTICAST},
+	{"icmp-type", ICMP_TYPE}, {"icmp-code", ICMP_CODE}, {"agent", AGENT}, {"if", IF}, {"site", SITE}, {"broadcast", BROADCAST}, {"multicast", MULTICAST},
 	{"any", EVERYTHING},
 };
 
@@ -372,6 +373,28 @@ protocol_node(struct parser *p, int32_t ip_proto, int32_t ethertype, const struc
 	return new_node(p, node, at);
 }
 
+/* Of both families, by a number; by its name of the one that has it. */
+static uint16_t
+parse_icmp(struct parser *p, const struct qualifiers *q, const struct token *at)
+{
+	enum filter_field field = q->type == ICMP_TYPE ? FILTER_ICMP_TYPE : FILTER_ICMP_CODE;
+	uint8_t ip_proto, type;
+	char name[TOKEN_TEXT];
+	uint32_t low, high;
+
+	if (q->type == ICMP_TYPE && p->token.kind == TOKEN_WORD && filter_token_text(&p->token, name, sizeof(name)) &&
+	    icmp_names_find_type(name, &ip_proto, &type) == 0) {
+		uint16_t family = protocol_node(p, ip_proto, -1, at);
+
+		take(p);
+		return join_two(p, FILTER_ALL_OF, family, new_node(p, range_node(field, type, type), at), at);
+	}
+	if (!take_range(p, 255, q->type == ICMP_TYPE ? "a type of ICMP (0 to 255, icmp-echo, icmp6-echo, …)"
+						     : "a code of ICMP (0 to 255)", &low, &high))
+		return 0;
+	return new_node(p, range_node(field, low, high), at);
+}
+
 static uint16_t
 parse_proto(struct parser *p, const struct qualifiers *q, const struct token *at)
 {
@@ -570,6 +593,9 @@ parse_value(struct parser *p, const struct qualifiers *q)
 		return parse_proto(p, q, &at);
 	case VLAN:
 		return parse_vlan(p, &at);
+	case ICMP_TYPE:
+	case ICMP_CODE:
+		return parse_icmp(p, q, &at);
 	case OCTETS:
 	case LENGTH:
 	case LESS:

@@ -30,6 +30,10 @@ column_of(enum store_key_kind kind, enum filter_field field)
 		{STORE_KEY_CONVERSATION, FILTER_SRC_PORT, "substring(key1, length(key1) - 2, 2)"},
 		{STORE_KEY_CONVERSATION, FILTER_DST_PORT, "substring(key2, length(key2) - 2, 2)"},
 		{STORE_KEY_CONVERSATION, FILTER_IP_PROTO, "substring(key1, length(key1), 1)"},
+		{STORE_KEY_CONVERSATION, FILTER_ICMP_TYPE, "substring(key2, length(key2) - 2, 1)"},
+		{STORE_KEY_CONVERSATION, FILTER_ICMP_CODE, "substring(key2, length(key2) - 1, 1)"},
+		{STORE_KEY_SERVER_PORT, FILTER_ICMP_TYPE, "substring(key1, 2, 1)"},
+		{STORE_KEY_SERVER_PORT, FILTER_ICMP_CODE, "substring(key1, 3, 1)"},
 		{STORE_KEY_SYN, FILTER_SRC_IP, "key1"},
 		{STORE_KEY_SYN, FILTER_DST_IP, "substring(key2, 1, length(key2) - 2)"},
 		{STORE_KEY_SYN, FILTER_DST_PORT, "substring(key2, length(key2) - 1, 2)"},
@@ -90,13 +94,31 @@ put_implied(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
 		    is_in(node, IP_PROTO_TCP));
 }
 
+/* Of ICMP, and where its type is known; or where there are ports. */
+static void
+put_guard(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
+{
+	bool is_icmp = FILTER_BIT(node->field) & FILTER_ICMP, is_port = FILTER_BIT(node->field) & FILTER_PORTS;
+	bool is_conversation = kind == STORE_KEY_CONVERSATION;
+
+	if (is_icmp || (is_port && is_conversation))
+		fprintf(sql, " AND %s %s (unhex('%02x'), unhex('%02x'))", column_of(kind, FILTER_IP_PROTO),
+		    is_icmp ? "IN" : "NOT IN", STORE_PROTO_ICMP, STORE_PROTO_ICMP6);
+	if (is_conversation && is_icmp)
+		fprintf(sql, " AND %s = unhex('%04x')", column_of(kind, FILTER_SRC_PORT), STORE_ICMP_MARK);
+	if (is_conversation && is_port && node->range.low == 0)
+		fprintf(sql, " AND NOT (%s = unhex('0000') AND %s = unhex('0000'))",
+		    column_of(kind, FILTER_SRC_PORT), column_of(kind, FILTER_DST_PORT));
+}
+
 static void
 put_range(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
 {
 	const char *column = column_of(kind, (enum filter_field)node->field);
-	uint32_t max = node->field == FILTER_IP_PROTO ? 0xff : 0xffff;
+	bool is_octet = FILTER_BIT(node->field) & (FILTER_BIT(FILTER_IP_PROTO) | FILTER_ICMP);
+	uint32_t max = is_octet ? 0xff : 0xffff;
 	uint32_t high = node->range.high < max ? node->range.high : max;
-	int digits = node->field == FILTER_IP_PROTO ? 2 : 4;
+	int digits = is_octet ? 2 : 4;
 
 	if (!column) {
 		put_implied(sql, kind, node);
@@ -104,9 +126,7 @@ put_range(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
 	}
 	fprintf(sql, "(%s >= unhex('%0*x') AND %s <= unhex('%0*x')", column, digits, node->range.low, column, digits,
 	    high);
-	if (kind == STORE_KEY_CONVERSATION && node->range.low == 0 && node->field != FILTER_IP_PROTO)
-		fprintf(sql, " AND NOT (%s = unhex('0000') AND %s = unhex('0000'))", /* no ports */
-		    column_of(kind, FILTER_SRC_PORT), column_of(kind, FILTER_DST_PORT));
+	put_guard(sql, kind, node);
 	fputs(")", sql);
 }
 

@@ -228,10 +228,11 @@ fields_of_kind(unsigned kind)
 	case STORE_KEY_ETHERTYPE:
 		return FILTER_BIT(FILTER_ETHERTYPE);
 	case STORE_KEY_IP_PROTO:
-	case STORE_KEY_SERVER_PORT:
 		return FILTER_BIT(FILTER_IP_PROTO);
+	case STORE_KEY_SERVER_PORT:
+		return FILTER_BIT(FILTER_IP_PROTO) | FILTER_ICMP;
 	case STORE_KEY_CONVERSATION:
-		return IPS | FILTER_PORTS | FILTER_BIT(FILTER_IP_PROTO);
+		return IPS | FILTER_PORTS | FILTER_BIT(FILTER_IP_PROTO) | FILTER_ICMP;
 	case STORE_KEY_SYN:
 		return IPS | FILTER_BIT(FILTER_DST_PORT) | FILTER_BIT(FILTER_IP_PROTO);
 	default:
@@ -258,6 +259,14 @@ set_ip(struct filter_subject *subject, enum filter_field field, const uint8_t *o
 	filter_set_number(subject, FILTER_ETHERTYPE, n == 4 ? ETHERTYPE_IP4 : ETHERTYPE_IP6);
 }
 
+/* Type and code, where other protocols have ports. */
+static void
+set_icmp(struct filter_subject *subject, const uint8_t *message)
+{
+	filter_set_number(subject, FILTER_ICMP_TYPE, message[0]);
+	filter_set_number(subject, FILTER_ICMP_CODE, message[1]);
+}
+
 /* Address, port and protocol in each half; two ports of 0 are none. */
 static void
 set_conversation(struct filter_subject *subject, const uint8_t *half1, const uint8_t *half2, size_t n)
@@ -265,10 +274,15 @@ set_conversation(struct filter_subject *subject, const uint8_t *half1, const uin
 	set_ip(subject, FILTER_SRC_IP, half1, n);
 	set_ip(subject, FILTER_DST_IP, half2, n);
 	filter_set_number(subject, FILTER_IP_PROTO, half1[n + 2]);
+	filter_set_absent(subject, FILTER_PORTS | FILTER_ICMP);
+	if (be16(half1 + n) == 0 && be16(half2 + n) == 0)
+		return;
+	if (store_is_icmp(half1[n + 2])) {
+		set_icmp(subject, half2 + n);
+		return;
+	}
 	filter_set_number(subject, FILTER_SRC_PORT, be16(half1 + n));
 	filter_set_number(subject, FILTER_DST_PORT, be16(half2 + n));
-	if (be16(half1 + n) == 0 && be16(half2 + n) == 0)
-		filter_set_absent(subject, FILTER_PORTS);
 }
 
 void
@@ -305,8 +319,13 @@ query_set_key(struct filter_subject *subject, unsigned kind, const struct pack_k
 		filter_set_number(subject, FILTER_ETHERTYPE, be16(half1));
 		break;
 	case STORE_KEY_IP_PROTO:
+		filter_set_number(subject, FILTER_IP_PROTO, half1[0]);
+		break;
 	case STORE_KEY_SERVER_PORT:
 		filter_set_number(subject, FILTER_IP_PROTO, half1[0]);
+		filter_set_absent(subject, FILTER_ICMP);
+		if (store_is_icmp(half1[0]) && n1 == 3)
+			set_icmp(subject, half1 + 1);
 		break;
 	case STORE_KEY_CONVERSATION:
 		if (n1 > 3 && n1 == n2)
@@ -337,8 +356,10 @@ static const struct {
 	{FILTER_DST_IP, "dst_ip", true}, {FILTER_INNER_SRC_IP, "inner_src_ip", true},
 	{FILTER_INNER_DST_IP, "inner_dst_ip", true}, {FILTER_VLAN, "vlan", false},
 	{FILTER_ETHERTYPE, "ethertype", false}, {FILTER_IP_PROTO, "ip_proto", false},
-	{FILTER_SRC_PORT, "src_port", false}, {FILTER_DST_PORT, "dst_port", false},
-	{FILTER_OCTETS, "frame_octets", false},
+	{FILTER_SRC_PORT, "src_port", false},
+	{FILTER_DST_PORT, "iif(" STORE_IS_ICMP ", NULL, dst_port)", false}, {FILTER_OCTETS, "frame_octets", false},
+	{FILTER_ICMP_TYPE, "iif(" STORE_IS_ICMP ", dst_port >> 8, NULL)", false},
+	{FILTER_ICMP_CODE, "iif(" STORE_IS_ICMP ", dst_port & 255, NULL)", false},
 };
 
 enum { N_COLUMNS = sizeof(columns) / sizeof(columns[0]) };

@@ -169,7 +169,7 @@ asked_keys(const struct query *query)
 static void
 build_sample_sql(const struct query *query, const struct dimension *dimension, char *sql, size_t size)
 {
-	char filter[256] = "";
+	char filter[512] = "";
 
 	if (query->filter) {
 		memcpy(filter, " AND ", sizeof(" AND "));

@@ -348,7 +348,7 @@ take_from_conversation(const struct dimension *d, const uint8_t **half1, uint8_t
 	port1 = *half1 + *n1;
 	port2 = half2 + *n2;
 	made[0] = port1[2];
-	memcpy(made + 1, memcmp(port1, port2, 2) < 0 ? port1 : port2, 2);
+	memcpy(made + 1, memcmp(port1, port2, 2) < 0 && !store_is_icmp(made[0]) ? port1 : port2, 2);
 	*n1 = d->by == REPORT_BY_SERVICE ? 3 : 1;
 	*half1 = made;
 	return d->by != REPORT_BY_SERVICE || port1[0] || port1[1] || port2[0] || port2[1];

@@ -19,6 +19,9 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum { STORE_VERSION = 24, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
@@ -29,13 +32,24 @@ enum store_key_kind {
 	STORE_KEY_VLAN = 3,	   /* outermost VLAN id, 2 octets; untagged frames have no key */
 	STORE_KEY_ETHERTYPE = 4,   /* after all VLAN tags, 2 octets; 0: a length field */
 	STORE_KEY_IP_PROTO = 5,	   /* 1 octet */
-	STORE_KEY_SERVER_PORT = 6, /* IP protocol, the lower of the two ports: 1 + 2 octets */
-	/* Address, port (0: none) and IP protocol, of the source and of the destination: */
+	STORE_KEY_SERVER_PORT = 6, /* IP protocol, the lower of the two ports: 1 + 2 octets; ICMP: type and code */
+	/* Address, port (0: none) and IP protocol, of the source and of the destination. ICMP and ICMPv6: in place
+	 * of the ports STORE_ICMP_MARK, and type and code; both 0 where these are not known. */
 	STORE_KEY_CONVERSATION = 7,
 	/* Of TCP SYNs without ACK alone: source IP; destination IP and port, 2 octets. The numbers between
 	 * are of other parts (levels.h). */
 	STORE_KEY_SYN = 12,
 };
+
+/* ICMP's type and code stand where other protocols have ports; in `sample` in dst_port, and src_port is NULL. */
+enum { STORE_PROTO_ICMP = 1, STORE_PROTO_ICMP6 = 58, STORE_ICMP_MARK = 1 };
+#define STORE_IS_ICMP "ip_proto IN (1, 58)"
+
+static inline bool
+store_is_icmp(uint8_t ip_proto)
+{
+	return ip_proto == STORE_PROTO_ICMP || ip_proto == STORE_PROTO_ICMP6;
+}
 
 /* place.layer: which address of a sample */
 enum store_place_layer {

@@ -149,7 +149,7 @@ bind_frame(struct binder *b, const struct frame_keys *k)
 	put_ip_pair(b, k->ip_version, k->src_ip, k->dst_ip);
 	put_u64_if(b, k->has_ip_proto, k->ip_proto);
 	put_u64_if(b, k->has_ports, k->src_port);
-	put_u64_if(b, k->has_ports, k->dst_port);
+	put_u64_if(b, k->has_ports || k->has_icmp, k->has_icmp ? frame_icmp_message(k) : k->dst_port);
 }
 
 static void

@@ -22,13 +22,14 @@ flow_key_of(const struct frame_keys *frame, uint32_t window, uint8_t direction,
 		(frame->n_vlans > 0 ? FLOW_HAS_VLAN : 0) |
 		(frame->has_ethertype ? FLOW_HAS_ETHERTYPE : 0) |
 		(frame->has_ip_proto ? FLOW_HAS_IP_PROTO : 0) |
-		(frame->has_ports ? FLOW_HAS_PORTS : 0) | (frame->is_syn ? FLOW_HAS_SYN : 0)),
+		(frame->has_ports ? FLOW_HAS_PORTS : 0) | (frame->is_syn ? FLOW_HAS_SYN : 0) |
+		(frame->has_icmp ? FLOW_HAS_ICMP : 0)),
 	    .ip_version = frame->ip_version,
 	    .ip_proto = frame->has_ip_proto ? frame->ip_proto : 0,
 	    .vlan = frame->n_vlans > 0 ? frame->vlan[0] : 0,
 	    .ethertype = ethertype_of(frame),
-	    .src_port = frame->has_ports ? frame->src_port : 0,
-	    .dst_port = frame->has_ports ? frame->dst_port : 0,
+	    .src_port = frame->has_ports ? frame->src_port : frame->has_icmp ? STORE_ICMP_MARK : 0,
+	    .dst_port = frame->has_ports ? frame->dst_port : frame->has_icmp ? frame_icmp_message(frame) : 0,
 	};
 	if (frame->has_macs) {
 		memcpy(key->src_mac, frame->src_mac, FRAME_MAC_LEN);
@@ -118,7 +119,7 @@ ip_proto(const struct flow_key *k, struct halves *h)
 static bool
 server_port(const struct flow_key *k, struct halves *h)
 {
-	if (!(k->has & FLOW_HAS_PORTS) || !ip_proto(k, h))
+	if (!(k->has & (FLOW_HAS_PORTS | FLOW_HAS_ICMP)) || !ip_proto(k, h))
 		return false;
 	put1_be16(h, flow_server_port(k));
 	return true;

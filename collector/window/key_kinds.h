@@ -32,6 +32,7 @@ enum flow_has {
 	FLOW_HAS_IP_PROTO = 8,
 	FLOW_HAS_PORTS = 16,
 	FLOW_HAS_SYN = 32, /* of TCP, without ACK: it has ports and IP addresses */
+	FLOW_HAS_ICMP = 64, /* src_port, dst_port: as in a conversation's key (schema.h) */
 };
 
 /* Every field that a key of any kind is made of, and the weight of the flow's samples, which is the same for all of
@@ -56,11 +57,11 @@ void flow_key_of(const struct frame_keys *frame, uint32_t window, uint8_t direct
     uint32_t mean_skip, struct flow_key *key);
 
 /* Returns the server's port: the lower of the two, because servers use registered ports and clients
- * ephemeral ones, which are higher (RFC 6335). */
+ * ephemeral ones, which are higher (RFC 6335). Of ICMP, type and code. */
 static inline uint16_t
 flow_server_port(const struct flow_key *k)
 {
-	return k->src_port < k->dst_port ? k->src_port : k->dst_port;
+	return k->src_port < k->dst_port && !(k->has & FLOW_HAS_ICMP) ? k->src_port : k->dst_port;
 }
 
 /* The two halves of a key as the store keeps them; of a pair, the source and the destination. */

@@ -60,7 +60,7 @@ fill_numbers(uint32_t *feature, const struct flow_key *k)
 		feature[KIND_ETHERTYPE] = SAMPLE_PAIRS_MAX + k->ethertype;
 	if (k->has & FLOW_HAS_IP_PROTO)
 		feature[KIND_IP_PROTO] = SAMPLE_PAIRS_MAX + k->ip_proto;
-	if (k->has & FLOW_HAS_PORTS)
+	if (k->has & (FLOW_HAS_PORTS | FLOW_HAS_ICMP))
 		feature[KIND_SERVER_PORT] = SAMPLE_PAIRS_MAX +
 		    ((uint32_t)k->ip_proto << 16 | flow_server_port(k));
 }

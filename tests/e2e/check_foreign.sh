@@ -11,12 +11,15 @@ done
 capture=$rig.pcap
 trap 'rig_stop; rm -rf "$rig" "$capture"' EXIT
 
-# What tshark finds in every N-th frame: number, MACs, ethertype, addresses, protocol, ports, length.
+# What tshark finds in every N-th frame: number, MACs, ethertype, addresses, protocol, ports, length. In place of the
+# second port ICMP has its type and code.
 by_tshark() { # EVERY
 	tshark -n -r "$capture" -o ip.defragment:FALSE -T fields -E occurrence=f -E separator=/t -e frame.number \
 	    -e eth.src -e eth.dst -e eth.type -e ip.src -e ipv6.src -e ip.dst -e ipv6.dst -e ip.proto \
-	    -e ipv6.nxt -e tcp.srcport -e udp.srcport -e tcp.dstport -e udp.dstport -e frame.len 2>/dev/null |
+	    -e ipv6.nxt -e tcp.srcport -e udp.srcport -e tcp.dstport -e udp.dstport -e frame.len \
+	    -e icmp.type -e icmp.code -e icmpv6.type -e icmpv6.code 2>/dev/null |
 	    awk -F '\t' -v every="$1" '$1 % every == 0 { n = $15 < 60 ? 60 : $15
+	        if ($16 $18 != "") $13 = 256 * ($16 $18) + ($17 $19)
 	        print $1 / every, $2, $3, $4, $5 $6, $7 $8, $9 $10, $11 $12, $13 $14, n + 4 }' |
 	    perl -MSocket=inet_pton,AF_INET,AF_INET6 -ne '
 	    my @f = split / /; s/://g for @f[1, 2];

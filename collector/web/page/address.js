@@ -124,6 +124,11 @@ export function stepped(view, answered, direction) {
 
 const PORTS_OF = {6: 'tcp', 17: 'udp', 132: 'sctp'}; /* protocols whose name stands before "port" */
 
+/* The filter of a kind of ICMP's messages. */
+export function icmp(row) {
+	return `proto ${row.protocol} and icmp-type ${row.icmp_type} and icmp-code ${row.icmp_code}`;
+}
+
 /* The filter of a service, as the collector reads it. */
 export function service(protocol, port) {
 	return protocol in PORTS_OF ? `${PORTS_OF[protocol]} port ${port}` : `proto ${protocol} and port ${port}`;

@@ -28,6 +28,8 @@ function end(address, name, port) {
 function protocolText(row) {
 	const name = row.name ? ` ${row.name}` : '';
 
+	if (row.icmp_type !== null && row.icmp_type !== undefined)
+		return `${format.protocol(row.protocol)}${name}`;
 	if ('server_port' in row)
 		return `${format.protocol(row.protocol)}/${row.server_port}${name}`;
 	if ('vlan' in row)
@@ -45,6 +47,8 @@ function protocolKey(row) {
 		return {text, filter: {vlan: String(row.vlan)}};
 	if ('ethertype' in row)
 		return {text, filter: row.ethertype === null ? undefined : {proto: row.ethertype}};
+	if (row.icmp_type !== null && row.icmp_type !== undefined)
+		return {text, filter: {also: address.icmp(row)}};
 	if ('server_port' in row)
 		return {text, filter: {also: address.service(row.protocol, row.server_port)}};
 	return {text, filter: {proto: String(row.protocol)}};

@@ -229,6 +229,8 @@ reports() { # DATABASE REFERENCE
 	equal_report "$1" "$2" connections --addr 10.0.0.0/8
 	equal_report "$1" "$2" talkers --per site
 	equal_report "$1" "$2" talkers --filter 'site two and not if e-1'
+	equal_report "$1" "$2" conversations --filter 'icmp-type icmp-echo or dst port < 1024' --top 20
+	equal_report "$1" "$2" protocols --filter 'icmp and not (icmp-type 0 and icmp-code 0)'
 	expect 'report: matrix as a grid' "$(grid "$(cluster_url "$1")")" "$(grid "sqlite:$work/$2.db")"
 	[ -n "${EASE_LONG:-}" ] || return
 	for by in src dst pair subnet vlan; do equal_report "$1" "$2" talkers --by $by --top 100; done

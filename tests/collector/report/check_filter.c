@@ -59,6 +59,11 @@ static const struct {
 	{"dst net ff00::/8", "ip6 multicast"},
 	{"dst mac ff:ff:ff:ff:ff:ff", "broadcast"},
 	{"inner net 10.0.0.0/8", "inner 10.0.0.0/8"},
+	{"icmp-type 8", "ICMP-TYPE = 8"},
+	{"icmp-type 8 or icmp-type 0", "icmp-type 8 or 0"},
+	{"icmp and icmp-type 8", "icmp-type icmp-echo"},
+	{"icmp6 and icmp-type 135", "icmp-type icmp6-neighborsolicit"},
+	{"icmp-code 1-255", "icmp-code > 0"},
 	{"any", "any"},
 };
 
@@ -101,6 +106,9 @@ static const struct {
 	{"port 9-5", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"9-5\""},
 	{"port < 0", "column 8: expected a port (0 to 65535, two with a dash, or a service's name), not \"0\""},
 	{"vlan 5000", "column 6: expected a VLAN (0 to 4095), not \"5000\""},
+	{"icmp-type 256", "column 11: expected a type of ICMP (0 to 255, icmp-echo, icmp6-echo, …), not \"256\""},
+	{"icmp-code icmp-echo", "column 11: expected a code of ICMP (0 to 255), not \"icmp-echo\""},
+	{"src icmp-type 8", "column 1: expected src or dst before host, net, mac or port only, not \"src\""},
 	{"tcp and udp or icmp", "column 13: expected parentheses: here \"and\" and \"or\" stand side by side, not \"or\""},
 	{"10.20.0.0/16, tcp", "column 13: expected and, or, or the end, not \",\""},
 	{"net 10.0.0.0/33", "column 5: expected an address or prefix (10.0.0.0/8, 2001:db8::1, 00:11:22), not \"10.0.0.0/33\""},

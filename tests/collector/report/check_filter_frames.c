@@ -27,7 +27,7 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { FRAMES_MAX = 3000, KEPT = 256, TEXT = 160, ATOMS_MAX = 80, EXPRESSIONS = 220, STORED = 1500 };
+enum { FRAMES_MAX = 3000, KEPT = 256, TEXT = 160, ATOMS_MAX = 96, EXPRESSIONS = 220, STORED = 1500 };
 
 struct frame {
 	uint8_t octets[KEPT], untagged[KEPT];
@@ -74,6 +74,8 @@ is_comparable(const struct frame *f)
 	/* ports, where libpcap looks for them, must be there */
 	if ((ip[k->ip_version == 6 ? 6 : 9] == 6 || ip[k->ip_version == 6 ? 6 : 9] == 17) && !k->is_fragment)
 		return k->has_ports;
+	if ((k->ip_proto == 1 || k->ip_proto == 58) && !k->is_fragment)
+		return k->has_icmp;
 	return k->ip_proto != 33 && k->ip_proto != 136; /* which have ports for us alone */
 }
 
@@ -143,6 +145,12 @@ static const struct {
 	{IP4("11", "2000") "0035 c001 0020 0000", 30},
 	{IP4("11", "00b9") "0035 c001 0020 0000", 30}, /* not the first fragment */
 	{IP4("01", "0000") "0800 0000 0001 0001", 56},
+	{IP4("01", "0000") "0000 0000 0001 0001", 56},
+	{IP4("01", "0000") "0303 0000 00000000 4500 0020 0001 0000 4011 0000 0a140102 0a140001 0035 c001", 4},
+	{IP4("01", "0000") "0b00 0000 00000000 4500 0020 0001 0000 0111 0000 0a140102 0a140001 0035 c001", 4},
+	{IP4("01", "00b9") "0800 0000 0001 0001", 56}, /* not the first fragment */
+	{IP6("3a") "8700 0000 00000000 20010db8000000000000000000000002", 8},
+	{IP6("3a") "0104 0000 00000000", 48},
 	{IP4("02", "0000") "1100 0000 e0000001", 40},
 	{IP4("84", "0000") "0050 c000 00000000 00000000", 60},
 	{IP4("2f", "0000") "0000 0800 4500 0020", 60},
@@ -304,6 +312,15 @@ make_atoms(void)
 	add_atom("ip multicast", "ip dst net 224.0.0.0/4"); /* libpcap's takes 240.0.0.0/4 and broadcasts as well */
 	add_atom("proto gre", "proto 47");
 	add_atom("vlan", NULL);
+	add_atom("icmp-type 8", "icmp[icmptype] = 8 or icmp6[icmp6type] = 8");
+	add_atom("icmp-type icmp-echo", "icmp[icmptype] = icmp-echo");
+	add_atom("icmp-type in [icmp-unreach, icmp6-neighborsolicit]",
+	    "icmp[icmptype] = icmp-unreach or icmp6[icmp6type] = icmp6-neighborsolicit");
+	add_atom("icmp-type 0-3", "icmp[icmptype] <= 3 or icmp6[icmp6type] <= 3");
+	add_atom("icmp-code > 0", "icmp[icmpcode] > 0 or icmp6[icmp6code] > 0");
+	add_atom("icmp6 and icmp-type >= 128", "icmp6[icmp6type] >= 128");
+	add_atom("port 2048 or 1", "port 2048 or port 1"); /* type 8 of ICMP is no port */
+	add_atom("dst port > 0", "dst portrange 1-65535");
 	add_addresses(&frames[0].keys);
 	add_addresses(&frames[n_frames / 2].keys);
 	for (size_t i = 0; i < n_frames; i++) {
@@ -448,7 +465,7 @@ has_proto(const struct frame_keys *keys)
 static bool
 has_service(const struct frame_keys *keys)
 {
-	return keys->has_ports;
+	return keys->has_ports || keys->has_icmp;
 }
 
 static const struct list_case list_cases[] = {
@@ -509,6 +526,10 @@ set_subject(const struct frame *f, struct filter_subject *s)
 	if (k->has_ports) {
 		filter_set_number(s, FILTER_SRC_PORT, k->src_port);
 		filter_set_number(s, FILTER_DST_PORT, k->dst_port);
+	}
+	if (k->has_icmp) {
+		filter_set_number(s, FILTER_ICMP_TYPE, k->icmp_type);
+		filter_set_number(s, FILTER_ICMP_CODE, k->icmp_code);
 	}
 	filter_set_number(s, FILTER_OCTETS, frame_wire_octets(f->length));
 }

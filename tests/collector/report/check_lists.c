@@ -36,13 +36,13 @@ teardown(void)
 static const struct frame {
 	int n; /* samples */
 	const char *src_ip, *dst_ip; /* hex; "" no IP */
-	int vlan, ethertype, proto, src_port, dst_port; /* -1: the frame has none */
+	int vlan, ethertype, proto, src_port, dst_port; /* -1: the frame has none; ICMP has its type and code in dst_port */
 } frames[] = {
 	{50, "0a010101", "0a020202", 10, 0x0800, 6, 40000, 443},
 	{40, "0a010102", "0a020202", 10, 0x0800, 6, 443, 40001},
 	{30, "0a010201", "0a020203", -1, 0x0800, 17, 53, 53},
 	{20, "20010db8000000000000000000000001", "20010db8000100000000000000000002", 20, 0x86dd, 58,
-	 -1, -1},
+	 -1, 0x8000},
 	{15, "20010db8000000010000000000000001", "20010db8000100000000000000000002", 20, 0x86dd, 6,
 	 50000, 22},
 	{10, "", "", -1, 0x0806, -1, -1, -1},
@@ -85,6 +85,8 @@ keys_of(const struct frame *f)
 	k.has_ip_proto = f->proto >= 0;
 	k.ip_proto = (uint8_t)f->proto;
 	k.has_ports = f->src_port >= 0;
+	k.has_icmp = f->src_port < 0 && f->dst_port >= 0;
+	k.icmp_type = (uint8_t)(f->dst_port >> 8);
 	if (k.has_ports) {
 		k.src_port = (uint16_t)f->src_port;
 		k.dst_port = (uint16_t)f->dst_port;
@@ -184,14 +186,18 @@ START_TEST(services_are_protocol_and_lower_port)
 
 	all_traffic();
 	j = ask("protocols", REPORT_BY_DEFAULT);
-	ck_assert_uint_eq(n_rows(j), 3);
+	ck_assert_uint_eq(n_rows(j), 4);
 	ck_assert_double_eq(report_json_number(j, "rows.0.protocol"), 6);
 	ck_assert_double_eq(report_json_number(j, "rows.0.server_port"), 443); /* both ways */
 	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 90);
 	ck_assert_double_eq(report_json_number(j, "rows.0.packets.estimate"), PKTS * 90 / 180.0);
 	ck_assert_double_eq(report_json_number(j, "rows.1.protocol"), 17);
 	ck_assert_double_eq(report_json_number(j, "rows.1.server_port"), 53);
-	ck_assert_double_eq(report_json_number(j, "rest.samples"), 20 + 10 + 8 + 7);
+	ck_assert_double_eq(report_json_number(j, "rows.2.protocol"), 58);
+	ck_assert_double_eq(report_json_number(j, "rows.2.icmp_type"), 128);
+	ck_assert_str_eq(report_json_text(j, "rows.2.name"), "echo request");
+	ck_assert(json_is_null(report_json_at(j, "rows.2.server_port")));
+	ck_assert_double_eq(report_json_number(j, "rest.samples"), 10 + 8 + 7);
 	json_decref(j);
 }
 END_TEST
@@ -238,6 +244,11 @@ START_TEST(conversations_have_both_ends)
 	ck_assert_str_eq(report_json_text(j, "rows.0.dst"), "10.2.2.2");
 	ck_assert_double_eq(report_json_number(j, "rows.0.dst_port"), 443);
 	ck_assert_str_eq(report_json_text(j, "rows.3.src"), "2001:db8::1");
+	ck_assert_str_eq(report_json_text(j, "rows.3.name"), "icmp6 echo request");
+	ck_assert_double_eq(report_json_number(j, "rows.3.dst_port"), 0);
+	ck_assert_double_eq(report_json_number(j, "rows.3.icmp_type"), 128);
+	ck_assert_double_eq(report_json_number(j, "rows.3.icmp_code"), 0);
+	ck_assert(json_is_null(report_json_at(j, "rows.0.icmp_type")));
 	json_decref(j);
 	options.by = REPORT_BY_DEFAULT;
 	text = report_store_render(&store, "conversations", &options, render_text, 120);

@@ -469,12 +469,24 @@ def check_odd_frames(page):
     equal('also when it was drawn anew', page.js(shown), len(ODD_PROTOCOLS))
     equal('who has no port is not shown with port 0',
           sorted(set(page.texts('#conversations .key .filter'))), ['10.8.0.1', '10.8.0.2'])
+    check('ICMP is named by its message', 'icmp echo request' in
+          page.js("[...document.querySelectorAll('#conversations td.key[data-prefix]')]"
+                  ".map((key) => key.dataset.prefix)"))
     equal('frames with a length of 802.3 are named',
           [text for text in page.texts('#protocols .key .filter') if not text.startswith('0x0800')],
           [row['name'] for row in api('protocols', last='1h', agent=ODD_SWITCH, by='ethertype')['rows']
            if not row['ethertype']])
     equal('and their key filters nothing',
           page.js("[...document.querySelectorAll('#protocols .key .filter')].map((key) => key.disabled)").count(True), 1)
+    page.open(last='1h', agent=ODD_SWITCH)
+    equal('a list of services has it, too, and filters by it',
+          page.js("[...document.querySelectorAll('#protocols .key .filter')].map((key) => [key.textContent, key.title])"),
+          [['icmp echo request', 'Only icmp echo request']])
+    page.click('#protocols .key .filter')
+    equal('which leaves the echo requests alone',
+          page.js("[...document.querySelectorAll('#conversations td.key[data-prefix]')]"
+                  ".map((key) => key.dataset.prefix)"), ['icmp echo request'])
+    page.open(last='1h', agent=ODD_SWITCH, by='ethertype')
     check('nothing that is not known is shown as null or undefined',
           not re.search(r'\b(null|undefined|NaN)\b', page.text('main')),
           re.findall(r'.*\b(?:null|undefined|NaN)\b.*', page.text('main')))
