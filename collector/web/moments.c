@@ -1,6 +1,6 @@
 #include "collector/web/moments.h"
 
-enum { TRIES = 5 }; /* of opening two queries between two transactions of the writer, who has one a second */
+enum { TRIES = 100 }; /* of beginning two transactions, some microseconds, between two of the writer, milliseconds */
 
 void
 moments_open(struct moments *moments)
@@ -29,40 +29,56 @@ moments_close(struct moments *moments)
 	pthread_mutex_destroy(&moments->lock);
 }
 
-/* What is different in each state of the store that a report can tell from another. */
-struct state {
-	int64_t received_us, flush;
-};
-
-static bool
-read_state(struct query *query, struct state *state)
+/* PRAGMA data_version: as long as it is the same no other connection has committed anything, upkeep included. */
+static int
+data_version(sqlite3 *db)
 {
-	sqlite3_stmt *stmt = query_prepare(query,
-	    "SELECT max(last_received_us), (SELECT max(id) FROM flush) FROM agent");
-	bool there = stmt && query_step(query, stmt) == 1;
+	sqlite3_stmt *stmt = NULL;
+	int version = -1;
 
-	if (there)
-		*state = (struct state){sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1)};
+	if (sqlite3_prepare_v2(db, "PRAGMA data_version", -1, &stmt, NULL) == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW)
+		version = sqlite3_column_int(stmt, 0);
 	sqlite3_finalize(stmt);
-	return there;
+	return version;
 }
 
-/* Opens a query for each worker; false: not all, or of different states. */
+/* Opens a query for each worker. False: not all. */
 static bool
 open_queries(struct moments *moments, const char *path)
 {
 	char error[QUERY_ERROR_TEXT];
-	struct state first = {0}, state;
 
-	for (int w = 0; w < JOBS_WORKERS; w++) {
-		if (query_open(path, &moments->query[w], error, sizeof(error)) != 0 ||
-		    !read_state(moments->query[w], &state))
+	for (int w = 0; w < JOBS_WORKERS; w++)
+		if (query_open(path, &moments->query[w], error, sizeof(error)) != 0)
 			return false;
-		if (w > 0 && (state.received_us != first.received_us || state.flush != first.flush))
-			return false;
-		first = state;
-	}
 	return true;
+}
+
+/* Begins the read transaction of each query. False: something was committed meanwhile, as a connection without a
+ * transaction saw, so that their states may differ. */
+static bool
+begin_transactions(struct moments *moments, sqlite3 *watch)
+{
+	int version = data_version(watch);
+
+	for (int w = 0; w < JOBS_WORKERS; w++)
+		if (sqlite3_exec(moments->query[w]->db, "COMMIT; BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL,
+		    NULL) != SQLITE_OK)
+			return false;
+	return version >= 0 && data_version(watch) == version;
+}
+
+static bool
+begin_all(struct moments *moments, const char *path)
+{
+	sqlite3 *watch = NULL;
+	bool done = false;
+
+	if (open_queries(moments, path) && sqlite3_open_v2(path, &watch, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
+		for (int i = 0; !done && i < TRIES; i++)
+			done = begin_transactions(moments, watch);
+	sqlite3_close(watch);
+	return done;
 }
 
 static struct query *
@@ -94,19 +110,14 @@ may_begin(const struct moments *moments, uint64_t mono_us)
 static void
 begin(struct moments *moments, const char *path, uint64_t mono_us, uint64_t wall_us)
 {
-	bool done = false;
-
 	if (had_pause(moments, mono_us))
 		moments->row_us = mono_us;
 	if (moments->wall_us > 0)
 		give_up(moments, mono_us);
-	for (int i = 0; !done && i < TRIES; i++) {
-		done = open_queries(moments, path);
-		if (!done)
-			give_up(moments, moments->ended_us);
-	}
-	if (!done)
+	if (!begin_all(moments, path)) {
+		give_up(moments, moments->ended_us);
 		return;
+	}
 	moments->wall_us = wall_us;
 	moments->made_us = mono_us;
 }

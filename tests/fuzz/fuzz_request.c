@@ -7,6 +7,22 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A moment that is taken is a range of its own, which the question has and is written as it was read. */
+static void
+check_moment(const struct request *request)
+{
+	const struct report_moment *moment = &request->moment;
+	char text[REQUEST_MOMENT_TEXT];
+
+	if (moment->now_us == 0) {
+		assert(request->question.options.moment.now_us == 0);
+		return;
+	}
+	assert(moment->now_us == request->question.options.moment.now_us && moment->from_us <= moment->to_us);
+	request_format_moment(moment, text);
+	assert(strstr(request->key, text));
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -26,6 +42,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (status == 200 && first->kind == REQUEST_REPORT) {
 		assert(first->question.options.top <= REQUEST_TOP_MAX);
 		assert(first->question.filter.n_nodes <= FILTER_NODES_MAX);
+		check_moment(first);
 	}
 	free(uri);
 	free(again);
