@@ -3,12 +3,15 @@
  * receives. A store is filled by the accounting and the store's own writer with HOURS of full_network.h up to
  * now, clock stepped: 125 samples a second, and in the last BUSY-MINUTES 2,000 a second, as the guide plans
  * for; a flood of made-up sources, 1,000 samples a second more, in the last six minutes. Then a collector
- * opens it, the same network goes on live as notifications, and in turns everything is asked that the page
- * asks, /metrics, and each report of easetop. JSON, one object a line: the store, each question with its
- * range, status, median and longest time and the median of the processor's (of the collector while it
- * answered, so receiving is in it; or of easetop), and what was received of what was sent.
+ * opens it, the same network goes on live as notifications, first without readers for some seconds; then in turns
+ * everything is asked that the page asks, /metrics, each report of easetop, and whole looks of the page, alone and
+ * beside a second viewer who looks at another range without a pause. JSON, one object a line: the store, each
+ * question with its range, status, median and longest time and the median of the processor's (of the collector while
+ * it answered, so receiving is in it; or of easetop), and what was received of what was sent, without readers and
+ * with them.
  * 168 hours with 1440 busy minutes are the whole size (an hour or two; BENCH_FULL_STORE="168 1440" for make
- * bench); 6 and 10 are the defaults. Runs where the build is (collector/easecapd, collector/easetop).
+ * bench); 6 and 10 are the defaults. full_store.sh prints all of it as one table. Runs where the build is
+ * (collector/easecapd, collector/easetop).
  */
 #include "collector/store/store.h"
 #include "collector/window/accounting.h"
@@ -40,6 +43,7 @@ enum {
 	COUNTERS_SELDOM_S = 240, /* else: as far apart as counters may be without being a gap */
 	MESSAGE_MAX = 1400,
 	SETTLE_S = 3, /* until a collector has begun to answer */
+	ALONE_S = 15, /* of receiving without readers */
 	DRAIN_US = 2000000,
 	ANSWER_OK = 200,
 };
@@ -237,22 +241,23 @@ go_live(struct full_network *network, int port, _Atomic uint64_t *sent)
 /* As page.js asks them for a view; and /metrics. */
 static const struct question {
 	const char *name, *path;
-	bool whole; /* takes no range */
+	const char *only; /* of this range; NULL: of all; "": it takes none */
 } questions[] = {
-	{"page: ports", "/api/v1/load?", false},
-	{"page: agents", "/api/v1/agents?", false},
-	{"page: history", "/api/v1/history?sort=octets&layer=ip&top=5&", false},
-	{"page: sources", "/api/v1/talkers?sort=octets&top=5&layer=ip&by=src&", false},
-	{"page: destinations", "/api/v1/talkers?sort=octets&top=5&layer=ip&by=dst&", false},
-	{"page: conversations", "/api/v1/conversations?sort=octets&top=5&layer=ip&", false},
-	{"page: connections", "/api/v1/connections?top=5&", false},
-	{"page: protocols", "/api/v1/protocols?sort=octets&top=5&by=service&", false},
-	{"page: matrix", "/api/v1/matrix?sort=octets&layer=ip&top=60&", false},
-	{"page: errors", "/api/v1/errors?top=100&", false},
-	{"page: loss", "/api/v1/loss?", false},
-	{"page: addresses", "/api/v1/addresses?top=200&", false},
-	{"page: events", "/api/v1/events?top=100&", false},
-	{"/metrics", "/metrics", true},
+	{"page: ports", "/api/v1/load?", NULL},
+	{"page: agents", "/api/v1/agents?", NULL},
+	{"page: history", "/api/v1/history?sort=octets&layer=ip&top=5&", NULL},
+	{"page: sources", "/api/v1/talkers?sort=octets&top=5&layer=ip&by=src&", NULL},
+	{"page: destinations", "/api/v1/talkers?sort=octets&top=5&layer=ip&by=dst&", NULL},
+	{"page: conversations", "/api/v1/conversations?sort=octets&top=5&layer=ip&", NULL},
+	{"page: connections", "/api/v1/connections?top=5&", NULL},
+	{"page: protocols", "/api/v1/protocols?sort=octets&top=5&by=service&", NULL},
+	{"page: matrix", "/api/v1/matrix?sort=octets&layer=ip&top=60&", NULL},
+	{"page: errors", "/api/v1/errors?top=100&", NULL},
+	{"page: loss", "/api/v1/loss?", NULL},
+	{"page: addresses", "/api/v1/addresses?top=200&", NULL},
+	{"page: events", "/api/v1/events?top=100&", NULL},
+	{"page: history of 10 s", "/api/v1/history?sort=octets&layer=ip&top=5&step=10s&", "1h"},
+	{"/metrics", "/metrics", ""},
 };
 static const char *const reports[] = {"talkers", "matrix", "protocols", "conversations", "connections", "history",
     "load", "errors", "energy", "pause", "addresses", "events", "agents", "loss"};
@@ -282,24 +287,32 @@ connect_http(int port)
 	return fd;
 }
 
-/* The status of the answer, all of which is read. */
+/* The status of the answer, all of which is read; its first part stays in text. */
+static int
+get_body(int port, const char *path, char *text, size_t size)
+{
+	char request[1024], rest[65536];
+	int fd = connect_http(port), status = 0;
+	size_t n = (size_t)snprintf(request, sizeof(request),
+	    "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path), have = 0;
+	ssize_t got = write(fd, request, n);
+
+	while (got > 0) {
+		got = have + 1 < size ? read(fd, text + have, size - 1 - have) : read(fd, rest, sizeof(rest));
+		if (got > 0 && have + 1 < size)
+			have += (size_t)got;
+	}
+	text[have] = '\0';
+	close(fd);
+	return sscanf(text, "HTTP/%*s %d", &status) == 1 ? status : 0;
+}
+
 static int
 get(int port, const char *path)
 {
-	char text[65536];
-	int fd = connect_http(port), status = 0;
-	size_t n = (size_t)snprintf(text, sizeof(text),
-	    "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
-	ssize_t got = write(fd, text, n);
+	char text[4096];
 
-	for (bool first = true; got > 0; first = false) {
-		got = read(fd, text, sizeof(text) - 1);
-		text[got > 0 ? got : 0] = '\0';
-		if (first && sscanf(text, "HTTP/%*s %d", &status) != 1)
-			status = 0;
-	}
-	close(fd);
-	return status;
+	return get_body(port, path, text, sizeof(text));
 }
 
 /* Processor time of a process up to now. */
@@ -355,6 +368,72 @@ tell(const char *name, const char *range, struct times *t, int rounds)
 	fflush(stdout);
 }
 
+/* A look at the page: the moment, and each section of it. Returns the worst status. */
+static int
+look(int port, const char *range)
+{
+	char path[512], moment[128] = "", body[65536];
+	int worst, status;
+
+	snprintf(path, sizeof(path), "/api/v1/moment?last=%s", range);
+	worst = get_body(port, path, body, sizeof(body));
+	if (sscanf(strstr(body, "\"moment\"") ? strstr(body, "\"moment\"") : "", "\"moment\":\"%127[0-9-]", moment) != 1)
+		return worst;
+	for (int q = 0; q < N_QUESTIONS; q++) {
+		if (questions[q].only)
+			continue;
+		snprintf(path, sizeof(path), "%smoment=%s", questions[q].path, moment);
+		status = get(port, path);
+		worst = status > worst ? status : worst;
+	}
+	return worst;
+}
+
+static void
+time_looks(const struct bench *b, const char *name, const char *range, int rounds)
+{
+	struct times times = {0};
+
+	for (int round = 0; round < rounds; round++) {
+		double start_s = bench_now_s(), start_cpu_s = cpu_s(b->collector);
+		int status = look(b->http_port, range);
+
+		times.s[round] = bench_now_s() - start_s;
+		times.cpu_s[round] = cpu_s(b->collector) - start_cpu_s;
+		times.status = status > times.status ? status : times.status;
+	}
+	tell(name, range, &times, rounds);
+}
+
+static void
+ask_looks(const struct bench *b, const char *range, int rounds)
+{
+	pid_t second;
+
+	time_looks(b, "page: a whole look", range, rounds);
+	second = fork();
+	if (second == 0)
+		for (;;)
+			look(b->http_port, range == ranges[0] ? ranges[1] : ranges[0]);
+	time_looks(b, "page: a whole look, a second viewer", range, rounds);
+	kill(second, SIGKILL);
+	waitpid(second, NULL, 0);
+}
+
+static bool
+is_without_range(const struct question *question)
+{
+	return question->only && !*question->only;
+}
+
+static bool
+is_asked(const struct question *question, const char *range)
+{
+	if (!question->only)
+		return true;
+	return *question->only ? strcmp(question->only, range) == 0 : range == ranges[0];
+}
+
 static void
 ask_page(const struct bench *b, const char *range, int rounds)
 {
@@ -364,10 +443,15 @@ ask_page(const struct bench *b, const char *range, int rounds)
 	for (int round = 0; round < rounds; round++)
 		for (int q = 0; q < N_QUESTIONS; q++) {
 			char path[256];
+
+			if (!is_asked(&questions[q], range))
+				continue;
+
 			double start_s = bench_now_s(), start_cpu_s = cpu_s(b->collector);
 			int status;
 
-			snprintf(path, sizeof(path), questions[q].whole ? "%s" : "%slast=%s", questions[q].path, range);
+			snprintf(path, sizeof(path), is_without_range(&questions[q]) ? "%s" : "%slast=%s", questions[q].path,
+			    range);
 			status = get(b->http_port, path);
 			times[q].s[round] = bench_now_s() - start_s;
 			times[q].cpu_s[round] = cpu_s(b->collector) - start_cpu_s;
@@ -375,8 +459,8 @@ ask_page(const struct bench *b, const char *range, int rounds)
 				times[q].status = status;
 		}
 	for (int q = 0; q < N_QUESTIONS; q++)
-		if (!questions[q].whole || range == ranges[0])
-			tell(questions[q].name, questions[q].whole ? "" : range, &times[q], rounds);
+		if (is_asked(&questions[q], range))
+			tell(questions[q].name, is_without_range(&questions[q]) ? "" : range, &times[q], rounds);
 }
 
 static void
@@ -421,12 +505,33 @@ stat_of(const struct bench *b, const char *name)
 	return bench_ask(b->dir, sql);
 }
 
+/* What was sent and received from `before` on, which is then now. */
+struct received {
+	uint64_t sent;
+	double received, drops, at_s, cpu_s;
+};
+
+static void
+tell_received(const struct bench *b, const char *readers, uint64_t sent, double collector_cpu_s, struct received *before)
+{
+	struct received now = {sent, stat_of(b, "accounting.samples"), stat_of(b, "input.kernel_drops"), bench_now_s(),
+	    collector_cpu_s};
+
+	printf("{\"bench\":\"full_store_received\",\"readers\":\"%s\",\"sent\":%" PRIu64 ",\"received\":%.0f,"
+	       "\"sent_per_s\":%.0f,\"kernel_drops\":%.0f,\"collector_cpu_s\":%.1f}\n", readers, now.sent - before->sent,
+	    now.received - before->received, (double)(now.sent - before->sent) / (now.at_s - before->at_s),
+	    now.drops - before->drops, now.cpu_s - before->cpu_s);
+	fflush(stdout);
+	*before = now;
+}
+
 static void
 ask_while_receiving(struct bench *b, int rounds)
 {
 	_Atomic uint64_t *sent = mmap(NULL, sizeof(*sent), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	double start_s, seconds;
+	struct received before = {0};
 	struct bench_used used;
+	double receiving_cpu_s;
 	pid_t sender;
 	char lines[64];
 	int port;
@@ -434,24 +539,26 @@ ask_while_receiving(struct bench *b, int rounds)
 	b->http_port = free_port();
 	snprintf(lines, sizeof(lines), "http_listen=\"127.0.0.1:%d\"\n", b->http_port);
 	b->collector = bench_easecapd(b->dir, lines, false, &port);
-	start_s = bench_now_s();
+	before.at_s = bench_now_s();
+	before.received = stat_of(b, "accounting.samples");
+	before.drops = stat_of(b, "input.kernel_drops");
 	sender = fork();
 	if (sender == 0)
 		go_live(b->network, port, sent);
-	sleep(SETTLE_S);
+	sleep(SETTLE_S + ALONE_S);
+	receiving_cpu_s = cpu_s(b->collector);
+	tell_received(b, "none", *sent, receiving_cpu_s, &before);
 	for (int r = 0; r < N_RANGES; r++) {
 		ask_page(b, ranges[r], rounds);
 		ask_easetop(b, ranges[r], rounds);
+		ask_looks(b, ranges[r], rounds);
 	}
 	kill(sender, SIGKILL);
 	waitpid(sender, NULL, 0);
-	seconds = bench_now_s() - start_s;
 	usleep(DRAIN_US);
 	used = bench_end(b->collector);
-	printf("{\"bench\":\"full_store_received\",\"sent\":%" PRIu64 ",\"received\":%.0f,\"sent_per_s\":%.0f,"
-	       "\"kernel_drops\":%.0f,\"collector_cpu_s\":%.1f,\"collector_mib\":%.0f}\n",
-	    *sent, stat_of(b, "accounting.samples"), (double)*sent / seconds, stat_of(b, "input.kernel_drops"),
-	    used.cpu_us / 1e6, used.rss_mib);
+	tell_received(b, "all", *sent, used.cpu_us / 1e6, &before);
+	printf("{\"bench\":\"full_store_memory\",\"collector_mib\":%.0f}\n", used.rss_mib);
 }
 
 int
