@@ -8,7 +8,7 @@
 #include "collector/easecapd_check.h"
 #include "collector/report/query.h"
 #include "collector/store/agent_sources.h"
-#include "collector/store/plan.h"
+#include "collector/store/plan_store.h"
 #include "collector/store/store.h"
 #include "collector/window/agent_identity.h"
 #include "collector/web/web.h"
@@ -78,6 +78,7 @@ usage(FILE *out)
 	      "  --plan ports=N,samples=N[,days=N]  reckon which disk and memory a network takes, of so\n"
 	      "                  many ports and samples a second, these kept for days (keep_samples), and\n"
 	      "                  exit; without -c FILE, with the defaults\n"
+	      "  --plan store    the same of the network that the store is of\n"
 	      "  --clickhouse-schema  print the statements that the tables of the ClickHouse cluster\n"
 	      "                  still need, and exit\n"
 	      "  --agent-sources  print the sources that agents are bound to, as the option\n"
@@ -579,7 +580,13 @@ print_plan(const struct collector_config *config, const char *text)
 	struct plan_question question = {.keep = collector_retention(config), .sample_rows = config->sample_rows};
 	char error[ERROR_TEXT];
 
-	if (plan_parse(text, &question, error, sizeof(error)) < 0) {
+	if (strcmp(text, "store") == 0) {
+		if (plan_read_store(config->store, &question) < 0) {
+			fprintf(stderr, "easecapd: --plan store: %s: cannot be read, or has less than an hour of data\n",
+			    config->store);
+			return -EINVAL;
+		}
+	} else if (plan_parse(text, &question, error, sizeof(error)) < 0) {
 		fprintf(stderr, "easecapd: %s\n", error);
 		return -EINVAL;
 	}

@@ -1,6 +1,7 @@
 #include "collector/easecapd_check.h"
 
 #include "collector/collector_settings.h"
+#include "collector/store/plan_store.h"
 #include "common/endpoint.h"
 #include "common/privilege.h"
 #include "common/service.h"
@@ -94,6 +95,25 @@ check_store(struct check *c)
 		fail(c, "store: directory %s: %s", directory, strerror(errno));
 	for (size_t i = 0; c->errors == 0 && i < sizeof(endings) / sizeof(endings[0]); i++)
 		check_store_file(c, endings[i]);
+}
+
+/* Whether store_size holds what the ages say, of the network that the store is of. */
+static void
+check_store_size(const struct check *c)
+{
+	struct plan_question question = {.keep = collector_retention(c->config), .sample_rows = c->config->sample_rows};
+	char stays[PLAN_STAYS_TEXT];
+	struct plan plan;
+
+	if (question.keep.most_octets == 0 || plan_read_store(c->config->store, &question) != 0)
+		return;
+	plan_reckon(&question, &plan);
+	if (plan.fits)
+		return;
+	plan_format_stays(&plan, stays);
+	warn(c, "store_size: keep_samples to keep_1d need %.0f MiB with the %.0f ports and %.3g samples a second of the"
+	    " last day: once it is full, %s; easecapd --plan store says with which options all fits",
+	    plan.all / (1 << 20), question.ports, question.samples_per_s, stays);
 }
 
 /* Root makes a directory that is missing where its parent is there, see privilege_make_directory. */
@@ -224,8 +244,10 @@ easecapd_check(const char *file, const struct collector_config *config, size_t m
 	if (service_is_readable_by_all(file))
 		warn(&check, "the file holds secrets and everybody may read it");
 	become_user(&check);
-	if (!directory_is_made)
+	if (!directory_is_made) {
 		check_store(&check);
+		check_store_size(&check);
+	}
 	check_addresses(&check, "listen", &config->listen);
 	check_addresses(&check, "sflow_listen", &config->sflow_listen);
 	check_page(&check);

@@ -423,6 +423,13 @@ read_lag(struct query *query, struct report_result *result)
 	return err < 0 ? err : 0;
 }
 
+static int
+read_reach(struct query *query, struct report_result *result)
+{
+	result->has_reach = !query->mirror;
+	return result->has_reach ? query_read_reach(query, &result->reach) : 0;
+}
+
 /* Names that are the addresses, and sites that are none, are not worth a column. */
 static uint32_t
 what_no_agent_has(const struct query *query)
@@ -460,6 +467,8 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 		err = read_work(query, result);
 	if (err == 0)
 		err = read_lag(query, result);
+	if (err == 0)
+		err = read_reach(query, result);
 	if (err == 0)
 		err = result_add_below(result, "events", event_columns, EVENT_COLUMNS);
 	if (err == 0)

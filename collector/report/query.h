@@ -222,6 +222,9 @@ struct report_moment query_moment(const struct query *query, uint64_t now_us);
 /* Drops what a question read, for a query that is kept open for others: they see the same state of the store. */
 void query_rest(struct query *query);
 
+/* How far back the store reaches, after query_begin. 0 or -EIO. */
+int query_read_reach(struct query *query, struct report_reach *reach);
+
 /* Length of the shortest windows that the store still has from that time on. */
 uint64_t query_finest_us(const struct query *query, uint64_t from_us);
 

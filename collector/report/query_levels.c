@@ -26,6 +26,41 @@ query_load_levels(struct query *query)
 	return query_rows(query, "SELECT minutes, kept_us, done_us FROM level", set_level);
 }
 
+/* ---- how far back ---- */
+
+const char *const report_reach_names[REPORT_N_REACH] = {
+    [LEVEL_UNSETTLED] = "samples", [LEVEL_1_MIN] = "1min", [LEVEL_5_MIN] = "5min", [LEVEL_1_H] = "1h",
+    [LEVEL_1_D] = "1d",
+};
+_Static_assert(REPORT_N_REACH == LEVEL_1_D + 1, "one for each level but the last, which is kept as long as the days");
+
+int
+query_read_reach(struct query *query, struct report_reach *reach)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT MIN(time_us) FROM sample");
+	int more = stmt ? query_step(query, stmt) : -EIO;
+	uint64_t first_us = UINT64_MAX;
+
+	*reach = (struct report_reach){0};
+	if (more == 1)
+		reach->since_us[LEVEL_UNSETTLED] = query_u64(stmt, 0);
+	sqlite3_finalize(stmt);
+	for (size_t i = 0; i < query->n_agents; i++)
+		if (query->agents[i].first_us < first_us)
+			first_us = query->agents[i].first_us;
+	for (int l = LEVEL_1_MIN; l < REPORT_N_REACH; l++) {
+		const struct query_level *level = &query->levels[l];
+		uint64_t since_us = level->kept_us > first_us ? level->kept_us : first_us;
+
+		/* of unsettled minutes, too, there are sums */
+		if (since_us < level->done_us || (l == LEVEL_1_MIN && query->n_agents > 0))
+			reach->since_us[l] = since_us;
+	}
+	return more < 0 ? more : 0;
+}
+
+/* ---- windows of a range ---- */
+
 /* The finest level kept at that time; LEVEL_UNSETTLED: none. */
 static enum store_level_index
 finest_at(const struct query *query, uint64_t time_us)

@@ -231,6 +231,17 @@ add_key_fields(const struct report_result *result, json_t *object)
 }
 
 static json_t *
+reach_json(const struct report_reach *reach)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < REPORT_N_REACH; i++)
+		object = with(object, report_reach_names[i],
+		    reach->since_us[i] > 0 ? time_json(reach->since_us[i]) : json_null());
+	return object;
+}
+
+static json_t *
 counters_json(const struct report_result *result)
 {
 	json_t *object = json_object();
@@ -406,6 +417,8 @@ result_json(const struct report_result *result)
 	if (result->cluster_lag_s > 0)
 		object = with(object, "cluster_lag_s",
 		    json_integer((json_int_t)result->cluster_lag_s));
+	if (result->has_reach)
+		object = with(object, "kept_since", reach_json(&result->reach));
 	if (result->n_counters > 0)
 		object = with(object, "collector", counters_json(result));
 	return object;

@@ -513,6 +513,24 @@ print_kept_since(FILE *out, const struct report_result *result,
 	    " the list is of the time since.\n", time);
 }
 
+/* How far back the store reaches. */
+static void
+print_reach(FILE *out, const struct report_result *result, const struct render_options *options)
+{
+	char time[NUMBER_TEXT];
+	const char *between = "The store has ";
+
+	for (int i = 0; i < REPORT_N_REACH; i++) {
+		if (result->reach.since_us[i] == 0)
+			continue;
+		number_format_time(result->reach.since_us[i], options->utc, time);
+		fprintf(out, "%s%s%s since %s", between, i > 0 ? "sums of " : "", report_reach_names[i], time);
+		between = ", ";
+	}
+	if (*between == ',')
+		fputs(".\n", out);
+}
+
 /* What the rows of a filtered list are made of; print_kept_since says it where that is not all of the range. */
 static void
 print_filter(FILE *out, const struct report_result *result)
@@ -679,6 +697,8 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 		number_format_age((double)result->cluster_lag_s, lag);
 		fprintf(out, "The ClickHouse cluster is %s behind.\n", lag);
 	}
+	if (err == 0 && result->has_reach)
+		print_reach(out, result, options);
 	for (const struct report_result *below = result->below; err == 0 && below; below = below->below)
 		if (below->n_rows > 0) {
 			putc('\n', out);

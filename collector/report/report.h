@@ -17,6 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Since when samples, and sums of minutes, 5 minutes, hours and days, are kept; 0: there are none. What deletes them
+ * is their age (keep_samples, keep_1min, …) or store_size. */
+enum { REPORT_N_REACH = 5 };
+struct report_reach {
+	uint64_t since_us[REPORT_N_REACH];
+};
+extern const char *const report_reach_names[REPORT_N_REACH]; /* "samples", "1min", …: the options less their keep_ */
+
 /* ---- what is asked ---- */
 
 enum report_by {
@@ -312,6 +320,9 @@ struct report_result {
 	uint64_t work_done, work_total;
 	/* agents only: how far the ClickHouse cluster was behind when the store was last written */
 	uint64_t cluster_lag_s;
+	/* agents only, and not of a cluster: since when samples and the sums of each level are kept */
+	bool has_reach;
+	struct report_reach reach;
 
 	/* loss only: the collector's own counters */
 	struct report_counter *counters;

@@ -261,11 +261,43 @@ print_advice(FILE *out, const struct plan_question *q)
 	fputc('\n', out);
 }
 
+void
+plan_format_stays(const struct plan *plan, char text[PLAN_STAYS_TEXT])
+{
+	char kept[32];
+	int len;
+
+	format_hours(plan->samples_h, kept);
+	len = snprintf(text, PLAN_STAYS_TEXT, "samples stay %s", kept);
+	for (int l = LEVEL_1_MIN; plan->samples_h == 0 && l <= LEVEL_1_D && len < PLAN_STAYS_TEXT; l++) {
+		format_hours(plan->sums_h[l], kept);
+		len += snprintf(text + len, (size_t)(PLAN_STAYS_TEXT - len), ", sums of %s %s", store_levels[l].name,
+		    kept);
+	}
+}
+
+/* Of a plan that does not fit. */
+static double
+hours_until_full(const struct plan_question *q)
+{
+	double low = 0, high = EVER_H;
+
+	while (high - low > 0.05) {
+		struct plan_question early = *q;
+		struct plan plan;
+
+		early.hours = (low + high) / 2;
+		plan_reckon(&early, &plan);
+		*(plan.fits ? &low : &high) = early.hours;
+	}
+	return low;
+}
+
 static void
 print_fit(FILE *out, const struct plan_question *q, const struct plan *plan)
 {
 	double mib = (double)(q->keep.most_octets >> 20);
-	char kept[32];
+	char stays[PLAN_STAYS_TEXT], full[32];
 
 	if (q->keep.most_octets == 0) {
 		fputs("store_size = 0: the disk is the limit\n", out);
@@ -275,13 +307,9 @@ print_fit(FILE *out, const struct plan_question *q, const struct plan *plan)
 		fprintf(out, "store_size = %.0f is enough\n", mib);
 		return;
 	}
-	format_hours(plan->samples_h, kept);
-	fprintf(out, "store_size = %.0f is too small: once it is full, samples stay %s", mib, kept);
-	for (int l = LEVEL_1_MIN; plan->samples_h == 0 && l <= LEVEL_1_D; l++) {
-		format_hours(plan->sums_h[l], kept);
-		fprintf(out, ", sums of %s %s", store_levels[l].name, kept);
-	}
-	fputc('\n', out);
+	plan_format_stays(plan, stays);
+	format_hours(hours_until_full(q), full);
+	fprintf(out, "store_size = %.0f is too small: it is full after %s; then %s\n", mib, full, stays);
 	print_advice(out, q);
 }
 

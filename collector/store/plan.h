@@ -46,6 +46,10 @@ void plan_reckon(const struct plan_question *question, struct plan *plan);
  * question has keep and sample_rows already. 0, or -EINVAL with the reason in error. */
 int plan_parse(const char *text, struct plan_question *question, char *error, size_t error_size);
 
+/* What of it is kept how long once the store is full: "samples stay 3.2 h" or "samples stay 0 h, sums of 1 min 12 h". */
+enum { PLAN_STAYS_TEXT = 160 };
+void plan_format_stays(const struct plan *plan, char text[PLAN_STAYS_TEXT]);
+
 void plan_print(FILE *out, const struct plan_question *question);
 
 #endif

@@ -206,6 +206,24 @@ put_agent(const struct metrics *m, const char *name, const struct query_agent *a
 }
 
 static int
+put_reach(const struct metrics *m)
+{
+	struct report_reach reach;
+	int err = query_read_reach(m->query, &reach);
+
+	if (err)
+		return err;
+	put_family(m->out, "kept_since_timestamp_seconds", "gauge",
+	    "Since when the store has samples, and sums of minutes, 5 minutes, hours and days.");
+	for (int i = 0; i < REPORT_N_REACH; i++)
+		if (reach.since_us[i] > 0) {
+			fprintf(m->out, PREFIX "kept_since_timestamp_seconds{what=\"%s\"}", report_reach_names[i]);
+			put_value(m->out, (double)reach.since_us[i] / 1e6);
+		}
+	return 0;
+}
+
+static int
 put_agents(const struct metrics *m)
 {
 	const struct query *query = m->query;
@@ -584,10 +602,10 @@ static const struct part {
 	const char *name;
 	int (*put)(const struct metrics *m);
 } parts[] = {
-	{"agents", put_agents}, {"ports", put_ports}, {"loss", put_loss}, {"sources", put_sources},
+	{"agents", put_agents}, {"ports", put_ports}, {"kept", put_reach}, {"loss", put_loss}, {"sources", put_sources},
 	{"protocols", put_protocols}, {"drops", put_drops},
 };
-enum { N_PARTS = sizeof(parts) / sizeof(parts[0]), N_OF_RANGE = 2 };
+enum { N_PARTS = sizeof(parts) / sizeof(parts[0]), N_OF_RANGE = 3 };
 
 /* Writes a part as a whole or, if it fails, nothing of it. */
 static int

@@ -54,12 +54,27 @@ counters_json(const struct api *api)
 	return NULL;
 }
 
+/* Since when samples and sums are kept. */
 static json_t *
-status_json(const struct api *api, const struct query *query)
+reach_json(const struct report_reach *reach)
+{
+	json_t *object = json_object();
+	int err = 0;
+
+	for (int i = 0; i < REPORT_N_REACH; i++)
+		err |= json_object_set_new(object, report_reach_names[i], time_json(reach->since_us[i]));
+	if (!err)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static json_t *
+status_json(const struct api *api, const struct query *query, const struct report_reach *reach)
 {
 	uint64_t now_us = clock_wall_us(api->config->clock);
 
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o}",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}",
 	    "version", EASE_VERSION,
 	    "now", time_json(now_us),
 	    "started", time_json(api->config->started_us),
@@ -69,6 +84,7 @@ status_json(const struct api *api, const struct query *query)
 	    "heard", time_json(heard_us(query)),
 	    "agents", (json_int_t)query->n_agents,
 	    "ports", (json_int_t)query->n_ports,
+	    "kept_since", reach_json(reach),
 	    "counters", counters_json(api));
 }
 
@@ -83,6 +99,7 @@ endpoint_status(struct api *api, struct reply *reply)
 {
 	struct query *query = api_open_store(api, reply);
 	const struct report_options options = report_default_options();
+	struct report_reach reach;
 	json_t *object = NULL;
 	int err;
 
@@ -90,7 +107,9 @@ endpoint_status(struct api *api, struct reply *reply)
 		return;
 	err = query_begin(query, &options, clock_wall_us(api->config->clock));
 	if (err == 0)
-		object = status_json(api, query);
+		err = query_read_reach(query, &reach);
+	if (err == 0)
+		object = status_json(api, query, &reach);
 	if (err == 0)
 		err = object && api_write(reply, write_json, object) == 0 ? 0 : -ENOMEM;
 	reply->status = HTTP_OK;

@@ -2,10 +2,12 @@
  * The plan of a network against a store that such a network has really filled: of the accounting, the writer and the
  * upkeep, on a stepped clock.
  */
+#include "collector/store/plan_store.h"
 #include "tests/bench/disk_network.h"
 #include "tests/suite.h"
 
 #include <check.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,14 +37,21 @@ check_near(const char *what, double plan, double real)
 START_TEST(a_filled_store_is_as_planned)
 {
 	struct plan_question question = question_of(0.05, 1.5);
-	char dir[] = "/tmp/check-plan.XXXXXX", command[64];
+	char dir[] = "/tmp/check-plan.XXXXXX", path[64], command[64];
+	struct plan_question asked = {0}, none = {0};
 	struct disk_measured m;
 	struct plan plan;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	disk_fill(dir, question.samples_per_s, question.hours, &question.keep, &m);
+	snprintf(path, sizeof(path), "%s/disk.db", dir);
+	ck_assert_int_eq(plan_read_store(path, &asked), 0);
+	ck_assert_double_eq(asked.ports, DISK_PORTS);
+	ck_assert_double_eq_tol(asked.samples_per_s, (double)m.samples / (question.hours * 3600), question.samples_per_s / 10);
+	ck_assert_int_eq(plan_read_store(dir, &none), -EIO);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(plan_read_store(path, &none), -ENOENT);
 	plan_reckon(&question, &plan);
 	check_near("all", plan.all, m.file);
 	check_near("samples", plan.samples, m.octets_samples);
@@ -78,7 +87,7 @@ START_TEST(what_is_advised_fits)
 {
 	struct plan_question question = question_of(0.1, INFINITY);
 	char *text, *line;
-	unsigned days, days_h;
+	unsigned days, days_h, full;
 	struct plan plan;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
@@ -87,6 +96,14 @@ START_TEST(what_is_advised_fits)
 	question.samples_per_s = 100;
 	plan_print(out, &question);
 	fclose(out);
+	line = strstr(text, "it is full after ");
+	ck_assert_msg(line && sscanf(line, "it is full after %u days", &full) == 1, "%s", text);
+	for (unsigned more = 0; more <= 2; more += 2) { /* whole days */
+		question.hours = (full - 1 + more) * 24.0;
+		plan_reckon(&question, &plan);
+		ck_assert_msg(plan.fits == (more == 0), "after %u days: %.0f", full - 1 + more, plan.all);
+	}
+	question.hours = INFINITY;
 	line = strstr(text, "All fits with");
 	ck_assert_msg(line && sscanf(line, "All fits with keep_1h = %u, keep_1d = %u\n", &days_h, &days) == 2, "%s", text);
 	ck_assert_uint_eq(days_h, days);
