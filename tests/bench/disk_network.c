@@ -13,7 +13,6 @@
 
 enum {
 	AGENT = 1,
-	HEADER_OCTETS = 42, /* Ethernet, IPv4, UDP */
 	COUNTERS_EVERY_S = 20,
 	FLUSH_EVERY_S = 60,
 };
@@ -32,7 +31,7 @@ struct disk_network {
 	struct traffic traffic;
 	uint64_t random;
 	struct disk_port ports[DISK_PORTS];
-	uint8_t header[HEADER_OCTETS];
+	uint8_t header[TRAFFIC_HEADER_OCTETS];
 	char path[512];
 };
 
@@ -121,26 +120,6 @@ next_flow(struct disk_network *n, unsigned port)
 }
 
 static void
-put_header(struct disk_network *n, const struct flow *f)
-{
-	uint8_t *h = n->header;
-
-	memset(h, 0, HEADER_OCTETS);
-	h[0] = h[6] = 2;
-	traffic_put(h + 2, f->dst, 4);
-	traffic_put(h + 8, f->src, 4);
-	traffic_put(h + 12, 0x0800, 2);
-	h[14] = 0x45;
-	traffic_put(h + 16, f->octets - 18, 2);
-	h[22] = 64;
-	h[23] = f->ip_proto;
-	traffic_put(h + 26, f->src, 4);
-	traffic_put(h + 30, f->dst, 4);
-	traffic_put(h + 34, f->src_port, 2);
-	traffic_put(h + 36, f->dst_port, 2);
-}
-
-static void
 send_counters(struct disk_network *n, unsigned port, uint64_t time_us)
 {
 	struct ease_record r = record_of(EASE_PART_SNAPSHOT, time_us);
@@ -163,10 +142,10 @@ send_sample(struct disk_network *n, uint64_t time_us)
 
 	p->pkts += TRAFFIC_SKIP;
 	p->octets += (uint64_t)TRAFFIC_SKIP * f->octets;
-	put_header(n, f);
+	traffic_put_header(f, n->header);
 	r.sample = (struct ease_sample){.time_us = time_us, .if_index = port + 1, .sequence = ++p->sequence,
 	    .direction = EASE_IN, .input_if = port + 1, .skip = TRAFFIC_SKIP - 1, .mean_skip = TRAFFIC_SKIP,
-	    .pool_pkts = p->pkts, .frame_octets = f->octets, .kept_octets = HEADER_OCTETS, .header = n->header};
+	    .pool_pkts = p->pkts, .frame_octets = f->octets, .kept_octets = TRAFFIC_HEADER_OCTETS, .header = n->header};
 	take(n, &r);
 	send_counters(n, port, time_us);
 }

@@ -7,7 +7,6 @@
 
 enum {
 	FLOWS = 64, /* that a port has; drawn unevenly */
-	HEADER_OCTETS = 42, /* Ethernet, IPv4, UDP */
 	FLOOD_OCTETS = 64,
 	N_PORTS = FULL_AGENTS * FULL_PORTS,
 };
@@ -23,7 +22,7 @@ struct full_network {
 	uint64_t random;
 	struct full_port ports[N_PORTS];
 	char senders[FULL_AGENTS + 1][16];
-	uint8_t header[HEADER_OCTETS];
+	uint8_t header[TRAFFIC_HEADER_OCTETS];
 	struct ease_record record;
 };
 
@@ -97,26 +96,6 @@ begin(struct full_network *n, enum ease_part kind, unsigned port, uint64_t time_
 	return &n->record;
 }
 
-static void
-put_header(struct full_network *n, const struct flow *f)
-{
-	uint8_t *h = n->header;
-
-	memset(h, 0, HEADER_OCTETS);
-	h[0] = h[6] = 2;
-	traffic_put(h + 2, f->dst, 4);
-	traffic_put(h + 8, f->src, 4);
-	traffic_put(h + 12, 0x0800, 2);
-	h[14] = 0x45;
-	traffic_put(h + 16, f->octets - 18, 2);
-	h[22] = 64;
-	h[23] = f->ip_proto;
-	traffic_put(h + 26, f->src, 4);
-	traffic_put(h + 30, f->dst, 4);
-	traffic_put(h + 34, f->src_port, 2);
-	traffic_put(h + 36, f->dst_port, 2);
-}
-
 static const struct ease_record *
 sample_of(struct full_network *n, unsigned port, const struct flow *f, uint64_t time_us)
 {
@@ -125,11 +104,11 @@ sample_of(struct full_network *n, unsigned port, const struct flow *f, uint64_t 
 
 	p->pkts += TRAFFIC_SKIP;
 	p->octets += (uint64_t)TRAFFIC_SKIP * f->octets;
-	put_header(n, f);
+	traffic_put_header(f, n->header);
 	r->sample = (struct ease_sample){.time_us = time_us, .if_index = 1 + port % FULL_PORTS,
 	    .sequence = ++p->sequence, .direction = EASE_IN, .input_if = 1 + port % FULL_PORTS,
 	    .skip = TRAFFIC_SKIP - 1, .mean_skip = TRAFFIC_SKIP, .pool_pkts = p->pkts, .frame_octets = f->octets,
-	    .kept_octets = HEADER_OCTETS, .header = n->header};
+	    .kept_octets = TRAFFIC_HEADER_OCTETS, .header = n->header};
 	return r;
 }
 

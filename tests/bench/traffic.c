@@ -163,6 +163,24 @@ traffic_put(uint8_t *at, uint64_t value, int octets)
 }
 
 void
+traffic_put_header(const struct flow *f, uint8_t h[TRAFFIC_HEADER_OCTETS])
+{
+	memset(h, 0, TRAFFIC_HEADER_OCTETS);
+	h[0] = h[6] = 2;
+	traffic_put(h + 2, f->dst, 4);
+	traffic_put(h + 8, f->src, 4);
+	traffic_put(h + 12, 0x0800, 2);
+	h[14] = 0x45;
+	traffic_put(h + 16, f->octets - 18, 2);
+	h[22] = 64;
+	h[23] = f->ip_proto;
+	traffic_put(h + 26, f->src, 4);
+	traffic_put(h + 30, f->dst, 4);
+	traffic_put(h + 34, f->src_port, 2);
+	traffic_put(h + 36, f->dst_port, 2);
+}
+
+void
 traffic_agent_id(uint64_t agent, uint8_t id[8])
 {
 	memset(id, 0, 8);

@@ -27,6 +27,7 @@ enum {
 	TRAFFIC_FLOWS_MAX = 64, /* of a port's minute */
 	TRAFFIC_AGENTS_MAX = 1023, /* so that 10.0.0.0/8 has an address for each host */
 	TRAFFIC_KEYS = 6, /* of a flow */
+	TRAFFIC_HEADER_OCTETS = 42, /* Ethernet, IPv4, UDP */
 };
 
 struct flow {
@@ -71,6 +72,8 @@ struct store_sums flow_sums(const struct flow *flow);
 void flow_keys(const struct flow *flow, struct flow_key keys[TRAFFIC_KEYS]);
 /* An octet string in network order. */
 void traffic_put(uint8_t *at, uint64_t value, int octets);
+/* The first octets of a flow's frame: Ethernet, IPv4, and the ports of its transport. */
+void traffic_put_header(const struct flow *flow, uint8_t header[TRAFFIC_HEADER_OCTETS]);
 void traffic_agent_id(uint64_t agent, uint8_t id[8]);
 
 #endif
