@@ -63,7 +63,7 @@ clickhouse_configure() { # I
 		<uncompressed_cache_size>0</uncompressed_cache_size>
 		<timezone>UTC</timezone>
 		<query_log><database>system</database><table>query_log</table>
-		    <flush_interval_milliseconds>500</flush_interval_milliseconds></query_log>
+		    <flush_interval_milliseconds>3600000</flush_interval_milliseconds></query_log>
 		<remote_servers><ease>$(clickhouse_shards)</ease></remote_servers>
 		</yandex>
 	END
@@ -132,6 +132,7 @@ clickhouse_unlisted() { # CONDITION
 	local i logged='SELECT 1 AS last' # with the settings of the profile alone
 	for i in "${!clickhouse_http[@]}"; do
 		ch "$i" "$logged" >/dev/null
+		ch "$i" 'SYSTEM FLUSH LOGS'
 		wait_for 10 clickhouse_logged "$i" || echo "no log of server $i"
 		ch "$i" "SELECT query FROM system.query_log WHERE $1 UNION ALL SELECT concat(name, '(') FROM
 		    (SELECT DISTINCT arrayJoin(Settings.Names) AS name FROM system.query_log WHERE $1)
