@@ -282,19 +282,39 @@ on_pdu(int operation, netsnmp_session *session, int request_id, netsnmp_pdu *pdu
 
 /* Users */
 
-/* A passphrase's key (RFC 3414 appendix A.2), not yet localized. */
+/* A passphrase's key (RFC 3414 appendix A.2), not yet localized: the digest of a MiB, milliseconds of work. The last
+ * two are kept while users are added, because the engines of a user have the same, and often all users have. */
+struct passphrase_key {
+	const char *passphrase; /* of the users that are added; NULL: none yet */
+	const char *auth_protocol;
+	u_char key[USM_AUTH_KU_LEN];
+	size_t octets;
+};
+struct passphrase_keys {
+	struct passphrase_key auth, priv;
+};
+
 static int
-make_key(const netsnmp_session *s, const char *passphrase, u_char *key, size_t *octets)
+make_key(struct passphrase_key *last, const netsnmp_session *s, const char *auth_protocol, const char *passphrase,
+    u_char *key, size_t *octets)
 {
-	*octets = USM_AUTH_KU_LEN;
-	return generate_Ku(s->securityAuthProto, (u_int)s->securityAuthProtoLen,
-		   (const u_char *)passphrase, strlen(passphrase), key, octets) == SNMPERR_SUCCESS
-	    ? 0
-	    : -EINVAL;
+	if (!last->passphrase || strcmp(last->passphrase, passphrase) != 0 ||
+	    strcmp(last->auth_protocol, auth_protocol) != 0) {
+		last->passphrase = NULL;
+		last->octets = sizeof(last->key);
+		if (generate_Ku(s->securityAuthProto, (u_int)s->securityAuthProtoLen, (const u_char *)passphrase,
+			strlen(passphrase), last->key, &last->octets) != SNMPERR_SUCCESS)
+			return -EINVAL;
+		last->passphrase = passphrase;
+		last->auth_protocol = auth_protocol;
+	}
+	memcpy(key, last->key, last->octets);
+	*octets = last->octets;
+	return 0;
 }
 
 static int
-add_user(const struct v3_user *u, const uint8_t *engine_id, size_t n_engine_id)
+add_user(struct passphrase_keys *keys, const struct v3_user *u, const uint8_t *engine_id, size_t n_engine_id)
 {
 	netsnmp_session s;
 	int r;
@@ -312,9 +332,10 @@ add_user(const struct v3_user *u, const uint8_t *engine_id, size_t n_engine_id)
 	    &s.securityPrivProtoLen);
 	if (!s.securityAuthProto || !s.securityPrivProto)
 		return -ENOTSUP;
-	r = make_key(&s, u->auth_passphrase, s.securityAuthKey, &s.securityAuthKeyLen);
+	r = make_key(&keys->auth, &s, u->auth_protocol, u->auth_passphrase, s.securityAuthKey, &s.securityAuthKeyLen);
 	if (r == 0)
-		r = make_key(&s, u->priv_passphrase, s.securityPrivKey, &s.securityPrivKeyLen);
+		r = make_key(&keys->priv, &s, u->auth_protocol, u->priv_passphrase, s.securityPrivKey,
+		    &s.securityPrivKeyLen);
 	if (r == 0 && usm_create_user_from_session(&s) != SNMPERR_SUCCESS)
 		r = -EINVAL;
 	memset(s.securityAuthKey, 0, sizeof(s.securityAuthKey));
@@ -367,15 +388,15 @@ note_engines(struct v3 *v, const struct v3_user *users, size_t n)
 
 /* Adds a user with all its engines. Stops at the first mistake. */
 static int
-add_all(struct v3 *v, const struct v3_user *u, char *error, size_t error_size)
+add_all(struct v3 *v, struct passphrase_keys *keys, const struct v3_user *u, char *error, size_t error_size)
 {
-	int r = add_user(u, v->own_id, v->n_own_id);
+	int r = add_user(keys, u, v->own_id, v->n_own_id);
 
 	for (size_t e = 0; r == 0 && e < u->n_engine_ids; e++) {
 		uint8_t id[V3_ENGINE_ID_MAX];
 		size_t n_id = v3_engine_id_parse(u->engine_ids[e], id);
 
-		r = n_id ? add_user(u, id, n_id) : -EINVAL;
+		r = n_id ? add_user(keys, u, id, n_id) : -EINVAL;
 	}
 	if (r < 0)
 		snprintf(error, error_size, "user \"%s\": %s", u->name,
@@ -430,6 +451,7 @@ int
 v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
     const struct v3_user *users, size_t n, char *error, size_t error_size)
 {
+	struct passphrase_keys keys = {0};
 	int r, first;
 
 	for (size_t i = 0; i < n_before; i++) /* first, because it cannot fail */
@@ -442,9 +464,10 @@ v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
 	}
 	for (size_t i = 0; i < n; i++) {
 		r = is_among(&users[i], before, n_before)
-		    ? 0 : add_all(v, &users[i], error, first ? 0 : error_size);
+		    ? 0 : add_all(v, &keys, &users[i], error, first ? 0 : error_size);
 		first = first ? first : r;
 	}
+	explicit_bzero(&keys, sizeof(keys));
 	return first;
 }
 

@@ -39,17 +39,27 @@ attack_v3_begin(void)
 	must(sc_init() == SNMPERR_SUCCESS);
 }
 
+/* A passphrase's key, the same at all engines: made once, as it takes milliseconds. */
+struct passphrase_key {
+	const char *passphrase;
+	u_char ku[USM_LENGTH_KU_HASHBLOCK];
+	size_t n_ku;
+};
+
 /* The key of a passphrase at this engine. */
 static void
-localize(struct attack_v3_user *user, const char *passphrase, uint8_t key[ATTACK_V3_KEY_OCTETS])
+localize(struct attack_v3_user *user, struct passphrase_key *made, const char *passphrase, uint8_t key[ATTACK_V3_KEY_OCTETS])
 {
-	u_char ku[USM_LENGTH_KU_HASHBLOCK];
-	size_t n_ku = sizeof(ku), n = ATTACK_V3_KEY_OCTETS;
+	size_t n = ATTACK_V3_KEY_OCTETS;
 
-	must(generate_Ku(hmac_sha256, OID_LENGTH(hmac_sha256), (const u_char *)passphrase,
-		 strlen(passphrase), ku, &n_ku) == SNMPERR_SUCCESS);
+	if (!made->passphrase || strcmp(made->passphrase, passphrase) != 0) {
+		made->n_ku = sizeof(made->ku);
+		must(generate_Ku(hmac_sha256, OID_LENGTH(hmac_sha256), (const u_char *)passphrase,
+			 strlen(passphrase), made->ku, &made->n_ku) == SNMPERR_SUCCESS);
+		made->passphrase = passphrase;
+	}
 	must(generate_kul(hmac_sha256, OID_LENGTH(hmac_sha256), user->engine_id, sizeof(user->engine_id),
-		 ku, n_ku, key, &n) == SNMPERR_SUCCESS);
+		 made->ku, made->n_ku, key, &n) == SNMPERR_SUCCESS);
 }
 
 void
@@ -57,12 +67,13 @@ attack_v3_user(struct attack_v3_user *user, const char *name, const uint8_t agen
     const char *auth_passphrase, const char *priv_passphrase)
 {
 	static const uint8_t begins[] = {0x80, 0x00, 0x1f, 0x88, 0x05};
+	static struct passphrase_key auth, priv;
 
 	*user = (struct attack_v3_user){.name = name};
 	memcpy(user->engine_id, begins, sizeof(begins));
 	memcpy(user->engine_id + sizeof(begins), agent_id, 8);
-	localize(user, auth_passphrase, user->auth_key);
-	localize(user, priv_passphrase, user->priv_key);
+	localize(user, &auth, auth_passphrase, user->auth_key);
+	localize(user, &priv, priv_passphrase, user->priv_key);
 }
 
 /* All lengths in two octets, which is valid. */
