@@ -211,6 +211,14 @@ static const struct cluster_column naming_columns[] = {
     {"revision", CLUSTER_U64},
 };
 
+/* As the store has them at that moment: n grows while more of the same come. */
+static const struct cluster_column discard_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"start_us", CLUSTER_I64}, {"if_index", CLUSTER_I64}, {"kind", CLUSTER_I64},
+    {"output_if", CLUSTER_I64}, {"reason", CLUSTER_I64}, {"detail", CLUSTER_TEXT}, {"place", CLUSTER_TEXT},
+    {"trap_group", CLUSTER_TEXT}, {"src", CLUSTER_TEXT}, {"dst", CLUSTER_TEXT}, {"n", CLUSTER_I64},
+    {"received_us", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
+};
+
 /* Tables */
 
 const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
@@ -258,6 +266,8 @@ const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
     [CLUSTER_IDENTITIES] = {"agent_identity", COLUMNS(identity_columns), "agent, collector", NULL,
 	CLUSTER_KEPT, "agent"},
     [CLUSTER_NAMING] = {"naming", COLUMNS(naming_columns), "collector, line", NULL, CLUSTER_KEPT, "collector"},
+    [CLUSTER_DISCARDS] = {"discard", COLUMNS(discard_columns), STORE_DISCARD_KEY ", collector", "start_us",
+	CLUSTER_BY_MONTH, "agent"},
 };
 
 /* Names */
@@ -391,7 +401,8 @@ static const struct {
     {CLUSTER_GAPS, CLUSTER_IDENTITIES, {NULL}},
     {CLUSTER_EVENTS, CLUSTER_EVENTS, {"text"}},
     {CLUSTER_IDENTITIES, CLUSTER_NAMING, {NULL}},
-    {CLUSTER_NAMING, CLUSTER_N_TABLES, {NULL}},
+    {CLUSTER_NAMING, CLUSTER_DISCARDS, {NULL}},
+    {CLUSTER_DISCARDS, CLUSTER_N_TABLES, {NULL}},
 };
 
 static size_t

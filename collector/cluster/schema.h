@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLUSTER_VERSION = 6 }; /* the newest migration */
+enum { CLUSTER_VERSION = 7 }; /* the newest migration */
 
 enum cluster_type {
 	CLUSTER_U8,
@@ -70,6 +70,7 @@ enum cluster_table_id {
 	CLUSTER_GAPS,
 	CLUSTER_IDENTITIES,
 	CLUSTER_NAMING,
+	CLUSTER_DISCARDS,
 	CLUSTER_N_TABLES,
 };
 

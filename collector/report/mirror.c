@@ -205,6 +205,7 @@ struct filling {
 	struct query *query;
 	const struct mirror_table *table;
 	enum cluster_type types[MIRROR_COLUMNS_MAX];
+	bool is_octets[MIRROR_COLUMNS_MAX]; /* addresses that are never NULL */
 	size_t n_types, n_rows;
 	sqlite3_stmt *insert;
 };
@@ -219,6 +220,17 @@ type_of(const struct cluster_table *table, const char *name, size_t len)
 	return CLUSTER_N_TYPES;
 }
 
+static bool
+is_octets(const char *name, size_t len)
+{
+	static const char *const names[] = {"mac", "src", "dst"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == len && strncmp(name, names[i], len) == 0)
+			return true;
+	return false;
+}
+
 static void
 find_types(struct filling *f)
 {
@@ -228,6 +240,7 @@ find_types(struct filling *f)
 	while (*name && f->n_types < MIRROR_COLUMNS_MAX) {
 		size_t len = strcspn(name, ",");
 
+		f->is_octets[f->n_types] = is_octets(name, len);
 		f->types[f->n_types++] =
 		    type_of(&cluster_tables[f->table->from], name, len);
 		name += len;
@@ -246,12 +259,11 @@ bind_octets(sqlite3_stmt *stmt, int at, const struct row_cell *cell, bool text)
 		    (int)cell->octets, SQLITE_STATIC);
 }
 
-/* Whether the store has a column as text. Addresses are octets: they are in columns that can be
- * NULL, or are the MAC of an error source. */
+/* Whether the store has a column as text. Addresses are octets: most are in columns that can be NULL. */
 static bool
 is_text(const struct filling *f, size_t i)
 {
-	return f->types[i] == CLUSTER_TEXT && f->table->from != CLUSTER_ERROR_SOURCES;
+	return f->types[i] == CLUSTER_TEXT && !f->is_octets[i];
 }
 
 /* False: the agent came after the list of agents was read. */

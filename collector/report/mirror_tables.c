@@ -413,6 +413,31 @@ rest_of_stats(FILE *sql, const struct query *query, unsigned i)
 	return true;
 }
 
+/* ---- discards ---- */
+
+/* Of minutes that no collector has a cover of yet, each row of the collector that has most of it. */
+static bool
+rest_of_discards(FILE *sql, const struct query *query, unsigned i)
+{
+	const struct query_fetch_range *fetch_range = &query->fetch_range;
+	uint64_t to_us = fetch_range->to_us < INT64_MAX ? fetch_range->to_us : INT64_MAX;
+
+	put_from(sql, query, CLUSTER_DISCARDS, " FINAL");
+	fprintf(sql, " AND start_us >= %" PRIu64 " AND start_us < %" PRIu64
+	    " AND (agent, toUInt64(start_us)) GLOBAL %sIN (SELECT agent, start_us",
+	    fetch_range->from_us < to_us ? fetch_range->from_us : to_us, to_us, i == 0 ? "" : "NOT ");
+	put_from(sql, query, CLUSTER_COVER, "");
+	fprintf(sql, " AND start_us >= %" PRIu64 " AND start_us < %" PRIu64 ")", fetch_range->from_us, to_us);
+	if (i == 0) {
+		fputs(" AND (collector, agent, toUInt64(start_us)) GLOBAL NOT IN (", sql);
+		sums_sql_passed_over(sql, mirror_place(query->mirror), false, fetch_range->from_us, to_us, "");
+		fputs(")", sql);
+	} else {
+		fputs(" ORDER BY n DESC LIMIT 1 BY " STORE_DISCARD_KEY, sql);
+	}
+	return i < 2;
+}
+
 /* ---- gaps between counters, and the minutes that other collectors have ---- */
 
 static void
@@ -563,6 +588,11 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		  " 60000000)))",
 	.insert = "INSERT INTO cover VALUES(?,?,?,?)",
 	.by_fetch_range = true, .write_rest = rest_of_cover},
+    /* what two collectors have of a minute each, because it changed over from one to the other, is added */
+    {.name = "discard", .from = CLUSTER_DISCARDS, .columns = STORE_DISCARD_KEY ", n, received_us",
+	.insert = "INSERT INTO discard(" STORE_DISCARD_KEY ", n, received_us) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
+		  " ON CONFLICT DO UPDATE SET n = n + excluded.n, received_us = max(received_us, excluded.received_us)",
+	.by_fetch_range = true, .write_rest = rest_of_discards},
     {.name = "stat", .from = CLUSTER_STATS, .columns = "name, value", .select = "",
 	.by_fetch_range = true, .write_rest = rest_of_stats},
     {.name = NULL},

@@ -22,6 +22,6 @@ struct mirror_table {
 
 extern const struct mirror_table mirror_tables[]; /* ended by one without a name */
 
-enum { MIRROR_N_TABLES = 23 };
+enum { MIRROR_N_TABLES = 24 };
 
 #endif

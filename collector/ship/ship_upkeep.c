@@ -237,7 +237,7 @@ is_first(const struct collectors *all, int64_t collector)
 
 static const enum cluster_table_id aging[] = {CLUSTER_KEYS, CLUSTER_PORTS, CLUSTER_FOLDED,
     CLUSTER_COUNTERS, CLUSTER_RESOURCES, CLUSTER_COVER, CLUSTER_SAMPLES, CLUSTER_EVENTS,
-    CLUSTER_GAPS, CLUSTER_CURSORS};
+    CLUSTER_GAPS, CLUSTER_DISCARDS, CLUSTER_CURSORS};
 
 enum { N_AGING = sizeof(aging) / sizeof(aging[0]) };
 
@@ -281,6 +281,7 @@ limit_of(const struct limits *limits, enum cluster_table_id table, enum store_le
 		return limits->cursors_us;
 	case CLUSTER_EVENTS: /* as long as sums of days */
 	case CLUSTER_GAPS:
+	case CLUSTER_DISCARDS:
 		return limits->before_us[LEVEL_1_D];
 	default:
 		return limits->before_us[level];

@@ -569,6 +569,7 @@ static const struct {
     [CLUSTER_ACCOUNTS] = {"", "FROM account WHERE agent = ?1 AND last_us > ?2"},
     [CLUSTER_GONE] = {"", "FROM gone WHERE agent = ?1"},
     [CLUSTER_GAPS] = {"", "FROM gap WHERE agent = ?1 AND ?2 IS NOT NULL AND received_us > ?3"},
+    [CLUSTER_DISCARDS] = {"", "FROM discard WHERE agent = ?1 AND start_us > ?2 - 60000000 AND received_us > ?3"},
     [CLUSTER_STATS] = {"", "FROM stat"},
     [CLUSTER_NAMING] = {"", "FROM naming WHERE version > ?2"},
     [CLUSTER_IDENTITIES] = {"", "FROM (SELECT id AS agent, ifnull(c.offset_us, 0) AS offset_us,"

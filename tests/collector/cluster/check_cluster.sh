@@ -159,20 +159,34 @@ put_identities a 3 1 192.0.2.7 2000000
 put_identities b 4 2 192.0.2.8 3000000
 put_identities one 7 2 192.0.2.8 3000000
 
+# Packets that were dropped: of one agent both collectors were told, of one only one.
+put_drops() { # STORE AGENT-ID N MINUTE
+	local minute="(SELECT (last_us / 60000000 - $4) * 60000000 FROM agent WHERE agent_id = x'$2')"
+	sqlite3 "$work/$1.db" "INSERT INTO discard SELECT id, $minute, 1, kind, 2, reason, detail, 'ip_rcv', 'l3', src, dst,
+	    n * $3, last_received_us FROM agent, (SELECT 1 AS kind, 258 AS reason, 'acl' AS detail, x'0a000001' AS src,
+	    x'0a000002' AS dst, 3 AS n UNION ALL SELECT 1, 259, '', x'', x'', 4 UNION ALL SELECT 1, 258, 'acl',
+	    x'020000000001', x'020000000002', 5 UNION ALL SELECT 2, 0, '', x'', x'', 6 UNION ALL
+	    SELECT 3, 0, '', x'', x'', 7 UNION ALL SELECT 4, 0, '', x'', x'', 8) WHERE agent_id = x'$2'"
+}
+for minute in 1 2 4; do
+	for name in a b one; do put_drops $name $both $minute $minute; done
+	for name in a one; do put_drops $name $alone 10 $minute; done
+done
+
 # ---- shipping ----
 
 for name in a b; do ship_config $name ease; done
 for name in c d; do ship_config $name moved; done
 schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
 expect 'schema: printed before there is one' \
-    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 21
+    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 22
 expect 'schema: without the password' "$(grep -c secret <<<"$schema")" 0
 # Tables as version 1 had them: the collectors bring them to today's.
 make_first_version() {
 	local i
 	"$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema | sed -e '/^--/d; /^ALTER/d' \
 	    -e 's/ cut_pkts Float64, cut_octets Float64, cut_numbers Float64, w_max Float64,//' \
-	    -e '/agent_identity\|\.naming/d; /VALUES ([2-9])/d' >"$work/first.sql"
+	    -e '/agent_identity\|\.naming\|\.discard/d; /VALUES ([2-9])/d' >"$work/first.sql"
 	for i in 0 1; do
 		while IFS= read -r -d ';' statement; do
 			[ -z "${statement//[[:space:]]/}" ] || ch $i "$statement" || return 1
@@ -216,7 +230,7 @@ reports() { # DATABASE REFERENCE
 	for report in talkers matrix protocols conversations connections history load errors addresses events; do
 		equal_report "$1" "$2" $report --top 20
 	done
-	for report in load energy pause agents loss audit; do equal_report "$1" "$2" $report; done
+	for report in load energy pause agents loss audit drops 'drops --by reason' 'drops --by port'; do equal_report "$1" "$2" $report; done
 	# Within: what was counted up to an end lies between two counters, of which each collector has kept others.
 	for minutes in 1-2 3-5 10-12; do
 		range=(--from "$(minute "${whole[1]}" "${minutes%-*}")" --to "$(minute "${whole[1]}" "${minutes#*-}")")
