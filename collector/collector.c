@@ -1,5 +1,7 @@
 #include "collector/collector.h"
 
+#include "collector/alarm/alarms.h"
+#include "collector/collector_alarms.h"
 #include "collector/collector_private.h"
 #include "collector/collector_settings.h"
 #include "common/log.h"
@@ -68,8 +70,9 @@ collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLE
 	sets[6] = input_sflow_unread_stats(c->input);
 	sets[7] = slow_path_stats(c->slow_path);
 	sets[8] = c->tap ? tap_stats(c->tap) : &none;
+	sets[9] = alarms_stats(c->alarms);
 	for (int i = 0; i < COLLECTOR_FURTHER_STATS; i++)
-		sets[9 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
+		sets[10 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
 }
 
 void
@@ -306,6 +309,10 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 	accounting_set_uplinks(c->accounting, &(struct uplink_rules){c->uplinks, c->config->uplinks.n});
 	accounting_set_store(c->accounting, c->store);
 	accounting_set_forget(c->accounting, collector_retention(c->config).forget_us);
+	if (collector_open_alarms(c, limits->ports) < 0) {
+		snprintf(error, error_size, "alarms: cannot allocate memory");
+		return -ENOMEM;
+	}
 	loader = accounting_loader(c->accounting);
 	loader.slow_path_arg = c->slow_path;
 	loader.engine = recall_engine;
@@ -450,6 +457,7 @@ collector_close(struct collector *c)
 	tap_close(c->tap);
 	store_close(c->store);
 	accounting_free(c->accounting);
+	alarms_free(c->alarms);
 	if (c->signal_fd >= 0)
 		close(c->signal_fd);
 	free(c->agent_sources);
@@ -614,6 +622,7 @@ flush_if_due(struct collector *c)
 		return;
 	c->next_flush_us = clock_mono_us(c->clock) + c->config->flush_interval_ms * 1000ull;
 	input_count_drops(c->input); /* also if no datagram was accepted */
+	alarms_tick(c->alarms, clock_mono_us(c->clock));
 	if (stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS) != c->flushed_datagrams)
 		collector_flush(c);
 }

@@ -23,6 +23,8 @@ enum collector_stat_id {
 
 enum { COLLECTOR_FURTHER_STATS = 2 }; /* sets of the page and of shipping */
 
+struct alarms;
+
 struct collector {
 	const struct collector_config *config;
 	const struct collector_arguments *options;
@@ -38,6 +40,7 @@ struct collector {
 	uint64_t submitted; /* batches given to the store */
 	struct input *input;
 	struct accounting *accounting;
+	struct alarms *alarms;
 	struct store *store;
 	struct store_batch *batch; /* being filled */
 	uint64_t next_flush_us;	   /* monotonic */

@@ -3,6 +3,7 @@
  * names the others. If a file has a mistake, the log says so and nothing changes.
  */
 #include "collector/collector.h"
+#include "collector/collector_alarms.h"
 #include "collector/collector_private.h"
 #include "collector/collector_settings.h"
 #include "collector/store/agent_sources.h"
@@ -122,6 +123,8 @@ take_over(struct collector *c, struct collector_config *fresh, char *naming)
 		retention = collector_retention(c->config);
 		change_senders(c, senders);
 		change_uplinks(c, uplinks);
+		if (collector_set_alarms(c) < 0)
+			log_error(ROOM, "reload: out of memory; the alarms stay as they were");
 		r = change_users(c, before, n_before, users);
 		if (change_agent_sources(c, rules) < 0)
 			r = -EIO;

@@ -1,4 +1,5 @@
 #include "collector/config.h"
+#include "collector/alarm/alarm_rule.h"
 #include "collector/cluster/http.h"
 #include "collector/cluster/schema.h"
 #include "collector/cluster/url.h"
@@ -154,6 +155,13 @@ const struct option_row collector_options[] = {
 		"of a name or alias, as Ethernet49*. Lists over several switches leave out what these ports "
 		"received, because the port where it came in has counted it; a member of a link aggregate that "
 		"is named is one, too. easetop audit says which ports look like it."},
+    {"alarms", OPTION_LIST, AT(alarms), .max = ALARM_RULES_MAX, .live = true, .check = alarm_rule_check,
+	.help = "What is told at once: \"KEY above RATE of each port\" or \"of all ports\", with \"burst SECONDSs\" "
+		"behind it. KEY is talker, destination, pair, service, connections (SYNs of a server), protocol or "
+		"port; RATE is in packets/s, b/s, kb/s, Mb/s, Gb/s, or % of the port's speed. A key raises the alarm "
+		"when in some stretch of time it sent more than RATE, and RATE for the burst (1 s) beside it. All "
+		"rules together raise one false alarm a month at most, whatever the traffic; conf/guide/alarms.md "
+		"says why, and how soon a flood is told."},
     {"store", OPTION_STRING, AT(store), .def = "/var/lib/easeswitch/ease.db", .check = store_check,
 	.help = "The SQLite file that holds all data."},
     {"flush_interval", OPTION_U32, AT(flush_interval_ms), .min = 50, .max = 60000, .unit = "ms",

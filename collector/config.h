@@ -25,6 +25,7 @@ struct collector_config {
 	struct option_list senders;
 	struct option_list agent_sources;
 	struct option_list uplinks;
+	struct option_list alarms;
 	struct option_sections users; /* struct collector_user */
 	char *run_as, *run_as_group; /* where root starts the collector, see common/privilege.h */
 	char *store;

@@ -66,6 +66,8 @@ enum ease_event_kind {
 	EASE_EVENT_BOOT_OUT_OF_ORDER = 4001, /* window/accounting_identity.c */
 	EASE_EVENT_CLOCK_WRONG = 4002,	     /* window/accounting_clock.c */
 	EASE_EVENT_CLOCK_RIGHT = 4003,
+	EASE_EVENT_ALARM = 4004, /* alarm/alarms.h */
+	EASE_EVENT_ALARM_OVER = 4005,
 };
 
 /*

@@ -25,6 +25,8 @@ event_name(int kind)
 		{EASE_EVENT_BOOT_OUT_OF_ORDER, "boot out of order"},
 		{EASE_EVENT_CLOCK_WRONG, "clock wrong"},
 		{EASE_EVENT_CLOCK_RIGHT, "clock right again"},
+		{EASE_EVENT_ALARM, "alarm"},
+		{EASE_EVENT_ALARM_OVER, "alarm over"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -479,6 +479,7 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	keys = sum_sample(acc, p, s, w, batch);
 	store_sample_row(acc, p, r->boot, s, keys, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SAMPLES);
+	accounting_show_sample(acc, p, r, keys, more > 1 ? more - 1 : 0);
 }
 
 /* Snapshots */
@@ -538,6 +539,7 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
 	a = account_of(acc, p, r, s->time_us, batch);
 	if (!a)
 		return;
+	accounting_show_counters(acc, p);
 	raise_to(&a->agent_drops, s->drops);
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);

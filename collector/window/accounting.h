@@ -30,6 +30,7 @@
 #include "collector/record.h"
 #include "collector/store/store.h"
 #include "collector/window/agent_identity.h"
+#include "collector/window/sample_watch.h"
 #include "collector/window/uplinks.h"
 #include "collector/window/window.h"
 #include "common/clock.h"
@@ -134,6 +135,20 @@ void accounting_set_sources(struct accounting *acc, const struct agent_source_ru
 /* Sets which ports are no edge ports whatever their states say, from their next states on; borrowed until the
  * next call. */
 void accounting_set_uplinks(struct accounting *acc, const struct uplink_rules *rules);
+
+/* Sets who is told of each sample that counts, and of counters. */
+void accounting_set_watch(struct accounting *acc, const struct sample_watch *watch);
+
+/* Adds an event of the collector's own about an agent; text is cut to EASE_EVENT_TEXT - 1 octets. Without room it is
+ * counted (accounting.lost_store_rows). */
+struct accounting_event {
+	enum ease_event_kind kind;
+	int64_t agent;	   /* its number in the store; one that is not in memory has no boot */
+	uint32_t if_index; /* 0: none */
+	uint64_t time_us;
+};
+void accounting_add_own_event(struct accounting *acc, struct store_batch *batch, const struct accounting_event *event,
+    const char *text);
 
 /* Returns true if records of that agent from that source will be accepted. who needs agent_id,
  * sender, source and loose_numbers. */

@@ -36,9 +36,10 @@ accounting_note_clock(struct accounting *acc, uint64_t received_us)
 static void
 tell(struct accounting *acc, const struct agent *a, struct store_batch *batch)
 {
-	struct store_event *row = store_batch_add(batch, STORE_EVENTS);
+	const struct accounting_event event = {.kind = a->clock.offset_us == 0 ? EASE_EVENT_CLOCK_RIGHT : EASE_EVENT_CLOCK_WRONG,
+	    .agent = a->row.id, .time_us = acc->received_us};
 	double behind_s = (double)a->clock.offset_us / 1e6, off_s = fabs(behind_s);
-	char how[sizeof(row->text)];
+	char how[EASE_EVENT_TEXT];
 
 	snprintf(how, sizeof(how), off_s < DAYS_FROM_S ? "%.1f s %s" : "%.0f days %s",
 	    off_s < DAYS_FROM_S ? off_s : off_s / 86400, behind_s > 0 ? "behind" : "ahead");
@@ -48,14 +49,7 @@ tell(struct accounting *acc, const struct agent *a, struct store_batch *batch)
 		log_warn_limited(ROOM,
 		    "the clock of the agent at %s is %s: what it sends is stamped by its reception; set it, best by"
 		    " NTP", a->row.address, how);
-	if (!row) {
-		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
-		return;
-	}
-	*row = (struct store_event){.time_us = acc->received_us, .agent = a->row.id, .boot = a->row.boot,
-	    .kind = a->clock.offset_us == 0 ? EASE_EVENT_CLOCK_RIGHT : EASE_EVENT_CLOCK_WRONG};
-	if (a->clock.offset_us != 0)
-		memcpy(row->text, how, sizeof(row->text));
+	accounting_add_own_event(acc, batch, &event, a->clock.offset_us == 0 ? "" : how);
 }
 
 void

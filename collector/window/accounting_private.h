@@ -18,6 +18,7 @@ struct accounting {
 	uint64_t forget_us;
 	struct agent_source_rules sources;
 	struct uplink_rules uplinks;
+	struct sample_watch watch;
 	struct inventory inventory;
 	struct window_table *windows;
 	uint64_t notification; /* counts notifications */
@@ -129,6 +130,13 @@ void accounting_tell_odd_times(const struct agent *a, int64_t moved_us, uint64_t
  * agent says it. An event and a line of the log tell when a clock is found wrong, or right again. */
 int64_t accounting_judge_clock(struct accounting *acc, struct agent *a, uint64_t newest_us,
     struct store_batch *batch);
+
+/* accounting_watch.c */
+
+/* Tell who watches. missing: samples of the port that were found missing with this one. */
+void accounting_show_sample(const struct accounting *acc, const struct port *p, const struct ease_record *r,
+    const struct frame_keys *keys, uint64_t missing);
+void accounting_show_counters(const struct accounting *acc, const struct port *p);
 
 /* accounting_flush.c */
 
