@@ -235,7 +235,7 @@ set_up(enum links_numbers numbers)
 	ck_assert_int_eq(hal_start(hal), 0);
 	ck_assert_int_eq(sampling_create(hal, &options, &sink, &sampling), 0);
 	ck_assert_int_eq(packer_create(1400, &out, &packer), 0);
-	ck_assert_int_eq(sflow_export_create(&(struct sflow_export_options){.collector = address,
+	ck_assert_int_eq(sflow_export_create(&(struct sflow_export_options){.collectors = &(char *){address}, .n_collectors = 1,
 	    .clock = &year, .lost = lost}, &sflow, error, sizeof(error)), 0);
 	ck_assert_int_eq(standard_monitor_create(&(struct standard_monitor_options){.hal = hal,
 	    .clock = &year, .push = push}, &monitor), 0);

@@ -306,7 +306,7 @@ open_run(struct run *run, const struct agent_config *config, char *error)
 	    .defaults = {.enabled = true, .mean_skip = 2, .header_octets = 64, .edge = true}};
 	const struct sampling_sink sink = {run, take_sample};
 	const struct packer_sink out = {run, push, lost};
-	const struct sflow_export_options sflow = {.collector = "127.0.0.1:9",
+	const struct sflow_export_options sflow = {.collectors = &(char *){(char[]){"127.0.0.1:9"}}, .n_collectors = 1,
 	    .clock = &clock_system};
 	struct hal_device *device;
 	int rc = emulated_create(&emulated, &device, error, ERROR_TEXT);
