@@ -132,16 +132,20 @@ sflow_export_create(const struct sflow_export_options *options, struct sflow_exp
 	struct sflow_export *e = calloc(1, sizeof(*e));
 	int rc;
 
-	if (e == NULL)
+	if (e == NULL) {
+		snprintf(error, error_size, "sFlow: %s", strerror(ENOMEM));
 		return -ENOMEM;
+	}
 	e->options = *options;
 	e->stats = (struct stat_set){stat_names, SFLOW_EXPORT_N_STATS, e->values};
 	e->start_us = clock_mono_us(options->clock);
 	e->sources = calloc(HAL_MAX_PORTS, sizeof(*e->sources));
-	rc = e->sources == NULL ? -ENOMEM : 0;
-	snprintf(error, error_size, "sFlow: %s", strerror(ENOMEM));
-	if (rc == 0)
+	if (e->sources == NULL) {
+		snprintf(error, error_size, "sFlow: %s", strerror(ENOMEM));
+		rc = -ENOMEM;
+	} else {
 		rc = open_outs(e, options, error, error_size);
+	}
 	if (rc == 0 && options->agent_address != NULL && options->agent_address[0] != '\0' &&
 	    !parse_agent(options->agent_address, &e->agent)) {
 		snprintf(error, error_size, "sflow_agent_address: %s: %s", options->agent_address, strerror(EINVAL));
