@@ -336,6 +336,24 @@ on_error_source(void *ctx, const struct ease_error_source *source)
 }
 
 static void
+on_drop(void *ctx, const struct ease_drop *drop)
+{
+	struct agent *agent = ctx;
+
+	if (agent->sflow != NULL)
+		sflow_export_drop(agent->sflow, drop);
+}
+
+static void
+on_drops_untold(void *ctx, uint32_t if_index, uint64_t n)
+{
+	struct agent *agent = ctx;
+
+	if (agent->sflow != NULL)
+		sflow_export_drops_untold(agent->sflow, if_index, n);
+}
+
+static void
 publish_tables(struct agent *agent)
 {
 	sampling_publish(agent->sampling);
@@ -658,6 +676,8 @@ start_device(struct agent *agent)
 	    .port = on_port,
 	    .new_address = on_new_address,
 	    .error_source = on_error_source,
+	    .drop = on_drop,
+	    .drops_untold = on_drops_untold,
 	    .alarm = on_alarm,
 	    .ended = on_ended,
 	};

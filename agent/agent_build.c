@@ -125,6 +125,8 @@ create_linux(const struct agent_config *config, const struct state *state,
 	    .sampling = config->sampling,
 	    .ifindex = config->ifindex,
 	    .read_only = !config->allow_set,
+	    .drops_per_s = config->drops ? config->drops_per_s : 0,
+	    .drops_kept_octets = config->header_octets,
 	    .kept = kept,
 	    .clock = &clock_system,
 	};
@@ -458,7 +460,9 @@ agent_check(const struct agent_config *config, FILE *picture, char *error, size_
 	if (rc == 0 && config->device == AGENT_DEVICE_EMULATED)
 		rc = emulated_check(&emulated, picture, error, error_size);
 	if (rc == 0 && config->device == AGENT_DEVICE_LINUX)
-		rc = linux_check(&(struct linux_config){.clock = &clock_system}, picture, error, error_size);
+		rc = linux_check(&(struct linux_config){.clock = &clock_system,
+				       .drops_per_s = config->drops ? config->drops_per_s : 0},
+		    picture, error, error_size);
 	if (rc == 0 && config->device == AGENT_DEVICE_SONIC)
 		rc = sonic_check(&sonic, error, error_size);
 	if (rc < 0 && error[0] == '\0')

@@ -105,6 +105,13 @@ const struct option_row agent_options[] = {
     {.name = "skip_by_speed", .type = OPTION_BOOL, AT(skip_by_speed), .def = "true",
 	.help = "linux: the mean skip of a port is its speed in Mb/s, at least 100, until a manager "
 		"sets another; mean_skip applies to ports of unknown speed"},
+    {.name = "drops", .type = OPTION_BOOL, AT(drops), .def = "false",
+	.help = "linux: report each packet that the kernel or a switch chip drops, as an event of sFlow to "
+		"sflow_collector: its first octets, where it came in, why, and which function or trap "
+		"dropped it. Only one program of a machine can have the kernel's drop monitor"},
+    {.name = "drops_per_s", .type = OPTION_U32, AT(drops_per_s), .min = 1, .max = 100000, .unit = "1/s",
+	.def = "100",
+	.help = "linux: the most dropped packets that are reported; further ones are only counted, by port"},
     {.name = "trap_port", .type = OPTION_U32, AT(trap_port), .min = 1, .max = 65535,
 	.def = "162", .help = "linux, sonic: the UDP port to which this machine's snmpd sends "
 			      "notifications. The agent does not sample these, nor what it sends "
@@ -251,6 +258,12 @@ check_pairs(const char *file, const struct agent_config *config, char *error, si
 		print_place(file, "board", place, sizeof(place));
 		snprintf(error, error_size,
 		    "%san emulated device needs a board file; set board, or device = linux",
+		    place);
+		return -EINVAL;
+	}
+	if (config->drops && !agent_config_has_sflow(config)) {
+		print_place(file, "drops", place, sizeof(place));
+		snprintf(error, error_size, "%strue needs sflow_collector, for dropped packets are reported by sFlow",
 		    place);
 		return -EINVAL;
 	}

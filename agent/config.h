@@ -34,6 +34,8 @@ struct agent_config {
 	int ifindex;  /* enum links_numbers */
 	bool allow_set;
 	bool skip_by_speed;
+	bool drops;
+	uint32_t drops_per_s;
 	uint32_t trap_port;
 	/* sonic */
 	char *sonic_database_config;

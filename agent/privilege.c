@@ -58,6 +58,12 @@ sets_linux(const struct agent_config *config)
 }
 
 static bool
+tells_drops(const struct agent_config *config)
+{
+	return config->device == AGENT_DEVICE_LINUX && config->drops;
+}
+
+static bool
 listens_live(const struct agent_config *config)
 {
 	return config->device == AGENT_DEVICE_EMULATED && config->capture &&
@@ -118,6 +124,10 @@ static const struct need needs[] = {
 	"the agent counts their frames but takes no samples"},
     {sets_linux, {CAP_NET_ADMIN}, 1, FOR_LIFE, "SET of the kernel's settings (ifAdminStatus, ifAlias, "
 	"flow control, ageing, static addresses)", "these objects are notWritable"},
+    {tells_drops, {CAP_NET_ADMIN}, 1, FOR_LIFE, "starting and stopping the kernel's drop monitor",
+	"the agent does not report dropped packets"},
+    {tells_drops, {CAP_SYS_ADMIN}, 1, AT_START, "joining the kernel's drop monitor, before anything is received",
+	"the agent does not report dropped packets, unless the kernel is from before 12/2023"},
     {listens_live, {CAP_NET_RAW}, 1, AT_START, "a live interface as input",
 	"the agent does not start"},
     {socket_is_closed, {CAP_DAC_OVERRIDE}, 1, IN_RESERVE,

@@ -193,6 +193,20 @@ struct ease_state {
 	uint8_t sampled_by;  /* enum ease_sampled_by */
 };
 
+/* A packet that the device dropped. Unlike a sample it stands for itself alone. Texts are NUL-terminated, borrowed,
+ * and "" where they are not known. */
+struct ease_drop {
+	uint32_t if_index; /* the port where it came in; 0: not known, or the device made it */
+	uint64_t time_us;
+	uint32_t reason; /* number of sFlow's discarded-packet events */
+	const char *detail; /* the kernel's name of the reason, or a switch chip's trap */
+	const char *place;  /* the kernel's function that dropped it */
+	const char *group;  /* of the chip's trap */
+	uint32_t frame_octets; /* on the wire: with padding and FCS */
+	uint16_t kept_octets;
+	const uint8_t *header; /* borrowed; first octet of the destination MAC */
+};
+
 struct ease_address {
 	uint32_t if_index;
 	uint64_t time_us;

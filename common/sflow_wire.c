@@ -523,10 +523,11 @@ put_if(struct wbuf *w, const struct sflow_if *interface, bool expanded)
 		wbuf_be32(w, interface->value);
 }
 
+static const uint8_t zeros[3];
+
 static void
 put_header(struct wbuf *w, const struct sflow_flow *flow)
 {
-	static const uint8_t padding[3];
 	size_t record = begin_opaque(w, FLOW_HEADER);
 
 	wbuf_be32(w, flow->header_protocol);
@@ -534,7 +535,7 @@ put_header(struct wbuf *w, const struct sflow_flow *flow)
 	wbuf_be32(w, flow->stripped_octets);
 	wbuf_be32(w, flow->kept_octets);
 	wbuf_put(w, flow->header, flow->kept_octets);
-	wbuf_put(w, padding, padded(flow->kept_octets) - flow->kept_octets);
+	wbuf_put(w, zeros, padded(flow->kept_octets) - flow->kept_octets);
 	end_opaque(w, record);
 }
 
@@ -638,6 +639,53 @@ sflow_add_flow(struct sflow_writer *w, const struct sflow_flow *flow)
 	if (flow->has_switch)
 		put_switch(out, flow);
 	put_way(out, &flow->way);
+	return close_sample(w, before, sample);
+}
+
+static void
+put_text(struct wbuf *w, const struct sflow_text *text)
+{
+	uint32_t n = text->n < SFLOW_TEXT_MAX ? text->n : SFLOW_TEXT_MAX;
+
+	wbuf_be32(w, n);
+	wbuf_put(w, text->octets, n);
+	wbuf_put(w, zeros, padded(n) - n);
+}
+
+static void
+put_texts(struct wbuf *w, enum flow_record format, const struct sflow_text *first, const struct sflow_text *second)
+{
+	size_t record = begin_opaque(w, format);
+
+	put_text(w, first);
+	if (second)
+		put_text(w, second);
+	end_opaque(w, record);
+}
+
+int
+sflow_add_discard(struct sflow_writer *w, const struct sflow_flow *flow, const struct sflow_discard *d)
+{
+	bool has_function = d->function.n > 0, has_trap = d->trap.n > 0, has_cause = d->cause.n > 0;
+	struct wbuf *out = &w->out;
+	size_t before = out->len;
+	size_t sample = begin_opaque(out, FORMAT_DISCARD);
+
+	wbuf_be32(out, flow->sequence);
+	put_source(out, &flow->source, true);
+	wbuf_be32(out, flow->drops);
+	wbuf_be32(out, flow->input.value);
+	wbuf_be32(out, flow->output.value);
+	wbuf_be32(out, flow->reason);
+	wbuf_be32(out, (uint32_t)flow->has_header + has_function + has_trap + has_cause);
+	if (flow->has_header)
+		put_header(out, flow);
+	if (has_function)
+		put_texts(out, FLOW_FUNCTION, &d->function, NULL);
+	if (has_trap)
+		put_texts(out, FLOW_HW_TRAP, &d->group, &d->trap);
+	if (has_cause)
+		put_texts(out, FLOW_LINUX_REASON, &d->cause, NULL);
 	return close_sample(w, before, sample);
 }
 

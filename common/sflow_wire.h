@@ -157,6 +157,7 @@ struct sflow_discard {
 	struct sflow_text cause;       /* extended_linux_drop_reason */
 };
 
+enum { SFLOW_TEXT_MAX = 64 }; /* of extended_function; the others may be as long here */
 enum { SFLOW_UNREAD_MAX = 16 };
 
 enum sflow_kind { SFLOW_FLOW, SFLOW_COUNTERS, SFLOW_DISCARD, SFLOW_OTHER };
@@ -212,6 +213,9 @@ void sflow_begin(struct sflow_writer *w, void *octets, size_t limit,
  * form is only for indices that fit it (below). 0, or -EMSGSIZE and the datagram is unchanged. */
 int sflow_add_flow(struct sflow_writer *w, const struct sflow_flow *flow);
 int sflow_add_counters(struct sflow_writer *w, const struct sflow_counters *counters);
+/* The same for an event of a discarded packet. Of the flow it has sequence, source, drops, reason, input, output and
+ * the header. Texts that are there become records; each takes up to SFLOW_TEXT_MAX octets of a longer text. */
+int sflow_add_discard(struct sflow_writer *w, const struct sflow_flow *flow, const struct sflow_discard *discard);
 
 /* True if the indices fit the compact form: 24 bits of source, 30 of interface. */
 bool sflow_source_fits_compact(const struct sflow_source *source);

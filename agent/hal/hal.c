@@ -441,6 +441,20 @@ hal_report_samples_lost(struct hal *hal, uint32_t if_index, uint32_t n)
 		hal->listener.samples_lost(hal->listener.ctx, if_index, n);
 }
 
+void
+hal_report_drop(struct hal *hal, const struct ease_drop *drop)
+{
+	if (hal->listener.drop != NULL)
+		hal->listener.drop(hal->listener.ctx, drop);
+}
+
+void
+hal_report_drops_untold(struct hal *hal, uint32_t if_index, uint64_t n)
+{
+	if (hal->listener.drops_untold != NULL)
+		hal->listener.drops_untold(hal->listener.ctx, if_index, n);
+}
+
 /* The ports that came and left are told by what the list has, whichever of them was reported. */
 void
 hal_report_port_changed(struct hal *hal, uint32_t if_index)

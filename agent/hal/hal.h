@@ -367,6 +367,11 @@ struct hal_listener {
 	void (*new_address)(void *ctx, const struct ease_address *address);
 	/* A bad frame arrived. The row is that of its source and counts this frame. */
 	void (*error_source)(void *ctx, const struct ease_error_source *source);
+	/* The device dropped a packet and tells of it. */
+	void (*drop)(void *ctx, const struct ease_drop *drop);
+	/* It dropped n packets more that it does not tell of, for lack of room or by a limit, which had come in at
+	 * the port; 0: where is not known. */
+	void (*drops_untold)(void *ctx, uint32_t if_index, uint64_t n);
 	/* The steady clock has reached the time that was given to hal_alarm(). */
 	void (*alarm)(void *ctx, uint64_t steady_us);
 	/* The device has reached the end of its input: an emulated board that does not loop. */

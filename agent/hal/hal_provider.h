@@ -265,6 +265,8 @@ void hal_report_samples_lost(struct hal *hal, uint32_t if_index, uint32_t n);
 void hal_report_port_changed(struct hal *hal, uint32_t if_index);
 void hal_report_new_address(struct hal *hal, const struct ease_address *address);
 void hal_report_error_source(struct hal *hal, const struct hal_error_event *event);
+void hal_report_drop(struct hal *hal, const struct ease_drop *drop);
+void hal_report_drops_untold(struct hal *hal, uint32_t if_index, uint64_t n); /* if_index 0: no port is known */
 /* A counter is half full, so the HAL reads the port's counters now. */
 void hal_report_counters_due(struct hal *hal, uint32_t if_index);
 /* The device was reset: its counters begin at 0, and the port has a discontinuity. */

@@ -9,39 +9,46 @@
 enum { TEXT_MAX = 30 }; /* of a bus or a device; longer ones are cut */
 
 static void
-copy_text(const struct nlattr *attr, char text[TEXT_MAX + 1])
+copy_text(const struct nlattr *attr, char *text, size_t max)
 {
 	size_t n = strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
 
-	if (n > TEXT_MAX)
-		n = TEXT_MAX;
+	if (n > max)
+		n = max;
 	memcpy(text, mnl_attr_get_payload(attr), n);
 	text[n] = '\0';
 }
 
-int
-devlink_parse_port(const struct nlmsghdr *message, struct devlink_port *port)
+static int
+check_command(const struct nlmsghdr *message, uint8_t command)
 {
 	const struct genlmsghdr *head = mnl_nlmsg_get_payload(message);
-	char bus[TEXT_MAX + 1] = "", device[TEXT_MAX + 1] = "";
-	struct devlink_port parsed = {0};
-	const struct nlattr *attr;
-	uint32_t index = 0;
-	int rc = 0;
 
 	if (message->nlmsg_type < NLMSG_MIN_TYPE)
 		return -ENOMSG;
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(*head))
 		return -EPROTO;
-	if (head->cmd != DEVLINK_CMD_PORT_NEW)
-		return -ENOMSG;
-	mnl_attr_for_each(attr, message, sizeof(*head)) {
+	return head->cmd == command ? 0 : -ENOMSG;
+}
+
+int
+devlink_parse_port(const struct nlmsghdr *message, struct devlink_port *port)
+{
+	char bus[TEXT_MAX + 1] = "", device[TEXT_MAX + 1] = "";
+	struct devlink_port parsed = {0};
+	const struct nlattr *attr;
+	uint32_t index = 0;
+	int rc = check_command(message, DEVLINK_CMD_PORT_NEW);
+
+	if (rc < 0)
+		return rc;
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case DEVLINK_ATTR_BUS_NAME:
-			copy_text(attr, bus);
+			copy_text(attr, bus, TEXT_MAX);
 			break;
 		case DEVLINK_ATTR_DEV_NAME:
-			copy_text(attr, device);
+			copy_text(attr, device, TEXT_MAX);
 			break;
 		case DEVLINK_ATTR_PORT_INDEX:
 			rc = attribute_u32(attr, &index);
@@ -59,5 +66,68 @@ devlink_parse_port(const struct nlmsghdr *message, struct devlink_port *port)
 	}
 	snprintf(parsed.name, sizeof(parsed.name), "%.26s/%.25s/%u", bus, device, index);
 	*port = parsed;
+	return 0;
+}
+
+/* ---- traps ---- */
+
+static int
+take_trap_counters(const struct nlattr *nest, struct devlink_trap *trap)
+{
+	const struct nlattr *attr;
+	int rc = 0;
+
+	mnl_attr_for_each_nested(attr, nest) {
+		if (rc == 0 && mnl_attr_get_type(attr) == DEVLINK_ATTR_STATS_RX_PACKETS)
+			rc = attribute_u64(attr, &trap->pkts);
+		if (rc < 0 || mnl_attr_get_type(attr) != DEVLINK_ATTR_STATS_RX_DROPPED)
+			continue;
+		rc = attribute_u64(attr, &trap->dropped_pkts);
+		trap->has_dropped = rc == 0;
+	}
+	return rc;
+}
+
+int
+devlink_parse_trap(const struct nlmsghdr *message, struct devlink_trap *trap)
+{
+	char bus[TEXT_MAX + 1] = "", device[TEXT_MAX + 1] = "";
+	int rc = check_command(message, DEVLINK_CMD_TRAP_NEW);
+	struct devlink_trap parsed = {0};
+	const struct nlattr *attr;
+	uint8_t type = DEVLINK_TRAP_TYPE_CONTROL;
+
+	if (rc < 0)
+		return rc;
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(attr)) {
+		case DEVLINK_ATTR_BUS_NAME:
+			copy_text(attr, bus, TEXT_MAX);
+			break;
+		case DEVLINK_ATTR_DEV_NAME:
+			copy_text(attr, device, TEXT_MAX);
+			break;
+		case DEVLINK_ATTR_TRAP_NAME:
+			copy_text(attr, parsed.name, DEVLINK_TRAP_MAX);
+			break;
+		case DEVLINK_ATTR_TRAP_GROUP_NAME:
+			copy_text(attr, parsed.group, DEVLINK_TRAP_MAX);
+			break;
+		case DEVLINK_ATTR_TRAP_ACTION:
+			rc = attribute_u8(attr, &parsed.action);
+			break;
+		case DEVLINK_ATTR_TRAP_TYPE:
+			rc = attribute_u8(attr, &type);
+			break;
+		case DEVLINK_ATTR_STATS:
+			rc = take_trap_counters(attr, &parsed);
+			break;
+		}
+		if (rc < 0)
+			return rc;
+	}
+	parsed.is_of_drops = type != DEVLINK_TRAP_TYPE_CONTROL;
+	snprintf(parsed.device, sizeof(parsed.device), "%s/%s", bus, device);
+	*trap = parsed;
 	return 0;
 }

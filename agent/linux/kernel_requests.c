@@ -316,8 +316,9 @@ kernel_get_driver_stats(struct kernel_requests *kernel, uint32_t kernel_index, s
 	request_driver(kernel, request, take_driver_stats, figures);
 }
 
-int
-kernel_get_devlink_ports(struct kernel_requests *kernel, netlink_handler take, void *ctx)
+static int
+dump_devlink(struct kernel_requests *kernel, uint8_t command, netlink_handler take, void *ctx,
+    int (*exchange)(struct netlink *netlink, struct nlmsghdr *request, netlink_handler take, void *ctx))
 {
 	struct nlmsghdr *request;
 	struct genlmsghdr *head;
@@ -329,9 +330,21 @@ kernel_get_devlink_ports(struct kernel_requests *kernel, netlink_handler take, v
 		return rc;
 	request = netlink_begin(&q, type, NLM_F_DUMP, sizeof(*head));
 	head = mnl_nlmsg_get_payload(request);
-	head->cmd = DEVLINK_CMD_PORT_GET;
+	head->cmd = command;
 	head->version = DEVLINK_GENL_VERSION;
-	return netlink_request_retry(kernel->generic, request, take, ctx);
+	return exchange(kernel->generic, request, take, ctx);
+}
+
+int
+kernel_get_devlink_ports(struct kernel_requests *kernel, netlink_handler take, void *ctx)
+{
+	return dump_devlink(kernel, DEVLINK_CMD_PORT_GET, take, ctx, netlink_request_retry);
+}
+
+int
+kernel_get_devlink_traps(struct kernel_requests *kernel, netlink_handler take, void *ctx)
+{
+	return dump_devlink(kernel, DEVLINK_CMD_TRAP_GET, take, ctx, netlink_request);
 }
 
 int

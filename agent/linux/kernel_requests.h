@@ -46,6 +46,8 @@ void kernel_get_driver_stats(struct kernel_requests *kernel, uint32_t kernel_ind
 /* Passes on devlink's answers about the ports of all switch chips, for devlink.h. -ENOENT: the kernel has no
  * devlink. */
 int kernel_get_devlink_ports(struct kernel_requests *kernel, netlink_handler take, void *ctx);
+/* The same about their traps. Each comes once: this is not repeated. */
+int kernel_get_devlink_traps(struct kernel_requests *kernel, netlink_handler take, void *ctx);
 /* The multicast group in which the kernel reports changes of the first three. -ENOENT. */
 int kernel_get_driver_group(struct kernel_requests *kernel, unsigned *group);
 

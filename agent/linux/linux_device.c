@@ -54,6 +54,17 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
 	"psample samples lost, by the gaps in their sequence numbers"},
     [LINUX_STAT_JUDGED_ANEW] = {"linux.judged_anew",
 	"times the forwarding of a port's frames went over from the kernel to a switch chip, or back"},
+    [LINUX_STAT_DROPS] = {"linux.drops", "dropped packets that were reported"},
+    [LINUX_STAT_DROPS_LIMITED] = {"linux.drops_limited", "dropped packets not reported because of drops_per_s"},
+    [LINUX_STAT_DROPS_LOST] = {"linux.drops_lost",
+	"dropped packets that the kernel had no room to report, in its own queue or in the agent's socket"},
+    [LINUX_STAT_DROPS_OWN] = {"linux.drops_own",
+	"dropped packets of this machine's own notifications and sFlow, not reported"},
+    [LINUX_STAT_DROPS_NO_PORT] = {"linux.drops_no_port",
+	"dropped packets that came in by no interface that is served, or that this machine made"},
+    [LINUX_STAT_DROPS_BY_CHIP] = {"linux.drops_by_chip", "of all of these, packets that a switch chip dropped"},
+    [LINUX_STAT_DROP_MONITOR_BUSY] = {"linux.drop_monitor_busy",
+	"times the kernel's drop monitor could not be had, or another program had stopped it"},
     [LINUX_STAT_PSAMPLE_OVERFLOWS] = {"linux.psample_overflows",
 	"times the kernel dropped psample samples for lack of room"},
 };
@@ -399,6 +410,12 @@ receive_drivers(struct linux_device *d)
 /* ---- the device ---- */
 
 static void
+device_stop(void *ctx)
+{
+	linux_stop_drops(ctx);
+}
+
+static void
 device_destroy(void *ctx)
 {
 	struct linux_device *d = ctx;
@@ -406,6 +423,7 @@ device_destroy(void *ctx)
 	for (size_t i = 0; i < d->links.n; i++) /* CPU shares go with their links, which stand before them */
 		linux_unsample_port(d, &d->links.ports[i]);
 	taps_close(d->taps);
+	linux_close_drops(d);
 	close_fd(d->wake_fd);
 	close_fd(d->psample_fd);
 	close_fd(d->notice_fd);
@@ -504,7 +522,9 @@ device_dispatch(void *ctx, unsigned budget)
 	}
 	if (rc >= 0 && d->reading)
 		rc = continue_reading(d);
-	return linux_dispatch_samples(d, budget) > 0 && rc == 0 ? 1 : rc;
+	if (linux_dispatch_samples(d, budget) > 0 && rc == 0)
+		rc = 1;
+	return linux_dispatch_drops(d, budget) > 0 && rc == 0 ? 1 : rc;
 }
 
 static int
@@ -535,6 +555,7 @@ device_may_change(void *ctx)
 
 static const struct hal_device_ops device_ops = {
     .kind = "linux",
+    .stop = device_stop,
     .destroy = device_destroy,
     .fd = device_fd,
     .dispatch = device_dispatch,
@@ -609,6 +630,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 		rc = open_descriptors(d, config);
 	if (rc == 0) {
 		linux_open_sampling(d, config);
+		linux_open_drops(d, config);
 		rc = read_all(d);
 	}
 	if (rc < 0)
@@ -654,6 +676,8 @@ linux_check(const struct linux_config *config, FILE *out, char *error, size_t er
 		rc = read_all(d);
 	if (rc == 0)
 		linux_print_forwarding(d, out);
+	if (rc == 0 && config->drops_per_s > 0)
+		linux_print_drops(d, out);
 	device_destroy(d);
 end:
 	if (rc < 0)

@@ -5,6 +5,7 @@
  *   counters of the driver.
  * - The bridges' notices give addresses.
  * - Samples come from eBPF programs at the ports (tap.h) or from psample (psample_filter.h).
+ * - Dropped packets come from the kernel's drop monitor (drop_monitor.h).
  * - SET of ifAdminStatus, ifAlias, flow control, the ageing time and static addresses changes the
  *   kernel's settings.
  * Reading needs no privilege. Changes and psample need CAP_NET_ADMIN; eBPF also needs CAP_BPF and
@@ -46,6 +47,8 @@ struct linux_config {
 	 * counted and not sampled, because each sample would cause another frame. */
 	uint16_t own_ports[LINUX_OWN_PORTS_MAX];
 	size_t n_own_ports;
+	uint32_t drops_per_s;	  /* dropped packets to tell of, at most; 0: the drop monitor is left alone */
+	uint32_t drops_kept_octets; /* of each */
 	int ifindex; /* enum links_numbers */
 	const struct links_name *kept; /* stable ifIndexes of earlier runs; copied */
 	size_t n_kept;

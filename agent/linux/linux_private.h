@@ -1,7 +1,7 @@
 /*
  * The state of the Linux device, shared by its files. linux_device.c creates it and receives notices;
  * linux_ports.c, linux_counters.c, linux_addresses.c, linux_vlans.c and linux_sampling.c are its facets;
- * linux_psample.c samples by psample; linux_forwarding.c judges who forwards; linux_common.c has what several of
+ * linux_psample.c samples by psample; linux_drops.c tells of dropped packets; linux_forwarding.c judges who forwards; linux_common.c has what several of
  * them need. No other file includes this.
  */
 #ifndef EASE_AGENT_LINUX_LINUX_PRIVATE_H
@@ -36,6 +36,13 @@ enum {
 	LINUX_STAT_PSAMPLE_LOST,
 	LINUX_STAT_PSAMPLE_OVERFLOWS,
 	LINUX_STAT_JUDGED_ANEW,
+	LINUX_STAT_DROPS,
+	LINUX_STAT_DROPS_LIMITED,
+	LINUX_STAT_DROPS_LOST,
+	LINUX_STAT_DROPS_OWN,
+	LINUX_STAT_DROPS_NO_PORT,
+	LINUX_STAT_DROPS_BY_CHIP,
+	LINUX_STAT_DROP_MONITOR_BUSY,
 	LINUX_N_STATS
 };
 
@@ -61,6 +68,7 @@ struct linux_device {
 	int psample_fd; /* receives psample's samples; -1: not needed yet, or not available */
 	uint16_t psample_type;
 	uint64_t psample_gap_us; /* monotonic time when gaps count as lost; 0: there are none */
+	struct linux_drops *drops; /* NULL: not asked for, or not possible */
 	char why_no_taps[LINUX_WHY_OCTETS / 2];
 	char why_not[LINUX_WHY_OCTETS]; /* why the last port, or eBPF, cannot be used */
 	uint16_t own_ports[LINUX_OWN_PORTS_MAX];
@@ -118,6 +126,16 @@ int linux_psample_by_kernel(struct linux_device *device, struct links_port *port
 void linux_psample_remove(struct linux_device *device, struct links_port *port);
 int linux_psample_set_rate(struct linux_device *device, struct links_port *port, uint32_t rate);
 int linux_dispatch_psample(struct linux_device *device, unsigned budget);
+
+/* Joins the kernel's drop monitor, while the process may. If that fails the device works without it, which is
+ * logged. */
+void linux_open_drops(struct linux_device *device, const struct linux_config *config);
+void linux_stop_drops(struct linux_device *device); /* tells of those that wait */
+void linux_close_drops(struct linux_device *device); /* stops what was started */
+/* Reports at most budget dropped packets (0: all). 1 if there are more. */
+int linux_dispatch_drops(struct linux_device *device, unsigned budget);
+/* Prints who has the drop monitor, and the traps of switch chips, for linux_check. */
+void linux_print_drops(struct linux_device *device, FILE *out);
 
 /* The device's descriptor becomes readable whenever fd is. */
 int linux_watch_fd(const struct linux_device *device, int fd);

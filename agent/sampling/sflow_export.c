@@ -16,18 +16,22 @@
 enum {
 	/* The smallest sample, of a frame header of 14 octets, takes 80 octets. */
 	MAX_OPEN_SAMPLES = SFLOW_DATAGRAM_DEFAULT / 80,
+	MAX_SOURCES = HAL_MAX_PORTS + 1, /* 0:0 is that of dropped packets without a port, as in hsflowd */
 };
 
 static const struct stat_name stat_names[SFLOW_EXPORT_N_STATS] = {
     [SFLOW_EXPORT_DATAGRAMS] = {"sflow.datagrams", "datagrams sent, one for each collector"},
     [SFLOW_EXPORT_SAMPLES] = {"sflow.samples", "flow samples sent to at least one collector"},
     [SFLOW_EXPORT_COUNTERS] = {"sflow.counters", "counter samples sent to at least one collector"},
+    [SFLOW_EXPORT_DISCARDS] = {"sflow.discards", "events of dropped packets sent to at least one collector"},
     [SFLOW_EXPORT_KERNEL_REFUSED] = {"sflow.kernel_refused", "datagrams that the kernel refused, one for each collector"},
     [SFLOW_EXPORT_SAMPLES_LOST] = {"sflow.samples_lost", "flow samples in datagrams that the kernel refused for every collector"},
+    [SFLOW_EXPORT_DISCARDS_LOST] = {"sflow.discards_lost",
+	"events of dropped packets in datagrams that the kernel refused for every collector"},
     [SFLOW_EXPORT_UNREACHABLE] = {"sflow.unreachable",
 	"times a collector's host answered that nothing listens on the port"},
     [SFLOW_EXPORT_NO_PORT] = {"sflow.no_port",
-	"samples and counters left out because there are too many ports"},
+	"samples, counters and events left out because there are too many ports"},
 };
 
 /* One data source. */
@@ -36,6 +40,7 @@ struct data_source {
 	uint32_t last_sequence; /* of the newest sample passed to sflow_export_sample */
 	uint32_t drops;
 	uint32_t counters_sequence;
+	uint32_t discards_sequence, discards_untold;
 	uint64_t discontinuity_us;
 };
 
@@ -51,7 +56,7 @@ struct sflow_export {
 	bool open;
 	struct sflow_writer writer;
 	uint32_t open_samples[MAX_OPEN_SAMPLES]; /* if_index of each */
-	unsigned n_open_samples, n_open_counters;
+	unsigned n_open_samples, n_open_counters, n_open_discards;
 	uint8_t datagram[SFLOW_DATAGRAM_DEFAULT];
 	struct stat_set stats;
 	_Atomic uint64_t values[SFLOW_EXPORT_N_STATS];
@@ -139,7 +144,7 @@ sflow_export_create(const struct sflow_export_options *options, struct sflow_exp
 	e->options = *options;
 	e->stats = (struct stat_set){stat_names, SFLOW_EXPORT_N_STATS, e->values};
 	e->start_us = clock_mono_us(options->clock);
-	e->sources = calloc(HAL_MAX_PORTS, sizeof(*e->sources));
+	e->sources = calloc(MAX_SOURCES, sizeof(*e->sources));
 	if (e->sources == NULL) {
 		snprintf(error, error_size, "sFlow: %s", strerror(ENOMEM));
 		rc = -ENOMEM;
@@ -194,7 +199,7 @@ source_of(struct sflow_export *e, uint32_t if_index)
 
 	if (source != NULL)
 		return source;
-	if (e->n_sources == HAL_MAX_PORTS) {
+	if (e->n_sources == MAX_SOURCES) {
 		stat_add(&e->stats, SFLOW_EXPORT_NO_PORT, 1);
 		return NULL;
 	}
@@ -237,7 +242,7 @@ open_datagram(struct sflow_export *e)
 	sflow_begin(&e->writer, e->datagram, sizeof(e->datagram), &e->agent, ++e->sequence,
 	    (uint32_t)(up_us / 1000));
 	e->open = true;
-	e->n_open_samples = e->n_open_counters = 0;
+	e->n_open_samples = e->n_open_counters = e->n_open_discards = 0;
 }
 
 /* No collector gets the open datagram. */
@@ -245,6 +250,7 @@ static void
 report_lost(struct sflow_export *e)
 {
 	stat_add(&e->stats, SFLOW_EXPORT_SAMPLES_LOST, e->n_open_samples);
+	stat_add(&e->stats, SFLOW_EXPORT_DISCARDS_LOST, e->n_open_discards); /* the gap in their numbers tells */
 	for (unsigned i = 0; i < e->n_open_samples; i++) {
 		struct data_source *source = find_source(e, e->open_samples[i]);
 
@@ -289,6 +295,7 @@ sflow_export_flush(struct sflow_export *e)
 	}
 	stat_add(&e->stats, SFLOW_EXPORT_SAMPLES, e->n_open_samples);
 	stat_add(&e->stats, SFLOW_EXPORT_COUNTERS, e->n_open_counters);
+	stat_add(&e->stats, SFLOW_EXPORT_DISCARDS, e->n_open_discards);
 }
 
 bool
@@ -386,6 +393,67 @@ sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
 		sflow_add_flow(&e->writer, &flow); /* an empty datagram has room for one */
 	}
 	e->open_samples[e->n_open_samples++] = sample->if_index;
+}
+
+/* ---- dropped packets ---- */
+
+static struct sflow_text
+text_of(const char *text)
+{
+	return (struct sflow_text){text, (uint32_t)strlen(text)};
+}
+
+static struct sflow_flow
+discard_of(const struct data_source *source, const struct ease_drop *drop)
+{
+	return (struct sflow_flow){
+	    .sequence = source->discards_sequence,
+	    .source = {SFLOW_SOURCE_IF, source->if_index},
+	    .drops = source->discards_untold,
+	    .input = {SFLOW_IF_INDEX, drop->if_index},
+	    .reason = drop->reason,
+	    .has_header = drop->kept_octets > 0,
+	    .header_protocol = SFLOW_ETHERNET,
+	    .frame_octets = drop->frame_octets,
+	    .stripped_octets = FRAME_FCS_OCTETS,
+	    .kept_octets = drop->kept_octets,
+	    .header = drop->header,
+	};
+}
+
+void
+sflow_export_drop(struct sflow_export *e, const struct ease_drop *drop)
+{
+	struct data_source *source = source_of(e, drop->if_index);
+	bool by_chip = drop->group[0] != '\0';
+	struct sflow_discard why = {
+	    .function = text_of(drop->place),
+	    .group = text_of(drop->group),
+	    .trap = text_of(by_chip ? drop->detail : ""),
+	    .cause = text_of(by_chip ? "" : drop->detail),
+	};
+	struct sflow_flow flow;
+
+	if (source == NULL)
+		return;
+	source->discards_sequence++;
+	flow = discard_of(source, drop);
+	open_datagram(e);
+	if (sflow_add_discard(&e->writer, &flow, &why) < 0) {
+		sflow_export_flush(e);
+		open_datagram(e);
+		sflow_add_discard(&e->writer, &flow, &why); /* an empty datagram has room for one */
+	}
+	e->n_open_discards++;
+}
+
+void
+sflow_export_drops_untold(struct sflow_export *e, uint32_t if_index, uint64_t n)
+{
+	struct data_source *source = source_of(e, if_index);
+
+	if (source != NULL)
+		source->discards_untold += (uint32_t)n;
 }
 
 /* ---- counters ---- */

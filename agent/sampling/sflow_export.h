@@ -9,6 +9,9 @@
  * drops are the numbers that were sent to no collector as sFlow. The input of a received frame is the source,
  * and so is the output of a sent frame. The uptime is that of this process.
  *
+ * Packets that the device dropped go out as discarded-packet events of the port where they came in, or of source 0:0.
+ * Such an event's number and drops are apart from those of samples; its drops are packets dropped that no event told.
+ *
  * Never waits: datagrams that the kernel refuses are counted, also by port if no collector is sent them. Runs on the main loop.
  */
 #ifndef EASE_AGENT_SFLOW_EXPORT_H
@@ -28,8 +31,10 @@ enum sflow_export_stat {
 	SFLOW_EXPORT_DATAGRAMS,
 	SFLOW_EXPORT_SAMPLES,
 	SFLOW_EXPORT_COUNTERS,
+	SFLOW_EXPORT_DISCARDS,
 	SFLOW_EXPORT_KERNEL_REFUSED,
 	SFLOW_EXPORT_SAMPLES_LOST,
+	SFLOW_EXPORT_DISCARDS_LOST,
 	SFLOW_EXPORT_UNREACHABLE,
 	SFLOW_EXPORT_NO_PORT,
 	SFLOW_EXPORT_N_STATS,
@@ -65,6 +70,9 @@ void sflow_export_port_left(struct sflow_export *e, uint32_t if_index);
 /* snapshot: of the sample's port, taken just after the sample. */
 void sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);
+/* A dropped packet; and n that no event will be sent of, which the port's next event tells (0: that of no port). */
+void sflow_export_drop(struct sflow_export *e, const struct ease_drop *drop);
+void sflow_export_drops_untold(struct sflow_export *e, uint32_t if_index, uint64_t n);
 /* port: its counters were just read. */
 void sflow_export_counters(struct sflow_export *e, const struct hal_port *port);
 

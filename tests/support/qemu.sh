@@ -1,5 +1,5 @@
 #!/bin/bash
-# tests/support/qemu.sh [-i] [-c CPUS] [-m MIB] [-n] [-r] [-t SECONDS] SCRIPT [ARGUMENT...]
+# tests/support/qemu.sh [-i] [-c CPUS] [-m MIB] [-n] [-r] [-s] [-t SECONDS] SCRIPT [ARGUMENT...]
 #
 # Runs a script of bash as root in a virtual machine with Debian's kernel, for what the kernel of the
 # machine below may lack: modules (psample, bond, team, VLANs), hooks of an older kernel, privileges
@@ -8,7 +8,8 @@
 # memory of the virtual machine and goes with it. Modules load themselves, or by modprobe. There is
 # one interface, lo; with -n a network card beside it, of Intel's sort that e1000e drives, whose cable
 # ends nowhere; with -r a switch chip, QEMU's rocker, of two ports, each with a cable to such a card. Its
-# driver, which Debian's kernel lacks, is built at first use from Debian's source, and EASE_ROCKER names it.
+# driver, which Debian's kernel lacks, is built at first use from Debian's source, and EASE_ROCKER names it;
+# so is that of netdevsim, a switch chip that is all driver, with -s, and EASE_NETDEVSIM names it.
 #
 # Prints what the script prints, and ends with its status; the script finds EASE_IN_QEMU set, and
 # EASE_BUILD, EASE_LONG as they are here. A test is one file if it begins with
@@ -25,14 +26,15 @@ export LC_ALL=C
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${EASE_BUILD:-$top/build}
 PATH=$PATH:/usr/sbin:/sbin
-cpus=1 mib=512 seconds=300 clock=() card=() chip=''
-while getopts ic:m:nrt: option; do
+cpus=1 mib=512 seconds=300 clock=() card=() chip='' simulated=''
+while getopts ic:m:nrst: option; do
 	case $option in
 	i) clock=(-icount 'shift=0,sleep=off') ;;
 	c) cpus=$OPTARG ;;
 	m) mib=$OPTARG ;;
 	n) card=(-netdev hubport,hubid=0,id=cable -device e1000e,netdev=cable) ;;
 	r) chip=rocker ;;
+	s) simulated=netdevsim ;;
 	t) seconds=$OPTARG ;;
 	*) exit 2 ;;
 	esac
@@ -106,10 +108,10 @@ if [ ! -s "$store/ready" ] || [ "$top/tests/support/qemu_init.sh" -nt "$store/re
 fi
 version=$(<"$store/ready")
 
-# ---- the driver of the switch chip: $store/rocker-VERSION.ko ----
+# ---- drivers of switch chips: $store/rocker-VERSION.ko, netdevsim-VERSION.ko ----
 
-build_rocker() {
-	local new=$store/new headers=linux-headers-$version common source=drivers/net/ethernet/rocker tree
+build_driver() { # NAME FOLDER
+	local new=$store/new headers=linux-headers-$version common source=$2 tree
 	rm -rf "$new" && mkdir -p "$new/unpacked" && cd "$new" || return 1
 	common=${headers%-*}-common
 	apt-get -q download "$headers" "$common" linux-kbuild-6.1 linux-source-6.1 || return 1
@@ -118,11 +120,14 @@ build_rocker() {
 	    tar -xJ --wildcards "linux-source-6.1/$source/*" || return 1
 	tree=$new/unpacked/usr/src
 	sed -i "s,/usr/src/,$tree/," "$tree/$headers/Makefile" || return 1
-	make -C "$tree/$headers" M="$new/linux-source-6.1/$source" CONFIG_ROCKER=m KBUILD_MODPOST_WARN=1 modules || return 1
-	mv "linux-source-6.1/$source/rocker.ko" "$store/rocker-$version.ko" && cd "$store" && rm -rf "$new"
+	make -C "$tree/$headers" M="$new/linux-source-6.1/$source" "CONFIG_${1^^}=m" KBUILD_MODPOST_WARN=1 modules || return 1
+	mv "linux-source-6.1/$source/$1.ko" "$store/$1-$version.ko" && cd "$store" && rm -rf "$new"
 }
+if [ -n "$simulated" ] && [ ! -s "$store/netdevsim-$version.ko" ]; then # a test goes without it
+	(build_driver netdevsim drivers/net/netdevsim) >"$store/log" 2>&1 9>&- || echo "no driver of netdevsim: $(tail -n 1 "$store/log")" >&2
+fi
 if [ -n "$chip" ]; then
-	[ -s "$store/rocker-$version.ko" ] || (build_rocker) >"$store/log" 2>&1 9>&- ||
+	[ -s "$store/rocker-$version.ko" ] || (build_driver rocker drivers/net/ethernet/rocker) >"$store/log" 2>&1 9>&- ||
 	    leave_out "no driver of rocker: $(tail -n 1 "$store/log")"
 	base=$((20000 + RANDOM % 20000))
 	card+=(-global rocker.len-ports=2)
@@ -145,7 +150,7 @@ trap 'exit 143' INT TERM HUP
 quoted() { printf '%q ' "$@"; }
 {
 	echo "export EASE_IN_QEMU=1 EASE_BUILD=$(quoted "$(cd "$build" && pwd)")"
-	echo "export EASE_ROCKER=$(quoted "$store/rocker-$version.ko")"
+	echo "export EASE_ROCKER=$(quoted "$store/rocker-$version.ko") EASE_NETDEVSIM=$(quoted "$store/netdevsim-$version.ko")"
 	echo "export EASE_LONG=$(quoted "${EASE_LONG:-}") LC_ALL=C HOME=/root TMPDIR=/tmp"
 	echo "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	echo "modules=$(quoted "$store/lib/modules/$version")"

@@ -418,6 +418,81 @@ START_TEST(test_options)
 }
 END_TEST
 
+/* ---- dropped packets ---- */
+
+static struct ease_drop
+drop_at(uint32_t if_index, const char *detail, const char *place, const char *group)
+{
+	return (struct ease_drop){.if_index = if_index, .reason = 265, .detail = detail, .place = place, .group = group,
+	    .frame_octets = 300, .kept_octets = 61, .header = frame};
+}
+
+static bool
+is_text(const struct sflow_text *text, const char *must_be)
+{
+	return text->n == strlen(must_be) && memcmp(text->octets, must_be, text->n) == 0;
+}
+
+START_TEST(test_drops_are_events_of_their_port)
+{
+	struct ease_drop by_kernel = drop_at(3, "QDISC_DROP", "__dev_queue_xmit", "");
+	struct ease_drop by_chip = drop_at(0, "ingress_vlan_filter", "", "l2_drops");
+	struct sflow_sample s;
+
+	sflow_export_drop(e, &by_kernel);
+	sflow_export_drops_untold(e, 3, 41);
+	sflow_export_drops_untold(e, 0, 7);
+	sflow_export_drop(e, &by_kernel);
+	sflow_export_drop(e, &by_chip);
+	sflow_export_flush(e);
+	ck_assert(receive());
+	s = next();
+	ck_assert_int_eq(s.kind, SFLOW_DISCARD);
+	ck_assert_uint_eq(s.flow.sequence, 1);
+	ck_assert_uint_eq(s.flow.drops, 0);
+	ck_assert_uint_eq(s.flow.source.index, 3);
+	ck_assert_uint_eq(s.flow.input.value, 3);
+	ck_assert_uint_eq(s.flow.reason, 265);
+	ck_assert_uint_eq(s.flow.frame_octets, 300);
+	ck_assert_uint_eq(s.flow.kept_octets, 61);
+	ck_assert_mem_eq(s.flow.header, frame, 61);
+	ck_assert(is_text(&s.discard.cause, "QDISC_DROP") && is_text(&s.discard.function, "__dev_queue_xmit"));
+	ck_assert_uint_eq(s.discard.trap.n + s.discard.group.n, 0);
+	s = next();
+	ck_assert_uint_eq(s.flow.sequence, 2);
+	ck_assert_uint_eq(s.flow.drops, 41);
+	s = next();
+	ck_assert_uint_eq(s.flow.sequence, 1);
+	ck_assert_uint_eq(s.flow.source.class + s.flow.source.index + s.flow.input.value, 0);
+	ck_assert_uint_eq(s.flow.drops, 7);
+	ck_assert(is_text(&s.discard.trap, "ingress_vlan_filter") && is_text(&s.discard.group, "l2_drops"));
+	ck_assert_uint_eq(s.discard.cause.n + s.discard.function.n, 0);
+	ck_assert_uint_eq(stat_get(sflow_export_stats(e), SFLOW_EXPORT_DISCARDS), 3);
+}
+END_TEST
+
+START_TEST(test_drops_fill_datagrams)
+{
+	char longest[200];
+	struct ease_drop drop = drop_at(3, longest, longest, "");
+	unsigned n = 0;
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	drop.kept_octets = sizeof(frame);
+	for (unsigned i = 0; i < 40; i++)
+		sflow_export_drop(e, &drop);
+	sflow_export_flush(e);
+	while (receive())
+		for (struct sflow_sample s; sflow_next(&datagram, &s) == SFLOW_OK; n++) {
+			ck_assert_uint_eq(s.flow.sequence, n + 1);
+			ck_assert_uint_eq(s.discard.cause.n, SFLOW_TEXT_MAX);
+			ck_assert_uint_eq(s.discard.function.n, SFLOW_TEXT_MAX);
+		}
+	ck_assert_uint_eq(n, 40);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -441,5 +516,7 @@ main(void)
 	tcase_add_test(tc, test_several_collectors);
 	tcase_add_test(tc, test_agent_address);
 	tcase_add_test(tc, test_options);
+	tcase_add_test(tc, test_drops_are_events_of_their_port);
+	tcase_add_test(tc, test_drops_fill_datagrams);
 	return suite_run(suite);
 }

@@ -1,0 +1,183 @@
+#!/bin/bash
+# Dropped packets of a real kernel, in a virtual machine: frames of known number that a bridge's VLAN filter drops, that
+# go to an address nobody has, that a full queue has no room for, whose TTL runs out, that nobody listens to. Each is
+# reported once, with reason, port and place, or counted as not sent; and the drop monitor is shared as its one owner
+# wants. Then netdevsim, of whose traps as many packets are reported as devlink counts. Prints PASS, FAIL or SKIP lines; exit 1 if
+# one failed.
+[ -n "${EASE_LONG:-}" ] || { echo 'SKIP drops: a virtual machine whose kernel has the drop monitor: tests/run --long'; exit 0; }
+[ -n "${EASE_IN_QEMU:-}" ] || exec "$(dirname "$0")/../../support/qemu.sh" -s -m 768 -t 800 "$0"
+. "$(dirname "$0")/../../support/rig.sh"
+modprobe -a drop_monitor bridge 8021q sch_tbf || { fail 'modules' 'they do not load'; exit 1; }
+
+# ---- two ports of a bridge, and one that routes; whoever sends is behind each ----
+
+for i in 1 2 3; do
+	ip link add "p$i" type veth peer name "h$i"
+	for link in "p$i" "h$i"; do
+		echo 1 >"/proc/sys/net/ipv6/conf/$link/disable_ipv6"
+		ip link set "$link" arp off
+		ip link set "$link" up
+	done
+done
+ip link add br0 type bridge vlan_filtering 1 mcast_snooping 0
+echo 1 >/proc/sys/net/ipv6/conf/br0/disable_ipv6
+ip link set p1 master br0
+ip link set p2 master br0
+ip link set br0 up
+bridge link set dev p2 flood off
+bridge fdb add 02:00:00:00:00:22 dev p2 master static vlan 1
+tc qdisc replace dev p2 root tbf rate 8kbit burst 1600 limit 3000
+echo 1 >/proc/sys/net/ipv4/ip_forward
+ip address add 10.8.0.1/24 dev p3
+ip route add 10.99.0.0/24 dev p3
+ip neighbour add 10.8.0.2 lladdr 02:00:00:00:00:33 dev p3 nud permanent
+
+frames() { # INTERFACE NUMBER TO-MAC TTL TO-IP [VLAN]: UDP to port 9
+	perl -e 'my ($name, $n, $mac, $ttl, $ip, $vlan) = @ARGV;
+	    socket(my $s, 17, 3, 0) or die "socket: $!";
+	    open my $f, "<", "/sys/class/net/$name/ifindex" or die; chomp(my $index = <$f>);
+	    my $payload = "x" x 400;
+	    my $udp = pack("nnnn", 5000, 9, 8 + length $payload, 0) . $payload;
+	    my @head = (0x4500, 20 + length $udp, 1, 0, $ttl << 8 | 17, 0, unpack("n2", pack("C4", 10, 8, 0, 2)),
+		unpack("n2", pack("C4", split /\./, $ip)));
+	    my $sum = 0; $sum += $_ for @head; $sum = ($sum & 0xffff) + ($sum >> 16) for 1 .. 2; $head[5] = 0xffff - $sum;
+	    my $frame = pack("H12H12", $mac =~ s/://gr, "020000000044") . ($vlan ? pack("nn", 0x8100, $vlan) : "") .
+		pack("n", 0x0800) . pack("n10", @head) . $udp;
+	    send($s, $frame, 0, pack("SnlSCCa8", 17, 0x0800, $index, 0, 0, 6, "")) or die "send: $!" for 1 .. $n' "$@"
+}
+
+# ---- the system ----
+
+rig_new
+sflow_port=$(free_port)
+printf 'sflow_listen = {"127.0.0.1:%s"}\n' "$sflow_port" >>"$rig/collector.conf"
+start_agent() { # [LINE...]
+	{
+		cat <<-END
+			device = linux
+			sampling = none
+			drops = true
+			counters_interval_s = 1
+			trap_port = $trap_port
+			sflow_collector = "127.0.0.1:$sflow_port"
+			sflow_agent_address = "192.0.2.42"
+			agentx_socket = "unix:$rig/agentx/master"
+			state_dir = "$rig/agent"
+			run_as = root
+		END
+		printf '%s\n' "$@"
+	} >"$rig/agent.conf"
+	: >"$rig/agent.log"
+	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
+	agent_pid=$!
+	disown "$agent_pid" # or bash reports its end
+	wait_for 15 grep -q "${begun:-dropped packets are reported}" "$rig/agent.log"
+}
+check() { "$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1 | grep 'dropped packets'; }
+drops() { easetop drops --last all --top 1000 --format json "$@" 2>/dev/null; }
+told() { # PORT: of each reason how many
+	drops --by reason --port "$(<"/sys/class/net/$1/ifindex")" |
+	    jq -r '.rows[] | select(.reason != null) | "\(.reason): \(.packets)"' | sort
+}
+places() { drops --by place --port "$(<"/sys/class/net/$1/ifindex")" | jq -r '[.rows[].place // empty] | sort | join(" ")'; }
+new_collector() {
+	rig_end "$collector_pid"
+	rm -f "$rig"/ease.db*
+	: >"$rig/collector.log"
+	rig_collector
+}
+tells() { [ "$(told "$1" | paste -sd,)" = "$2" ]; }
+same() { # NAME PORT MUST-BE
+	wait_for 8 tells "$2" "$3"
+	expect "$1" "$(told "$2" | paste -sd,)" "$3"
+	[ "$(told "$2" | paste -sd,)" = "$3" ] || echo "    places: $(places "$2")"
+}
+stat_of() { sed -n "s/.*$1 \([0-9]*\).*/\1/p" "$rig/agent.log" | tail -n 1; }
+
+rig_snmpd && rig_collector && start_agent 'drops_per_s = 100000' || { fail 'start' 'a daemon did not come up'; exit 1; }
+frames h1 31 ff:ff:ff:ff:ff:ff 9 10.8.0.9 77
+frames h1 23 02:00:00:00:00:99 9 10.8.0.9
+frames h1 60 02:00:00:00:00:22 9 10.8.0.9
+full=$(tc -s qdisc show dev p2 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -n 1)
+frames h3 17 "$(</sys/class/net/p3/address)" 1 10.99.0.1
+frames h3 13 "$(</sys/class/net/p3/address)" 9 10.8.0.1
+expect 'the queue was full' "$([ "${full:-0}" -ge 10 ] && echo yes)" yes
+same 'at the bridge: a filtered VLAN, an unknown address, a full queue' p1 \
+    "ingress VLAN filter: 31,traffic shaping: $full,unknown, layer 2: 23" # 6.1 gives the second no reason
+same 'at the router: nobody listens, TTL' p3 'TTL exceeded: 17,port unreachable: 13'
+expect 'by talker' "$(drops --by src --port "$(</sys/class/net/p3/ifindex)" | jq -c '[.rows[] | select(.src != null) | [.src, .packets]]')" \
+    '[["10.8.0.2",30]]'
+expect 'the places' "$(places p3)" '__udp4_lib_rcv ip_forward'
+expect 'while it runs nobody else can have it' "$(check)" \
+    'dropped packets are not reported: another program has started it, and there is one for all'
+rig_agent_stop
+expect 'at its end nothing is lost' "$(stat_of linux.drops_lost)$(stat_of linux.drops_limited)" ''
+expect 'at its end the monitor is free' "$(check)" "dropped packets: the kernel's drop monitor is free"
+
+# ---- a limit; an agent that was killed; somebody else's monitor ----
+
+new_collector && start_agent 'drops_per_s = 10'
+frames h3 50 "$(</sys/class/net/p3/address)" 9 10.8.0.1
+sleep 2 # the next second of the limit
+frames h3 1 "$(</sys/class/net/p3/address)" 9 10.8.0.1
+account() { drops | jq -r --argjson p "$(</sys/class/net/p3/ifindex)" '.ports[] | select(.if_index == $p) | .explained + .not_sent'; }
+whole() { [ "$(account)" = 51 ]; }
+wait_for 8 whole
+expect 'beyond the limit: what is told and what is not sent are all' "$(account)" 51
+rig_end "$agent_pid" KILL
+start_agent
+expect 'what a killed agent left is taken over' "$(grep -c 'reported: those of the kernel' "$rig/agent.log")" 1
+rig_agent_stop
+other() { # start or stop the monitor as another program does: command 3 or 4 of the family
+	perl -MSocket -e 'socket(my $s, 16, 3, 16) or die; bind($s, pack("SSLL", 16, 0, 0, 0));
+	    sub ask { my ($type, $flags, $command, $attrs) = @_; my $body = pack("CCS", $command, 2, 0) . $attrs;
+		send($s, pack("LSSLL", 16 + length $body, $type, $flags, 1, 0) . $body, 0); recv($s, my $answer, 8192, 0); $answer }
+	    my $family = ask(16, 1, 3, pack("SSa8", 12, 2, "NET_DM\0")); my $at = 20; my $id;
+	    while ($at + 4 <= length $family) { my ($n, $t) = unpack("SS", substr $family, $at); last if $n < 4;
+		$id = unpack("S", substr $family, $at + 4) if $t == 1; $at += ($n + 3) & ~3 }
+	    ask($id, 5, $ARGV[0], "")' "$1"
+}
+other 3
+begun='cannot be started' start_agent
+expect 'what another program has started is left alone' \
+    "$(grep -c 'cannot be started: another program has started it, and there is one for all; it is tried again every 30 s' "$rig/agent.log")" 1
+rig_agent_stop
+expect 'also at the end' "$(check | cut -c1-32)" 'dropped packets are not reported'
+other 4
+expect 'until that stops it' "$(check)" "dropped packets: the kernel's drop monitor is free"
+
+# ---- a chip's traps ----
+
+if [ -s "${EASE_NETDEVSIM:-}" ] && modprobe psample && insmod "$EASE_NETDEVSIM"; then
+	new_collector
+	echo '10 1' >/sys/bus/netdevsim/new_device
+	chip=netdevsim/netdevsim10
+	device_there() { ls /sys/bus/netdevsim/devices/netdevsim10/net/*/ifindex; }
+	wait_for 5 device_there
+	port=$(basename "$(echo /sys/bus/netdevsim/devices/netdevsim10/net/*)")
+	start_agent 'drops_per_s = 100000'
+	expect 'chips are reported, too' "$(grep -c 'of the kernel and of switch chips' "$rig/agent.log")" 1
+	ip link set "$port" up
+	for trap in blackhole_route ingress_vlan_filter ttl_value_is_too_small; do devlink trap set $chip trap $trap action trap; done
+	sleep 3 # it makes some packets a second of each
+	ip link set "$port" down
+	counted() { # by devlink; reasons have the names of reports
+		local trap
+		for trap in blackhole_route:'blackhole route' ingress_vlan_filter:'ingress VLAN filter' ttl_value_is_too_small:'TTL exceeded'; do
+			echo "${trap#*:}: $(devlink -j -s trap show $chip trap "${trap%%:*}" | jq '[.. | .rx? // empty | .packets? // empty] | add')"
+		done | sort
+	}
+	chips() { drops --by reason | jq -r '.rows[] | select(.reason | IN("blackhole route", "ingress VLAN filter", "TTL exceeded")) |
+	    "\(.reason): \(.packets)"' | sort; }
+	agree() { [ "$(chips)" = "$(counted)" ]; }
+	wait_for 8 agree
+	expect 'of each trap as many as devlink counts' "$(chips | paste -sd,)" "$(counted | paste -sd,)"
+	expect 'and some' "$(counted | grep -vc ': [1-9]')" 0
+	expect 'their traps' "$(drops --by reason | jq -r '[.rows[].detail // empty | select(test("_route$|_filter$|_small$"))] | sort | join(" ")')" \
+	    'blackhole_route ingress_vlan_filter ttl_value_is_too_small'
+	expect 'and in --check' "$("$build/agent/easeagentd" -c "$rig/agent.conf" --check | grep -c "trap blackhole_route of $chip: it traps them")" 1
+	rig_agent_stop
+else
+	skip 'traps of a chip' 'netdevsim could not be built or loaded'
+fi
+exit $failed
