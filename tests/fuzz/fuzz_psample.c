@@ -1,5 +1,6 @@
 /* Any octets at all as messages of psample and of ethtool's features: a sample that is taken lies within
- * its message and has a rate, and the account of its numbers never counts more lost than were passed. */
+ * its message and has a rate, what it does not tell of its way stays 0, and the account of its numbers
+ * never counts more lost than were passed. */
 #include "agent/linux/offload.h"
 #include "agent/linux/psample.h"
 #include "agent/linux/rtnl.h"
@@ -9,6 +10,17 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The queue, its depth and the delay are told apart from each other; the time is not of the way. */
+static void
+expect_known_alone(const struct ease_way *way)
+{
+	if (way->known & ~(EASE_WAY_QUEUE | EASE_WAY_DEPTH | EASE_WAY_DELAY) ||
+	    (!(way->known & EASE_WAY_QUEUE) && way->queue != 0) ||
+	    (!(way->known & EASE_WAY_DEPTH) && way->depth_octets != 0) ||
+	    (!(way->known & EASE_WAY_DELAY) && way->delay_ns != 0) || way->time_ns != 0)
+		abort();
+}
 
 static void
 parse(const struct nlmsghdr *message, struct psample_sequence *account, uint64_t *room)
@@ -23,6 +35,7 @@ parse(const struct nlmsghdr *message, struct psample_sequence *account, uint64_t
 	if (record.rate == 0 || record.octets + record.kept_octets > end ||
 	    record.octets < (const uint8_t *)message)
 		abort();
+	expect_known_alone(&record.way);
 	*room += record.number - before <= INT32_MAX ? record.number - before : 0;
 	if (psample_sequence_update(account, record.number) > *room)
 		abort();
