@@ -5,6 +5,7 @@
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
+#include <stdbool.h>
 
 #include <bpf/bpf_helpers.h>
 
@@ -19,28 +20,24 @@ struct tap_registers registers;
 
 _Static_assert((TAP_KEPT_OCTETS & (TAP_KEPT_OCTETS - 1)) == 0, "one less is a bit mask");
 
-/* Loads the next count from the shadow and returns the new count. Frames on several processors are
- * counted at the same time: the frame that lowers count from above 0 to 0 or below is the sample, and
- * frames that pass before the next count is loaded belong to the next period. */
-static __always_inline __s64
-next_count(void)
+/* Takes the sample that is due, and has the next one due as far behind it as the shadow says. False: on
+ * another processor another frame took it. */
+static __always_inline bool
+take_due(__u64 due)
 {
-	__s64 next = __sync_lock_test_and_set(&registers.shadow, 0);
-	__s64 before;
+	__u64 next;
 
-	if (next == 0)
-		return 0;
-	before = __sync_fetch_and_add(&registers.count, next);
-	if (before > 0) { /* the agent has just loaded a count itself: this one becomes the shadow */
-		__sync_fetch_and_add(&registers.count, -next);
+	if (__sync_val_compare_and_swap(&registers.due, due, TAP_NOTHING_DUE) != due)
+		return false;
+	next = __sync_lock_test_and_set(&registers.shadow, 0);
+	/* If the agent has just loaded a skip itself, this one becomes the shadow again. */
+	if (next > 0 && __sync_val_compare_and_swap(&registers.due, TAP_NOTHING_DUE, due + next) != TAP_NOTHING_DUE)
 		registers.shadow = next;
-		return before;
-	}
-	return before + next;
+	return true;
 }
 
 static __always_inline void
-copy_frame(struct __sk_buff *skb, unsigned direction, unsigned segments)
+copy_frame(struct __sk_buff *skb, unsigned direction, unsigned segments, __u64 pool)
 {
 	struct tap_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	unsigned octets = skb->len, more;
@@ -50,7 +47,7 @@ copy_frame(struct __sk_buff *skb, unsigned direction, unsigned segments)
 		return;
 	}
 	record->time_ns = bpf_ktime_get_ns();
-	record->pool = registers.pool[direction];
+	record->pool = pool;
 	record->kernel_index = skb->ifindex;
 	record->epoch = registers.epoch;
 	record->frame_octets = octets;
@@ -76,20 +73,19 @@ copy_frame(struct __sk_buff *skb, unsigned direction, unsigned segments)
 static __always_inline int
 tap(struct __sk_buff *skb, unsigned direction)
 {
-	__s64 frames = skb->gso_segs > 1 ? skb->gso_segs : 1;
-	__s64 before, left;
+	unsigned frames = skb->gso_segs > 1 ? skb->gso_segs : 1;
+	__u64 pool = __sync_fetch_and_add(&registers.pool[direction], frames) + frames;
+	__u64 passed = pool + registers.pool[!direction], due;
 
-	__sync_fetch_and_add(&registers.pool[direction], frames);
-	before = __sync_fetch_and_add(&registers.count, -frames);
-	if (before <= 0 || before > frames)
-		return TC_ACT_UNSPEC;
-	/* Done before the agent can see the sample, because the agent then fills the shadow. */
-	left = next_count();
-	copy_frame(skb, direction, frames);
 	/* A buffer of several segments may contain the next sample, too; never a third one, because only one
-	 * count was in the shadow. */
-	if (left < 0)
-		copy_frame(skb, direction, frames);
+	 * skip was in the shadow. What is next is settled before the agent can see the sample, because the agent
+	 * then fills the shadow. */
+	for (int i = 0; i < 2; i++) {
+		due = registers.due;
+		if (passed < due || !take_due(due))
+			break;
+		copy_frame(skb, direction, frames, pool);
+	}
 	return TC_ACT_UNSPEC;
 }
 

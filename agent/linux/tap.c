@@ -384,6 +384,7 @@ taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t
 		rc = map_registers(tap);
 	if (rc < 0)
 		goto fail;
+	tap->registers->due = TAP_NOTHING_DUE;
 	tap->registers->pool[TAP_IN] = pool_in;
 	tap->registers->pool[TAP_OUT] = pool_out;
 	rc = attach(tap, taps->classic);
@@ -415,22 +416,24 @@ tap_detach(struct tap *tap)
 
 /* ---- registers ---- */
 
-/* Writes the shadow first: if count runs out at this moment, the kernel's half loads the shadow itself.
- * If sampling is stalled already, the value is moved from the shadow to count. */
+/* Writes the shadow first: if the sample that is due is taken at this moment, the kernel's half has the next
+ * one due by itself. If sampling is stalled already, the skip is moved from the shadow, and begins now. */
 int
 tap_load(struct tap *tap, uint32_t skip)
 {
 	struct tap_registers *r = tap->registers;
-	__s64 empty = 0, next;
+	__u64 empty = 0, nothing = TAP_NOTHING_DUE, next;
 
-	if (!__atomic_compare_exchange_n(&r->shadow, &empty, (__s64)skip + 1, false,
+	if (!__atomic_compare_exchange_n(&r->shadow, &empty, (__u64)skip + 1, false,
 		__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return -EBUSY;
-	if (__atomic_load_n(&r->count, __ATOMIC_SEQ_CST) > 0)
+	if (!tap_is_stalled(tap))
 		return 0;
 	next = __atomic_exchange_n(&r->shadow, 0, __ATOMIC_SEQ_CST);
-	if (next != 0)
-		__atomic_store_n(&r->count, next, __ATOMIC_SEQ_CST);
+	if (next == 0)
+		return 0;
+	next += tap_pool(tap, TAP_IN) + tap_pool(tap, TAP_OUT);
+	(void)__atomic_compare_exchange_n(&r->due, &nothing, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
@@ -438,7 +441,7 @@ void
 tap_clear(struct tap *tap)
 {
 	__atomic_store_n(&tap->registers->shadow, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&tap->registers->count, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&tap->registers->due, TAP_NOTHING_DUE, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&tap->registers->epoch, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -451,7 +454,7 @@ tap_epoch(const struct tap *tap)
 bool
 tap_is_stalled(const struct tap *tap)
 {
-	return __atomic_load_n(&tap->registers->count, __ATOMIC_SEQ_CST) <= 0;
+	return __atomic_load_n(&tap->registers->due, __ATOMIC_SEQ_CST) == TAP_NOTHING_DUE;
 }
 
 uint64_t

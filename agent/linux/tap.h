@@ -1,8 +1,8 @@
 /*
  * A tap samples the frames of a port, in both directions, inside the kernel. It is a copy of the
  * program tap.bpf.c at the port's hooks with a set of registers that behave like the skip counters of
- * an EASE chip: count runs down to the next sample, shadow holds one further skip, all frames are
- * counted, and sampling stalls when count and shadow are used up. Only samples leave the kernel, through
+ * an EASE chip: one skip runs down to the next sample, shadow holds one further skip, all frames are
+ * counted, and sampling stalls when both skips are used up. Only samples leave the kernel, through
  * one ring that all taps share.
  *
  * The hooks are tcx where the kernel has it (6.6), else clsact. Nothing is pinned. At tcx the
@@ -47,9 +47,9 @@ void tap_detach(struct tap *tap);
 bool taps_clean(uint32_t kernel_index);
 
 /* Loads a skip count behind those already loaded: skip frames pass, and the next one is sampled. -EBUSY:
- * count and shadow are both in use. */
+ * two are loaded already. */
 int tap_load(struct tap *tap, uint32_t skip);
-/* Clears count and shadow. Samples from before have another epoch. */
+/* Clears both skips. Samples from before have another epoch. */
 void tap_clear(struct tap *tap);
 uint32_t tap_epoch(const struct tap *tap);
 bool tap_is_stalled(const struct tap *tap); /* nothing is loaded */

@@ -1,8 +1,9 @@
 /*
  * What the kernel's half of a tap (tap.bpf.c) and the agent's (tap.c) share: a port's registers, in
- * shared memory, and the format of a sample in the ring. The registers work like those of an EASE chip:
- * count is the number of frames until the next sample, shadow is the next value of count, and pool
- * counts the frames in each direction. Only atomic operations access count and shadow.
+ * shared memory, and the format of a sample in the ring. The registers work like those of an EASE chip, but that
+ * the one that counts down is the distance between two: the port's frames so far, which the pools count
+ * anyway, and the frame that is due next. So a frame that is not sampled costs one atomic operation, on its
+ * pool. Only atomic operations change what is shared between processors.
  */
 #ifndef EASE_AGENT_LINUX_TAP_SHARED_H
 #define EASE_AGENT_LINUX_TAP_SHARED_H
@@ -16,14 +17,16 @@ enum {
 	TAP_OUT = 1,
 };
 
+#define TAP_NOTHING_DUE ((__u64)-1)
+
 struct tap_registers {
-	/* Frames until the next sample, that one included. At 0 or below no skip is loaded, sampling is
-	 * stalled, and -count is the number of frames not sampled since. */
-	__s64 count;
-	__s64 shadow; /* the next count; 0: empty */
 	__u64 pool[2]; /* frames by direction, whether they were sampled or not */
-	__u64 lost;  /* samples for which the ring had no room */
-	__u32 epoch; /* set by the agent; samples of an earlier epoch do not belong to the skips loaded now */
+	/* The frame that is sampled next: the first with which both pools together reach this.
+	 * TAP_NOTHING_DUE: no skip is loaded, and sampling is stalled. */
+	__u64 due;
+	__u64 shadow; /* how far behind due the next one is; 0: empty */
+	__u64 lost;   /* samples for which the ring had no room */
+	__u32 epoch;  /* set by the agent; samples of an earlier epoch do not belong to the skips loaded now */
 };
 
 enum tap_flags {

@@ -5,8 +5,9 @@
  * with the kernel's `tc ... action sample` (where the kernel has it, as that of tests/support/qemu.sh), and
  * with a sampler of libpcap's (a filter that takes one frame in N at random, the usual way without
  * either). The ways take turns in short rounds; what a way adds is the median of its differences to
- * the round without sampling just before, which other work on the machine leaves alone. Printed as
- * one JSON object. Needs root; works in a network namespace of its own.
+ * the round without sampling just before, which other work on the machine leaves alone. What our program adds to
+ * the hook is the median of the differences of its rounds to those of the empty program. Printed as one
+ * JSON object. Needs root; works in a network namespace of its own.
  *   bench_linux [FRAMES [SKIP [ROUNDS]]]
  */
 #include "agent/linux/netlink.h"
@@ -48,7 +49,7 @@ struct bench {
 	int empty_program; /* at no hook yet; -1: there is none */
 };
 
-enum way { WAY_NONE, WAY_HOOK, WAY_TAP, WAY_TC_SAMPLE, WAY_PCAP, N_WAYS };
+enum way { WAY_NONE, WAY_HOOK, WAY_PROGRAM, WAY_TAP, WAY_TC_SAMPLE, WAY_PCAP, N_WAYS };
 
 static void
 die(const char *what)
@@ -142,6 +143,21 @@ open_hook(struct bench *b)
 	if (link >= 0)
 		close(link);
 	return link >= 0;
+}
+
+static double
+round_with_program(struct bench *b)
+{
+	struct tap *tap;
+	double ns;
+
+	if (taps_attach(b->taps, if_nametoindex("p0"), 0, 0, &tap) < 0)
+		die("tap");
+	if (tap_load(tap, UINT32_MAX) < 0)
+		die("skip");
+	ns = round_without(b);
+	tap_detach(tap);
+	return ns;
 }
 
 static double
@@ -272,6 +288,7 @@ static const struct {
 } ways[N_WAYS] = {
     [WAY_NONE] = {"path", round_without, NULL},
     [WAY_HOOK] = {"hook", round_with_hook, open_hook},
+    [WAY_PROGRAM] = {"program", round_with_program, NULL},
     [WAY_TAP] = {"tap", round_with_tap, NULL},
     [WAY_TC_SAMPLE] = {"tc_sample", round_with_tc_sample, open_tc_sample},
     [WAY_PCAP] = {"libpcap", round_with_pcap, NULL},
@@ -280,12 +297,12 @@ static const struct {
 static void
 run(struct bench *b, unsigned rounds)
 {
-	static double ns[N_WAYS][ROUNDS_MAX], adds[N_WAYS][ROUNDS_MAX];
+	static double ns[N_WAYS][ROUNDS_MAX], adds[N_WAYS][ROUNDS_MAX], over_hook[ROUNDS_MAX];
 	bool there[N_WAYS];
 
 	for (int way = 0; way < N_WAYS; way++)
 		there[way] = !ways[way].open || ways[way].open(b);
-	for (unsigned round = 0; round < rounds; round++)
+	for (unsigned round = 0; round < rounds; round++) {
 		for (int way = WAY_NONE + 1; way < N_WAYS; way++) {
 			if (!there[way])
 				continue;
@@ -293,6 +310,8 @@ run(struct bench *b, unsigned rounds)
 			ns[way][round] = ways[way].round(b);
 			adds[way][round] = ns[way][round] - ns[WAY_NONE][round];
 		}
+		over_hook[round] = ns[WAY_PROGRAM][round] - ns[WAY_HOOK][round];
+	}
 	printf("{\"bench\":\"linux_sampling\",\"frames\":%u,\"skip\":%u,\"rounds\":%u", b->frames,
 	    b->skip, rounds);
 	for (int way = 0; way < N_WAYS; way++) {
@@ -302,6 +321,8 @@ run(struct bench *b, unsigned rounds)
 		if (way != WAY_NONE)
 			printf(",\"%s_adds_ns\":%.1f", ways[way].name, median(adds[way], rounds));
 	}
+	if (there[WAY_HOOK])
+		printf(",\"program_over_hook_ns\":%.1f", median(over_hook, rounds));
 	printf(",\"samples\":%llu}\n", (unsigned long long)b->samples / rounds);
 }
 
