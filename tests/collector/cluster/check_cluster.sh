@@ -104,7 +104,7 @@ ask() { # STORE REPORT [OPTION...]
 	local store=$1
 	shift
 	"$easetop" "$@" "${range[@]}" --format json --store "$store" |
-	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?) | del(.collector, .store_work) | paths(scalars) as $p |
+	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?) | del(.collector, .store_work, .kept_since) | paths(scalars) as $p |
 	        "\($p | map(tostring) | join("."))\t\(getpath($p))"'
 }
 # To nine digits, as sums come in another order.
