@@ -6,7 +6,7 @@
 # are unit programs, tests/**/check_*.sh are scripts. One that is missing from a build fails by its name.
 
 jobs=$(nproc)
-at_once=$((5 * jobs / 2)) # tests: more than half of their time they wait for a daemon; see mostly_waits, too
+at_once=$((5 * jobs / 2)) # tests: more than half of their time they wait for a daemon
 
 # ---- counting ----
 
@@ -62,13 +62,6 @@ slowest_first() {
 	    sort -n | cut -f3
 }
 
-# Those with the word "waits" there need a fifth of a processor or less: they run beside the others and take no place.
-declare -A waiters=()
-while read -r test word; do
-	[ "$word" != waits ] || waiters[$test]=yes
-done <"$top/tests/slowest"
-mostly_waits() { [ -n "${waiters[$1]:-}" ]; } # TEST
-
 # ---- builds ----
 
 variable() { # DIR NAME: what the Makefile there calls so
@@ -122,25 +115,22 @@ expect_built() { # DIR PROGRAM...
 # ---- a pool of programs ----
 
 # Of each process: how its end is judged, its name, its log, the seconds it may take, when it began.
-declare -A running=() beside=() # those beside take no place
-place=true                      # of the next one: false for one that runs beside
+declare -A running=()
 start() { # JUDGE NAME SECONDS FOLDER LOG COMMAND...
 	local judge=$1 name=$2 limit=$3 folder=$4 log=$5
 	shift 5
-	while $place && [ $((${#running[@]} - ${#beside[@]})) -ge "$at_once" ]; do reap; done
+	while [ ${#running[@]} -ge "$at_once" ]; do reap; done
 	ran
 	mkdir -p "$(dirname "$log")"
 	(cd "$folder" && exec timeout -k 30 "$limit" "$@" >"$log" 2>&1) &
 	running[$!]="$judge|$name|$log|$limit|${EPOCHREALTIME/[.,]/}"
-	$place || beside[$!]=yes
-	place=true
 }
 reap() { # waits for the next one that ends, and judges it
 	local pid status judge name log limit began took
 	wait -n -p pid
 	status=$?
 	IFS='|' read -r judge name log limit began <<<"${running[$pid]}"
-	unset "running[$pid]" "beside[$pid]"
+	unset "running[$pid]"
 	took=$(((${EPOCHREALTIME/[.,]/} - began) / 100000))
 	took=$((took / 10)).$((took % 10))
 	seconds+=("$took $name")
@@ -194,7 +184,6 @@ start_units() { # DIR SECONDS COMMAND-PREFIX... -- PROGRAM...
 	shift
 	for program; do
 		[ -x "$top/$dir/$program" ] || continue
-		! mostly_waits "$program" || place=false
 		srcdir=$top start unit "$dir/$program" "$limit" "$top/$dir" "$top/$dir/$program.out" \
 		    ${prefix[@]+"${prefix[@]}"} "./$program"
 	done
@@ -203,7 +192,6 @@ start_scripts() { # DIR SECONDS SCRIPT...
 	local dir=$1 limit=$2 script
 	shift 2
 	for script; do
-		! mostly_waits "$script" || place=false
 		EASE_BUILD=$top/$dir start script "$dir $(basename "$script" .sh)" "$limit" "$top" \
 		    "$top/$dir/${script%.sh}.script.out" "$top/$script"
 	done
