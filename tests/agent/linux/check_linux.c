@@ -291,6 +291,7 @@ START_TEST(addresses_are_what_bridge_says)
 	ck_assert_uint_eq(rig.n_new_addresses, 0);
 
 	linux_rig_send("h1", to_all, 60, 1, 1); /* one moves from p0 to p1 */
+	linux_rig_expect_new_addresses(&rig, 1);
 	linux_rig_expect_as_bridge(&rig);
 	p1 = linux_rig_port(&rig, "p1")->if_index;
 	ck_assert_uint_eq(rig.n_new_addresses, 1);

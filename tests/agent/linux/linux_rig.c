@@ -386,6 +386,16 @@ linux_rig_expect_oper_status(struct linux_rig *rig, const char *name, uint8_t st
 	ck_abort_msg("%s: oper status %d instead of %u", name, port ? port->oper_status : 0, status);
 }
 
+void
+linux_rig_expect_new_addresses(struct linux_rig *rig, size_t n)
+{
+	for (int tries = 0; tries < WAIT_TRIES && rig->n_new_addresses < n; tries++) {
+		linux_rig_settle(rig);
+		usleep(WAIT_US);
+	}
+	ck_assert_uint_eq(rig->n_new_addresses, n);
+}
+
 /* ---- compared with bridge ---- */
 
 struct known_address {

@@ -50,6 +50,9 @@ const struct hal_port *linux_rig_port(struct linux_rig *rig, const char *name);
 void linux_rig_expect_as_ip(struct linux_rig *rig);
 void linux_rig_expect_oper_status(struct linux_rig *rig, const char *name, uint8_t status);
 
+/* So many addresses were new since the begin; the kernel's bridge may learn a frame's after it was sent. */
+void linux_rig_expect_new_addresses(struct linux_rig *rig, size_t n);
+
 /* The address table is what `bridge fdb` shows of the bridge. */
 void linux_rig_expect_as_bridge(struct linux_rig *rig);
 

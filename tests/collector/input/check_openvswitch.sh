@@ -81,6 +81,7 @@ total_given() { given_by "$@" | awk '{ n += $3 } END { print n + 0 }'; }
 counted() { rows "$@" 2>/dev/null | jq '.totals.packets'; }
 all_counted() { [ "$(counted "$@")" = "$(total_given "$@")" ]; }
 found() { rows "$@" | jq -r '.rows[] | "\(.port) \(.src) \(.packets.estimate | round)"' | sort; }
+all_arrived() { step 100; [ "$(stat sflow.samples)" -ge "$(total_given "$1")" ]; }
 stat() { sqlite3 "$rig/ease.db" "SELECT value FROM stat WHERE name = '$1'"; }
 numbers() { # AGENT FIELD: of the bridge's own numbers, over its boots
 	easetop loss --last all --agent "$1" --format json | jq "[.rows[] | select(.port == \"source 2:1000\") | .$2] | add"
@@ -114,7 +115,7 @@ vsctl del-port p3
 add_port 3 1033
 for _ in 1 2 3; do step 1000; done
 give 3 1033 2 41
-step 1000 # or it forgets what it has not sent
+wait_for 30 all_arrived 127.0.0.11 # or it forgets what it has not sent
 vsctl clear bridge br0 sflow
 samples_from 127.0.0.11 1
 give 1 1001 1 30
