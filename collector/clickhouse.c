@@ -100,8 +100,9 @@ clickhouse_ship(struct ship **ship, const struct clickhouse *c,
 static void
 print_from(const struct clickhouse *c, FILE *out, unsigned version)
 {
-	for (size_t i = 0; version < CLUSTER_VERSION &&
-	    cluster_write_migration(out, &c->place, version, i); i++)
+	bool is_ours = version == 0 || (version >= CLUSTER_FIRST_VERSION && version < CLUSTER_VERSION);
+
+	for (size_t i = 0; is_ours && cluster_write_migration(out, &c->place, i); i++)
 		fputs(";\n", out);
 }
 

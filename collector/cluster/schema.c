@@ -3,7 +3,8 @@
 #include <string.h>
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
-#define COLUMNS(array) (array), N(array)
+#define COLUMNS(array) .columns = (array), .n_columns = N(array)
+#define STORED(table) .stored = &stored_tables[table]
 
 const char *const cluster_type_names[CLUSTER_N_TYPES] = {
     [CLUSTER_U8] = "UInt8",
@@ -61,98 +62,6 @@ static const struct cluster_column cover_columns[] = {
     {"revision", CLUSTER_U64},
 };
 
-static const struct cluster_column agent_columns[] = {
-    {"agent", CLUSTER_AGENT_ID}, {"collector", CLUSTER_I64}, {"boot", CLUSTER_I64},
-    {"address", CLUSTER_TEXT}, {"first_us", CLUSTER_I64}, {"last_us", CLUSTER_I64},
-    {"last_received_us", CLUSTER_I64}, {"revision", CLUSTER_U64},
-};
-
-static const struct cluster_column port_state_columns[] = {
-    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64}, {"since_us", CLUSTER_I64},
-    {"boot", CLUSTER_I64}, {"name", CLUSTER_TEXT}, {"alias", CLUSTER_TEXT},
-    {"speed_bps", CLUSTER_I64}, {"duplex", CLUSTER_I64}, {"admin_status", CLUSTER_I64},
-    {"oper_status", CLUSTER_I64}, {"lag_parent", CLUSTER_I64}, {"edge", CLUSTER_I64},
-    {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
-};
-
-static const struct cluster_column sample_columns[] = {
-    {"agent", CLUSTER_AGENT_ID}, {"boot", CLUSTER_I64}, {"if_index", CLUSTER_I64},
-    {"sequence", CLUSTER_I64}, {"time_us", CLUSTER_I64}, {"direction", CLUSTER_I64},
-    {"input_if", CLUSTER_I64}, {"output_if", CLUSTER_I64}, {"skip", CLUSTER_I64},
-    {"mean_skip", CLUSTER_I64}, {"pool_pkts", CLUSTER_I64}, {"frame_octets", CLUSTER_I64},
-    {"src_mac", CLUSTER_TEXT_OR_NULL}, {"dst_mac", CLUSTER_TEXT_OR_NULL},
-    {"vlan", CLUSTER_I64_OR_NULL}, {"ethertype", CLUSTER_I64_OR_NULL},
-    {"src_ip", CLUSTER_TEXT_OR_NULL}, {"dst_ip", CLUSTER_TEXT_OR_NULL},
-    {"ip_proto", CLUSTER_I64_OR_NULL}, {"src_port", CLUSTER_I64_OR_NULL},
-    {"dst_port", CLUSTER_I64_OR_NULL}, {"stands_for", CLUSTER_I64},
-    {"inner_src_ip", CLUSTER_TEXT_OR_NULL}, {"inner_dst_ip", CLUSTER_TEXT_OR_NULL},
-    {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
-};
-
-/* level 1: all; 5, 60, 1440: those at the ends of windows of this length, see store/retention.h */
-static const struct cluster_column counter_columns[] = {
-    {"level", CLUSTER_U16}, {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64},
-    {"time_us", CLUSTER_I64}, {"boot", CLUSTER_I64}, {"received_us", CLUSTER_I64},
-    {"in_octets", CLUSTER_I64}, {"in_ucast", CLUSTER_I64}, {"in_mcast", CLUSTER_I64},
-    {"in_bcast", CLUSTER_I64}, {"in_discards", CLUSTER_I64}, {"in_errors", CLUSTER_I64},
-    {"out_octets", CLUSTER_I64}, {"out_ucast", CLUSTER_I64}, {"out_mcast", CLUSTER_I64},
-    {"out_bcast", CLUSTER_I64}, {"out_discards", CLUSTER_I64}, {"out_errors", CLUSTER_I64},
-    {"discontinuity_us", CLUSTER_I64}, {"samples", CLUSTER_I64}, {"last_sequence", CLUSTER_I64},
-    {"pool_in", CLUSTER_I64}, {"pool_out", CLUSTER_I64}, {"drops", CLUSTER_I64},
-    {"stalls", CLUSTER_I64}, {"stalled_pkts", CLUSTER_I64}, {"collector", CLUSTER_I64},
-    {"revision", CLUSTER_U64},
-};
-
-static const struct cluster_column resource_columns[] = {
-    {"level", CLUSTER_U16}, {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64},
-    {"time_us", CLUSTER_I64}, {"boot", CLUSTER_I64}, {"known", CLUSTER_I64},
-    {"in_events", CLUSTER_I64}, {"in_asleep_us", CLUSTER_I64}, {"out_events", CLUSTER_I64},
-    {"out_asleep_us", CLUSTER_I64}, {"charged", CLUSTER_I64}, {"pressed_episodes", CLUSTER_I64},
-    {"pressed_us", CLUSTER_I64}, {"ingress_drops", CLUSTER_I64}, {"pauses_in", CLUSTER_I64},
-    {"pauses_out", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
-};
-
-static const struct cluster_column error_source_columns[] = {
-    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64}, {"mac", CLUSTER_TEXT},
-    {"kind", CLUSTER_I64}, {"boot", CLUSTER_I64}, {"frames", CLUSTER_I64},
-    {"first_us", CLUSTER_I64}, {"last_us", CLUSTER_I64}, {"collector", CLUSTER_I64},
-    {"revision", CLUSTER_U64},
-};
-
-static const struct cluster_column account_columns[] = {
-    {"agent", CLUSTER_AGENT_ID}, {"boot", CLUSTER_I64}, {"if_index", CLUSTER_I64},
-    {"expected", CLUSTER_I64}, {"received", CLUSTER_I64}, {"duplicates", CLUSTER_I64},
-    {"reordered", CLUSTER_I64}, {"late", CLUSTER_I64}, {"agent_drops", CLUSTER_I64},
-    {"stalls", CLUSTER_I64}, {"stalled_pkts", CLUSTER_I64}, {"first_us", CLUSTER_I64},
-    {"last_us", CLUSTER_I64}, {"base_us", CLUSTER_I64_OR_NULL}, {"collector", CLUSTER_I64},
-    {"revision", CLUSTER_U64},
-};
-
-static const struct cluster_column gone_columns[] = {
-    {"agent", CLUSTER_AGENT_ID}, {"boot", CLUSTER_I64}, {"if_index", CLUSTER_I64},
-    {"samples", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
-};
-
-/* id: of the store, which orders events of the same time */
-static const struct cluster_column event_columns[] = {
-    {"agent", CLUSTER_AGENT_ID}, {"time_us", CLUSTER_I64}, {"id", CLUSTER_I64},
-    {"boot", CLUSTER_I64}, {"kind", CLUSTER_I64}, {"if_index", CLUSTER_I64},
-    {"mac", CLUSTER_TEXT_OR_NULL}, {"vlan", CLUSTER_I64_OR_NULL},
-    {"identity", CLUSTER_I64_OR_NULL}, {"text", CLUSTER_TEXT_OR_NULL}, {"collector", CLUSTER_I64},
-    {"revision", CLUSTER_U64},
-};
-
-static const struct cluster_column outage_columns[] = {
-    {"id", CLUSTER_I64}, {"since_us", CLUSTER_I64}, {"until_us", CLUSTER_I64},
-    {"kind", CLUSTER_I64}, {"samples", CLUSTER_I64_OR_NULL}, {"collector", CLUSTER_I64},
-    {"revision", CLUSTER_U64},
-};
-
-static const struct cluster_column stat_columns[] = {
-    {"name", CLUSTER_TEXT}, {"value", CLUSTER_I64}, {"collector", CLUSTER_I64},
-    {"revision", CLUSTER_U64},
-};
-
 /* host and store: names of the machine and the file, for messages; heard_us: by the collector's
  * clock */
 static const struct cluster_column collector_columns[] = {
@@ -185,14 +94,6 @@ static const struct cluster_column rolled_columns[] = {
     {"done_us", CLUSTER_U64}, {"kept_us", CLUSTER_U64}, {"revision", CLUSTER_U64},
 };
 
-static const struct cluster_column gap_columns[] = {
-    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64}, {"from_us", CLUSTER_I64},
-    {"until_us", CLUSTER_I64}, {"received_us", CLUSTER_I64}, {"in_pkts", CLUSTER_I64},
-    {"in_octets", CLUSTER_I64}, {"out_pkts", CLUSTER_I64}, {"out_octets", CLUSTER_I64},
-    {"in_cut_pkts", CLUSTER_I64}, {"in_cut_octets", CLUSTER_I64}, {"out_cut_pkts", CLUSTER_I64},
-    {"out_cut_octets", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
-};
-
 /*
  * What a collector's store has of an agent in agent_clock, agent_source and agent_refused: 0 and "" where it has
  * nothing, so that a row says when something no longer holds. refused_us: of the newest one refused.
@@ -205,70 +106,118 @@ static const struct cluster_column identity_columns[] = {
     {"revision", CLUSTER_U64},
 };
 
-/* Device names (collector/store/naming.h). Of a collector the rows of the highest version count. */
-static const struct cluster_column naming_columns[] = {
-    {"line", CLUSTER_I64}, {"version", CLUSTER_I64}, {"text", CLUSTER_TEXT}, {"collector", CLUSTER_I64},
-    {"revision", CLUSTER_U64},
-};
-
-/* As the store has them at that moment: n grows while more of the same come. */
-static const struct cluster_column discard_columns[] = {
-    {"agent", CLUSTER_AGENT_ID}, {"start_us", CLUSTER_I64}, {"if_index", CLUSTER_I64}, {"kind", CLUSTER_I64},
-    {"output_if", CLUSTER_I64}, {"reason", CLUSTER_I64}, {"detail", CLUSTER_TEXT}, {"place", CLUSTER_TEXT},
-    {"trap_group", CLUSTER_TEXT}, {"src", CLUSTER_TEXT}, {"dst", CLUSTER_TEXT}, {"n", CLUSTER_I64},
-    {"received_us", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
-};
-
 /* Tables */
 
+#define KEY(key_, time_, partition_, shard_) .key = (key_), .time = (time_), .partition = (partition_), .shard = (shard_)
+
+/* What a level is of counters and resources: 1: all; 5, 60, 1440: those at the ends of windows of this length
+ * (store/retention.h). The id of events orders those of the same time. Of device names (naming.h) the rows of a
+ * collector's highest version count. */
 const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
     [CLUSTER_KEYS] = {"keys", COLUMNS(key_columns),
-	"level, kind, start_us, agent, if_index, direction, key1, key2, collector", "start_us",
-	CLUSTER_BY_LEVEL, "agent"},
+	KEY("level, kind, start_us, agent, if_index, direction, key1, key2, collector", "start_us", CLUSTER_BY_LEVEL,
+	    "agent")},
     [CLUSTER_PORTS] = {"ports", COLUMNS(port_columns),
-	"level, start_us, agent, if_index, direction, collector", "start_us", CLUSTER_BY_LEVEL,
-	"agent"},
+	KEY("level, start_us, agent, if_index, direction, collector", "start_us", CLUSTER_BY_LEVEL, "agent")},
     [CLUSTER_FOLDED] = {"folded", COLUMNS(folded_columns),
-	"level, kind, start_us, agent, if_index, direction, collector", "start_us",
-	CLUSTER_BY_LEVEL, "agent"},
-    [CLUSTER_COVER] = {"cover", COLUMNS(cover_columns), "start_us, agent, collector", "start_us",
-	CLUSTER_BY_DAY, "agent"},
-    [CLUSTER_AGENTS] = {"agent", COLUMNS(agent_columns), "agent, collector", NULL, CLUSTER_KEPT,
-	"agent"},
-    [CLUSTER_PORT_STATES] = {"port", COLUMNS(port_state_columns),
-	"agent, if_index, since_us, collector", NULL, CLUSTER_KEPT, "agent"},
-    [CLUSTER_SAMPLES] = {"sample", COLUMNS(sample_columns),
-	"agent, boot, if_index, sequence, collector", "time_us", CLUSTER_BY_DAY, "agent"},
-    [CLUSTER_COUNTERS] = {"counter", COLUMNS(counter_columns),
-	"level, agent, if_index, time_us, collector", "time_us", CLUSTER_BY_LEVEL, "agent"},
-    [CLUSTER_RESOURCES] = {"resource", COLUMNS(resource_columns),
-	"level, agent, if_index, time_us, collector", "time_us", CLUSTER_BY_LEVEL, "agent"},
-    [CLUSTER_ERROR_SOURCES] = {"error_source", COLUMNS(error_source_columns),
-	"agent, if_index, mac, kind, collector", NULL, CLUSTER_KEPT, "agent"},
-    [CLUSTER_ACCOUNTS] = {"account", COLUMNS(account_columns), "agent, boot, if_index, collector",
-	NULL, CLUSTER_KEPT, "agent"},
-    [CLUSTER_GONE] = {"gone", COLUMNS(gone_columns), "agent, boot, if_index, collector", NULL,
-	CLUSTER_KEPT, "agent"},
-    [CLUSTER_EVENTS] = {"event", COLUMNS(event_columns), "agent, time_us, id, collector",
-	"time_us", CLUSTER_BY_MONTH, "agent"},
-    [CLUSTER_OUTAGES] = {"outage", COLUMNS(outage_columns), "collector, id", NULL, CLUSTER_KEPT,
-	"collector"},
-    [CLUSTER_STATS] = {"stat", COLUMNS(stat_columns), "collector, name", NULL, CLUSTER_KEPT,
-	"collector"},
-    [CLUSTER_COLLECTORS] = {"collector", COLUMNS(collector_columns), "collector", NULL,
-	CLUSTER_KEPT, "collector"},
-    [CLUSTER_CURSORS] = {"cursor", COLUMNS(cursor_columns), "collector, revision", "time_us",
-	CLUSTER_BY_DAY, "collector"},
-    [CLUSTER_ROLLED] = {"rolled", COLUMNS(rolled_columns), "level, collector", NULL,
-	CLUSTER_KEPT, NULL},
-    [CLUSTER_GAPS] = {"gap", COLUMNS(gap_columns), "agent, if_index, until_us, from_us, collector",
-	"until_us", CLUSTER_BY_MONTH, "agent"},
-    [CLUSTER_IDENTITIES] = {"agent_identity", COLUMNS(identity_columns), "agent, collector", NULL,
-	CLUSTER_KEPT, "agent"},
-    [CLUSTER_NAMING] = {"naming", COLUMNS(naming_columns), "collector, line", NULL, CLUSTER_KEPT, "collector"},
-    [CLUSTER_DISCARDS] = {"discard", COLUMNS(discard_columns), STORE_DISCARD_KEY ", collector", "start_us",
-	CLUSTER_BY_MONTH, "agent"},
+	KEY("level, kind, start_us, agent, if_index, direction, collector", "start_us", CLUSTER_BY_LEVEL, "agent")},
+    [CLUSTER_COVER] = {"cover", COLUMNS(cover_columns),
+	KEY("start_us, agent, collector", "start_us", CLUSTER_BY_DAY, "agent")},
+    [CLUSTER_AGENTS] = {"agent", STORED(STORE_AGENTS), KEY("agent, collector", NULL, CLUSTER_KEPT, "agent")},
+    [CLUSTER_PORT_STATES] = {"port", STORED(STORE_PORTS),
+	KEY("agent, if_index, since_us, collector", NULL, CLUSTER_KEPT, "agent")},
+    [CLUSTER_SAMPLES] = {"sample", STORED(STORE_SAMPLES),
+	KEY("agent, boot, if_index, sequence, collector", "time_us", CLUSTER_BY_DAY, "agent")},
+    [CLUSTER_COUNTERS] = {"counter", STORED(STORE_COUNTERS),
+	KEY("level, agent, if_index, time_us, collector", "time_us", CLUSTER_BY_LEVEL, "agent")},
+    [CLUSTER_RESOURCES] = {"resource", STORED(STORE_RESOURCES),
+	KEY("level, agent, if_index, time_us, collector", "time_us", CLUSTER_BY_LEVEL, "agent")},
+    [CLUSTER_ERROR_SOURCES] = {"error_source", STORED(STORE_ERROR_SOURCES),
+	KEY("agent, if_index, mac, kind, collector", NULL, CLUSTER_KEPT, "agent")},
+    [CLUSTER_ACCOUNTS] = {"account", STORED(STORE_ACCOUNTS),
+	KEY("agent, boot, if_index, collector", NULL, CLUSTER_KEPT, "agent")},
+    [CLUSTER_GONE] = {"gone", STORED(STORE_CRASH_LOST),
+	KEY("agent, boot, if_index, collector", NULL, CLUSTER_KEPT, "agent")},
+    [CLUSTER_EVENTS] = {"event", STORED(STORE_EVENTS),
+	KEY("agent, time_us, id, collector", "time_us", CLUSTER_BY_MONTH, "agent")},
+    [CLUSTER_OUTAGES] = {"outage", STORED(STORE_OUTAGES), KEY("collector, id", NULL, CLUSTER_KEPT, "collector")},
+    [CLUSTER_STATS] = {"stat", STORED(STORE_STATS), KEY("collector, name", NULL, CLUSTER_KEPT, "collector")},
+    [CLUSTER_COLLECTORS] = {"collector", COLUMNS(collector_columns),
+	KEY("collector", NULL, CLUSTER_KEPT, "collector")},
+    [CLUSTER_CURSORS] = {"cursor", COLUMNS(cursor_columns),
+	KEY("collector, revision", "time_us", CLUSTER_BY_DAY, "collector")},
+    [CLUSTER_ROLLED] = {"rolled", COLUMNS(rolled_columns), KEY("level, collector", NULL, CLUSTER_KEPT, NULL)},
+    [CLUSTER_GAPS] = {"gap", STORED(STORE_GAPS),
+	KEY("agent, if_index, until_us, from_us, collector", "until_us", CLUSTER_BY_MONTH, "agent")},
+    [CLUSTER_IDENTITIES] = {"agent_identity", COLUMNS(identity_columns),
+	KEY("agent, collector", NULL, CLUSTER_KEPT, "agent")},
+    [CLUSTER_NAMING] = {"naming", .stored = &stored_naming, KEY("collector, line", NULL, CLUSTER_KEPT, "collector")},
+    [CLUSTER_DISCARDS] = {"discard", STORED(STORE_DISCARDS),
+	KEY(STORE_DISCARD_KEY ", collector", "start_us", CLUSTER_BY_MONTH, "agent")},
 };
+
+/* Columns of either kind of table */
+
+static bool
+has_level(const struct cluster_table *table)
+{
+	return table->partition == CLUSTER_BY_LEVEL;
+}
+
+static enum cluster_type
+stored_type(const struct stored_column *column)
+{
+	bool is_text = column->form == STORED_TEXT || column->form == STORED_NAME || column->form == STORED_OCTETS;
+
+	if (column->form == STORED_AGENT)
+		return CLUSTER_AGENT_ID;
+	if (stored_may_be_null(column))
+		return is_text ? CLUSTER_TEXT_OR_NULL : CLUSTER_I64_OR_NULL;
+	return is_text ? CLUSTER_TEXT : CLUSTER_I64;
+}
+
+size_t
+cluster_n_columns(const struct cluster_table *table)
+{
+	size_t n = has_level(table) + 2; /* and collector and revision */
+
+	if (!table->stored)
+		return table->n_columns;
+	for (size_t i = 0; i < table->stored->n_columns; i++)
+		n += !table->stored->columns[i].is_local;
+	return n;
+}
+
+struct cluster_column
+cluster_column(const struct cluster_table *table, size_t i)
+{
+	size_t n = cluster_n_columns(table), at = 0, left = i - has_level(table);
+
+	if (!table->stored)
+		return table->columns[i];
+	if (has_level(table) && i == 0)
+		return (struct cluster_column){"level", CLUSTER_U16};
+	if (i + 2 >= n)
+		return i + 1 == n ? (struct cluster_column){"revision", CLUSTER_U64}
+				  : (struct cluster_column){"collector", CLUSTER_I64};
+	while (table->stored->columns[at].is_local || left-- > 0)
+		at++;
+	return (struct cluster_column){
+	    table->stored->columns[at].form == STORED_AGENT ? "agent" : table->stored->columns[at].name,
+	    stored_type(&table->stored->columns[at])};
+}
+
+enum cluster_type
+cluster_type_of(const struct cluster_table *table, const char *name, size_t n)
+{
+	for (size_t i = 0; i < cluster_n_columns(table); i++) {
+		struct cluster_column column = cluster_column(table, i);
+
+		if (strlen(column.name) == n && strncmp(column.name, name, n) == 0)
+			return column.type;
+	}
+	return CLUSTER_N_TYPES;
+}
 
 /* Names */
 
@@ -311,8 +260,8 @@ cluster_write_name(FILE *out, const struct cluster_place *place,
 void
 cluster_write_columns(FILE *out, const struct cluster_table *table)
 {
-	for (size_t i = 0; i < table->n_columns; i++)
-		fprintf(out, "%s%s", i > 0 ? ", " : "", table->columns[i].name);
+	for (size_t i = 0; i < cluster_n_columns(table); i++)
+		fprintf(out, "%s%s", i > 0 ? ", " : "", cluster_column(table, i).name);
 }
 
 void
@@ -353,9 +302,9 @@ write_local_table(FILE *out, const struct cluster_place *place, const struct clu
 	fputs("CREATE TABLE IF NOT EXISTS ", out);
 	cluster_write_name(out, place, table, true);
 	fputs(" (", out);
-	for (size_t i = 0; i < table->n_columns; i++)
-		fprintf(out, "%s%s %s", i > 0 ? ", " : "", table->columns[i].name,
-		    cluster_type_names[table->columns[i].type]);
+	for (size_t i = 0; i < cluster_n_columns(table); i++)
+		fprintf(out, "%s%s %s", i > 0 ? ", " : "", cluster_column(table, i).name,
+		    cluster_type_names[cluster_column(table, i).type]);
 	fputs(") ENGINE = ReplacingMergeTree(revision)", out);
 	write_partition(out, table);
 	fprintf(out, " ORDER BY (%s)", table->key);
@@ -376,59 +325,7 @@ write_distributed_table(FILE *out, const struct cluster_place *place,
 	fputs(")", out);
 }
 
-static void
-write_new_column(FILE *out, const struct cluster_place *place, const struct cluster_table *table,
-    bool local, const char *name)
-{
-	size_t i = 0;
-
-	while (strcmp(table->columns[i].name, name) != 0)
-		i++;
-	fputs("ALTER TABLE ", out);
-	cluster_write_name(out, place, table, local);
-	fprintf(out, " ADD COLUMN %s %s", name,
-	    cluster_type_names[table->columns[i].type]);
-}
-
-/* Each migration makes the tables from first to before end as they are today, or gives a table that an
- * earlier one made new columns. */
-static const struct {
-	enum cluster_table_id first, end;
-	const char *columns[4];
-} migrations[CLUSTER_VERSION] = {
-    {CLUSTER_KEYS, CLUSTER_GAPS, {NULL}},
-    {CLUSTER_PORTS, CLUSTER_PORTS, {"cut_pkts", "cut_octets", "cut_numbers", "w_max"}},
-    {CLUSTER_GAPS, CLUSTER_IDENTITIES, {NULL}},
-    {CLUSTER_EVENTS, CLUSTER_EVENTS, {"text"}},
-    {CLUSTER_IDENTITIES, CLUSTER_NAMING, {NULL}},
-    {CLUSTER_NAMING, CLUSTER_DISCARDS, {NULL}},
-    {CLUSTER_DISCARDS, CLUSTER_N_TABLES, {NULL}},
-};
-
-static size_t
-n_statements(unsigned migration)
-{
-	size_t n = (size_t)(migrations[migration].end - migrations[migration].first);
-
-	for (size_t i = 0; i < N(migrations[migration].columns); i++)
-		n += migrations[migration].columns[i] != NULL;
-	return n;
-}
-
-static void
-write_step(FILE *out, const struct cluster_place *place, unsigned migration, size_t i, bool local)
-{
-	enum cluster_table_id first = migrations[migration].first;
-	size_t n_tables = (size_t)(migrations[migration].end - first);
-
-	if (i >= n_tables)
-		write_new_column(out, place, &cluster_tables[first], local,
-		    migrations[migration].columns[i - n_tables]);
-	else if (local)
-		write_local_table(out, place, &cluster_tables[first + i]);
-	else
-		write_distributed_table(out, place, &cluster_tables[first + i]);
-}
+enum { N_START = 2 };
 
 static void
 write_start(FILE *out, const struct cluster_place *place, size_t i)
@@ -440,40 +337,20 @@ write_start(FILE *out, const struct cluster_place *place, size_t i)
 			     "MergeTree ORDER BY number", place->database);
 }
 
-enum { N_START = 2 };
-
 bool
-cluster_write_migration(FILE *out, const struct cluster_place *place, unsigned from_version,
-    size_t i)
+cluster_write_migration(FILE *out, const struct cluster_place *place, size_t i)
 {
-	size_t kinds = has_cluster(place) ? 2 : 1;
+	size_t kinds = has_cluster(place) ? 2 : 1, n = CLUSTER_N_TABLES * kinds;
 
-	if (i < N_START) {
+	if (i < N_START)
 		write_start(out, place, i);
-		return true;
-	}
-	i -= N_START;
-	for (unsigned v = from_version; v < CLUSTER_VERSION; v++) {
-		size_t n = n_statements(v) * kinds;
-
-		if (i < n) {
-			write_step(out, place, v, i / kinds, i % kinds == 0);
-			return true;
-		}
-		if (i == n) {
-			fprintf(out, "INSERT INTO %s.migration VALUES (%u)", place->database,
-			    v + 1);
-			return true;
-		}
-		i -= n + 1;
-	}
-	return false;
-}
-
-bool
-cluster_is_done(const char *error)
-{
-	return strstr(error, "column with this name already exists");
+	else if (i - N_START < n && (i - N_START) % kinds == 0)
+		write_local_table(out, place, &cluster_tables[(i - N_START) / kinds]);
+	else if (i - N_START < n)
+		write_distributed_table(out, place, &cluster_tables[(i - N_START) / kinds]);
+	else if (i - N_START == n)
+		fprintf(out, "INSERT INTO %s.migration VALUES (%d)", place->database, CLUSTER_VERSION);
+	return i - N_START <= n || i < N_START;
 }
 
 void

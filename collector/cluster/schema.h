@@ -1,7 +1,8 @@
 /*
  * The tables of the ClickHouse cluster, as data. The statements that create them, the lists of
- * columns for writing and reading, and the retention are derived from them. Names and meanings of
- * columns are those of the SQLite store (collector/store/schema.h) unless a row says otherwise.
+ * columns for writing and reading, and the retention are derived from them. A table that the SQLite store has, too
+ * (stored_tables.h), has the columns of that, but for its local ones, with the level before them where there is one,
+ * and behind them the collector and the revision. Others say their columns themselves.
  *
  * With the name of a cluster each server has a table X_local, and X is the Distributed table over
  * them, sharded by agent, or by collector where there is no agent. Without a name, X is the table
@@ -18,13 +19,16 @@
 #define EASE_COLLECTOR_CLUSTER_SCHEMA_H
 
 #include "collector/store/levels.h"
+#include "collector/store/stored_tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLUSTER_VERSION = 7 }; /* the newest migration */
+/* Of the tables. Those from before CLUSTER_FIRST_VERSION were never released, and are refused. A later version that
+ * gives a table new columns adds an ALTER TABLE for each to the statements that make tables. */
+enum { CLUSTER_VERSION = 7, CLUSTER_FIRST_VERSION = 7 };
 
 enum cluster_type {
 	CLUSTER_U8,
@@ -84,7 +88,8 @@ enum cluster_partition {
 
 struct cluster_table {
 	const char *name;
-	const struct cluster_column *columns; /* in the order they are written */
+	const struct stored_table *stored; /* whose columns it has; NULL: its own */
+	const struct cluster_column *columns; /* in the order they are written; the last one is revision */
 	size_t n_columns;
 	const char *key; /* ORDER BY: rows with equal keys replace each other */
 	const char *time; /* column that partitions and retention go by, or NULL */
@@ -93,6 +98,12 @@ struct cluster_table {
 };
 
 extern const struct cluster_table cluster_tables[CLUSTER_N_TABLES];
+
+/* The columns of either kind, in the order they are written. */
+size_t cluster_n_columns(const struct cluster_table *table);
+struct cluster_column cluster_column(const struct cluster_table *table, size_t i);
+/* CLUSTER_N_TYPES: it has no such column. name: n octets. */
+enum cluster_type cluster_type_of(const struct cluster_table *table, const char *name, size_t n);
 
 /* A cluster has the store's levels from LEVEL_1_MIN to before this: in keys, ports, folded, counter and resource. */
 enum { CLUSTER_LEVELS_END = LEVEL_1_D + 1 };
@@ -118,14 +129,9 @@ void cluster_write_columns(FILE *out, const struct cluster_table *table);
 void cluster_write_insert(FILE *out, const struct cluster_place *place,
     const struct cluster_table *table);
 
-/* Writes the i-th statement (from 0) of those that migrate a server from a version (0: no tables) to
- * CLUSTER_VERSION. Each may be repeated, but servers before 19 know no ADD COLUMN IF NOT EXISTS: that a
- * column is there already (cluster_is_done) is no error. False after the last one. */
-bool cluster_write_migration(FILE *out, const struct cluster_place *place, unsigned from_version,
-    size_t i);
-
-/* Whether a server refused a statement of a migration because it was done before. */
-bool cluster_is_done(const char *error);
+/* Writes the i-th statement (from 0) of those that make the tables that a server lacks. Each may be repeated. False
+ * after the last one. */
+bool cluster_write_migration(FILE *out, const struct cluster_place *place, size_t i);
 
 /* Reads a server's version, one UInt64. The table exists once any migration has begun. */
 void cluster_write_version_query(FILE *out, const struct cluster_place *place);

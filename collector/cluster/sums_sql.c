@@ -109,11 +109,11 @@ sums_sql_columns(FILE *sql, const struct sums_rows *rows)
 	const struct cluster_table *t = &cluster_tables[rows->table];
 	size_t i = 0;
 
-	while (strcmp(t->columns[i].name, "n") != 0)
+	while (strcmp(cluster_column(t, i).name, "n") != 0)
 		i++;
-	for (const char *comma = ""; strcmp(t->columns[i].name, "revision") != 0; i++) {
-		fprintf(sql, "%s%s(", comma, strcmp(t->columns[i].name, "w_max") == 0 ? "max" : "sum");
-		sums_sql_value(sql, rows, t->columns[i].name);
+	for (const char *comma = ""; strcmp(cluster_column(t, i).name, "revision") != 0; i++) {
+		fprintf(sql, "%s%s(", comma, strcmp(cluster_column(t, i).name, "w_max") == 0 ? "max" : "sum");
+		sums_sql_value(sql, rows, cluster_column(t, i).name);
 		fputs(")", sql);
 		comma = ", ";
 	}

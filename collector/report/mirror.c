@@ -204,21 +204,12 @@ mirror_write_agents(FILE *sql, const struct query *query)
 struct filling {
 	struct query *query;
 	const struct mirror_table *table;
+	char columns[MIRROR_COLUMNS_TEXT];
 	enum cluster_type types[MIRROR_COLUMNS_MAX];
 	bool is_octets[MIRROR_COLUMNS_MAX]; /* addresses that are never NULL */
 	size_t n_types, n_rows;
 	sqlite3_stmt *insert;
 };
-
-static enum cluster_type
-type_of(const struct cluster_table *table, const char *name, size_t len)
-{
-	for (size_t i = 0; i < table->n_columns; i++)
-		if (strlen(table->columns[i].name) == len &&
-		    strncmp(table->columns[i].name, name, len) == 0)
-			return table->columns[i].type;
-	return CLUSTER_N_TYPES;
-}
 
 static bool
 is_octets(const char *name, size_t len)
@@ -234,15 +225,15 @@ is_octets(const char *name, size_t len)
 static void
 find_types(struct filling *f)
 {
-	const char *name = f->table->columns;
+	const char *name = f->columns;
 
+	mirror_columns(f->table, f->columns);
 	f->n_types = 0;
 	while (*name && f->n_types < MIRROR_COLUMNS_MAX) {
 		size_t len = strcspn(name, ",");
 
 		f->is_octets[f->n_types] = is_octets(name, len);
-		f->types[f->n_types++] =
-		    type_of(&cluster_tables[f->table->from], name, len);
+		f->types[f->n_types++] = cluster_type_of(&cluster_tables[f->table->from], name, len);
 		name += len;
 		name += strspn(name, ", ");
 	}
@@ -325,7 +316,7 @@ prepare_insert(struct filling *f)
 	size_t len;
 
 	len = (size_t)snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s(%s) VALUES(?", t->name,
-	    t->columns);
+	    f->columns);
 	for (size_t i = 1; i < f->n_types; i++)
 		len += (size_t)snprintf(sql + len, sizeof(sql) - len, ",?");
 	snprintf(sql + len, sizeof(sql) - len, ")");
@@ -349,7 +340,7 @@ ask_rows(struct filling *f, unsigned i)
 	if (!sql)
 		return query_fail(f->query, -ENOMEM, "no memory");
 	if (!t->select || *t->select)
-		fprintf(sql, "SELECT %s", t->select ? t->select : t->columns);
+		fprintf(sql, "SELECT %s", t->select ? t->select : f->columns);
 	more = t->write_rest(sql, f->query, i);
 	fputs(" FORMAT RowBinary", sql);
 	if (fclose(sql) != 0)
@@ -581,6 +572,10 @@ check_version(struct query *query)
 	if (version > CLUSTER_VERSION)
 		return query_fail(query, -EPROTO, "%s: version %d of the tables is newer than this"
 		    " easetop, which reads up to %d", query->path, (int)version, CLUSTER_VERSION);
+	if (version < CLUSTER_FIRST_VERSION)
+		return query_fail(query, -EPROTO, "%s: version %d of the tables is from before the first release;"
+		    " this easetop reads versions from %d on: ship to another database", query->path, (int)version,
+		    CLUSTER_FIRST_VERSION);
 	if (version < CLUSTER_VERSION)
 		return query_fail(query, -EPROTO, "%s: version %d of the tables is older than this"
 		    " easetop; the next easecapd that ships brings it to %d", query->path,
@@ -592,12 +587,11 @@ check_version(struct query *query)
 static int
 make_tables(struct query *query)
 {
-	int err = 0;
+	int err;
 
 	if (sqlite3_open_v2(":memory:", &query->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		return query_fail(query, -ENOMEM, "no memory");
-	for (int v = 0; err == 0 && v < STORE_VERSION; v++)
-		err = exec(query, store_schema[v]);
+	err = store_make_tables(query->db) == 0 ? 0 : query_fail_sql(query);
 	if (err == 0)
 		err = exec(query, "ALTER TABLE agent ADD COLUMN lacks_minute INTEGER;"
 		    " ALTER TABLE agent ADD COLUMN collector INTEGER;"

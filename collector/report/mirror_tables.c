@@ -470,11 +470,6 @@ rest_of_cover(FILE *sql, const struct query *query, unsigned i)
 	return i == 0;
 }
 
-#define COUNTER_COLUMNS \
-	"agent, if_index, time_us, boot, received_us, in_octets, in_ucast, in_mcast, in_bcast, in_discards," \
-	" in_errors, out_octets, out_ucast, out_mcast, out_bcast, out_discards, out_errors, discontinuity_us," \
-	" samples, last_sequence, pool_in, pool_out, drops, stalls, stalled_pkts"
-
 const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
     /* what changes at a boot is from the collector that heard the agent last */
     {.name = "agent", .from = CLUSTER_AGENTS,
@@ -503,8 +498,6 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
     {.name = "naming", .from = CLUSTER_NAMING, .columns = "collector, line, version, text",
 	.write_rest = rest_of_naming},
     {.name = "port", .from = CLUSTER_PORT_STATES,
-	.columns = "agent, if_index, since_us, boot, name, alias, speed_bps, duplex, admin_status,"
-		   " oper_status, lag_parent, edge",
 	.write_rest = rest_of_ports},
     {.name = "level", .from = CLUSTER_ROLLED, .columns = "level, kept_us, done_us",
 	.select = "",
@@ -517,9 +510,6 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		  " VALUES(?,?,0,0,0,0,x'')",
 	.write_rest = rest_of_parts},
     {.name = "sample", .from = CLUSTER_SAMPLES,
-	.columns = "agent, boot, if_index, sequence, time_us, direction, input_if, output_if, skip,"
-		   " mean_skip, pool_pkts, frame_octets, src_mac, dst_mac, vlan, ethertype, src_ip,"
-		   " dst_ip, ip_proto, src_port, dst_port, stands_for, inner_src_ip, inner_dst_ip",
 	.by_fetch_range = true, .write_rest = rest_of_samples},
     /* columns of the types of layer, address, agent, port, VLAN, first and last time, and how often */
     {.name = "place", .from = CLUSTER_SAMPLES,
@@ -530,10 +520,8 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		  " seen = seen + excluded.seen",
 	.by_fetch_range = true, .write_rest = rest_of_places},
     {.name = "counter", .from = CLUSTER_COUNTERS,
-	.columns = COUNTER_COLUMNS,
 	.rows = QUERY_ROWS_AT_ENDS, .by_fetch_range = true, .write_rest = rest_of_counters},
     {.name = "counter", .from = CLUSTER_COUNTERS,
-	.columns = COUNTER_COLUMNS,
 	.rows = QUERY_COUNTERS_WITHIN, .by_fetch_range = true, .write_rest = rest_of_counters_within},
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.columns = "agent, if_index, time_us, boot, received_us",
@@ -550,22 +538,16 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		  " min(received_us, excluded.received_us)",
 	.rows = QUERY_ALL_ROWS, .by_fetch_range = true, .write_rest = rest_of_arrivals},
     {.name = "resource", .from = CLUSTER_RESOURCES,
-	.columns = "agent, if_index, time_us, boot, known, in_events, in_asleep_us, out_events,"
-		   " out_asleep_us, charged, pressed_episodes, pressed_us, ingress_drops,"
-		   " pauses_in, pauses_out",
 	.rows = QUERY_ROWS_AT_ENDS, .by_fetch_range = true, .write_rest = rest_of_resources},
     /* a collector that takes over counts as expected what the agent sent before, too */
     {.name = "account", .from = CLUSTER_ACCOUNTS,
-	.columns = "agent, boot, if_index, expected, received, duplicates, reordered, late,"
-		   " agent_drops, stalls, stalled_pkts, first_us, last_us, base_us",
 	.select = "agent, boot, if_index, max(expected), sum(received), sum(duplicates),"
 		  " sum(reordered), sum(late), max(agent_drops), max(stalls), max(stalled_pkts),"
 		  " min(first_us), max(last_us), max(base_us)",
 	.write_rest = rest_of_accounts},
-    {.name = "gone", .from = CLUSTER_GONE, .columns = "agent, boot, if_index, samples",
+    {.name = "gone", .from = CLUSTER_GONE,
 	.select = "agent, boot, if_index, sum(samples)", .write_rest = rest_of_gone},
     {.name = "error_source", .from = CLUSTER_ERROR_SOURCES,
-	.columns = "agent, if_index, mac, kind, boot, frames, first_us, last_us",
 	.select = "agent, if_index, mac, kind, argMax(boot, last_us), argMax(frames, last_us),"
 		  " min(first_us), max(last_us)",
 	.write_rest = rest_of_error_sources},
@@ -589,11 +571,25 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.insert = "INSERT INTO cover VALUES(?,?,?,?)",
 	.by_fetch_range = true, .write_rest = rest_of_cover},
     /* what two collectors have of a minute each, because it changed over from one to the other, is added */
-    {.name = "discard", .from = CLUSTER_DISCARDS, .columns = STORE_DISCARD_KEY ", n, received_us",
+    {.name = "discard", .from = CLUSTER_DISCARDS,
 	.insert = "INSERT INTO discard(" STORE_DISCARD_KEY ", n, received_us) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
 		  " ON CONFLICT DO UPDATE SET n = n + excluded.n, received_us = max(received_us, excluded.received_us)",
 	.by_fetch_range = true, .write_rest = rest_of_discards},
-    {.name = "stat", .from = CLUSTER_STATS, .columns = "name, value", .select = "",
+    {.name = "stat", .from = CLUSTER_STATS, .select = "",
 	.by_fetch_range = true, .write_rest = rest_of_stats},
     {.name = NULL},
 };
+
+void
+mirror_columns(const struct mirror_table *table, char text[MIRROR_COLUMNS_TEXT])
+{
+	const struct stored_table *stored = cluster_tables[table->from].stored;
+	int len = 0;
+
+	if (table->columns)
+		snprintf(text, MIRROR_COLUMNS_TEXT, "%s", table->columns);
+	for (size_t i = 0; !table->columns && i < stored->n_columns; i++)
+		if (!stored->columns[i].is_local)
+			len += snprintf(text + len, (size_t)(MIRROR_COLUMNS_TEXT - len), "%s%s", len > 0 ? ", " : "",
+			    stored->columns[i].name);
+}

@@ -11,7 +11,7 @@ enum { MIRROR_COLUMNS_MAX = 32 };
 struct mirror_table {
 	const char *name; /* in the store */
 	enum cluster_table_id from;
-	const char *columns; /* of `from`, and the store's unless insert says otherwise */
+	const char *columns; /* of `from`, and the store's unless insert says otherwise; NULL: all that both have */
 	const char *select;  /* expressions of the same types; NULL: the columns; "": in the rest */
 	const char *insert;  /* NULL: INSERT OR REPLACE of the columns */
 	bool by_fetch_range;	     /* what is fetched depends on the range that a statement reads */
@@ -21,6 +21,10 @@ struct mirror_table {
 };
 
 extern const struct mirror_table mirror_tables[]; /* ended by one without a name */
+
+enum { MIRROR_COLUMNS_TEXT = 512 };
+/* "agent, if_index": what is fetched of the cluster's table. */
+void mirror_columns(const struct mirror_table *table, char text[MIRROR_COLUMNS_TEXT]);
 
 enum { MIRROR_N_TABLES = 24 };
 

@@ -78,6 +78,10 @@ check_version(struct query *query)
 		    " which reads up to %d", query->path, version, STORE_VERSION);
 	if (version < 1)
 		return query_fail(query, -EPROTO, "%s: not a store of easecapd", query->path);
+	if (version < STORE_FIRST_VERSION)
+		return query_fail(query, -EPROTO, "%s: store version %d is from before the first release; this"
+		    " easetop reads versions from %d on: let easecapd begin a new store", query->path, version,
+		    STORE_FIRST_VERSION);
 	if (version < STORE_VERSION)
 		return query_fail(query, -EPROTO, "%s: store version %d is older than this easetop;"
 		    " the next start of easecapd brings it to %d", query->path, version,

@@ -268,8 +268,8 @@ write_summands(FILE *out, const struct sums_rows *rows, enum summands what)
 	const struct cluster_table *table = &cluster_tables[rows->table];
 	bool is_behind_key = false;
 
-	for (size_t i = 0; i + 1 < table->n_columns; i++) { /* the last one is revision */
-		const struct cluster_column *c = &table->columns[i];
+	for (size_t i = 0; i + 1 < cluster_n_columns(table); i++) { /* the last one is revision */
+		const struct cluster_column column = cluster_column(table, i), *c = &column;
 
 		is_behind_key |= strcmp(c->name, "n") == 0;
 		if (!is_behind_key)
@@ -378,8 +378,8 @@ copy_ends(struct ship_rollup *r, const struct windows *w, enum cluster_table_id 
 	fprintf(st.out, " (");
 	cluster_write_columns(st.out, table);
 	fprintf(st.out, ") SELECT %u", store_levels[w->level].minutes);
-	for (size_t i = 1; i < table->n_columns; i++) /* the first is level */
-		fprintf(st.out, ", %s", table->columns[i].name);
+	for (size_t i = 1; i < cluster_n_columns(table); i++) /* the first is level */
+		fprintf(st.out, ", %s", cluster_column(table, i).name);
 	fputs(" FROM ", st.out);
 	write_name(r, st.out, id, true);
 	fprintf(st.out, " FINAL WHERE level = %u AND ", store_levels[w->level - 1].minutes);

@@ -92,20 +92,24 @@ raise_server(struct ship_upkeep *k, int server)
 		    CLUSTER_VERSION);
 		return 0; /* columns are only added */
 	}
+	if (r == 0 && version > 0 && version < CLUSTER_FIRST_VERSION) {
+		log_warn_limited(ROOM, "%s has tables of version %" PRId64 ", from before the first release; this program "
+				       "supports versions from %d on: drop the database, or choose another one",
+		    cluster_http_server(k->http, (size_t)server), version, CLUSTER_FIRST_VERSION);
+		return -EPROTO;
+	}
 	if (r == 0 && version == CLUSTER_VERSION)
 		return 0;
 	for (size_t i = 0; r == 0 && more; i++) {
 		struct statement st;
 
 		statement_begin(&st);
-		more = st.out && cluster_write_migration(st.out, &k->place, (unsigned)version, i);
+		more = st.out && cluster_write_migration(st.out, &k->place, i);
 		if (st.out && !more) {
 			fclose(st.out);
 			free(st.sql);
 		} else {
 			r = statement_run(&st, k->http, server);
-			if (r == -EREMOTEIO && cluster_is_done(cluster_http_error(k->http)))
-				r = 0;
 		}
 	}
 	if (r == 0)

@@ -559,7 +559,7 @@ store_reader_send_unit(struct store_reader *s, struct ship_batch *batch, const s
 static const struct {
 	const char *with, *from;
 } statements[CLUSTER_N_TABLES] = {
-    [CLUSTER_AGENTS] = {"", "FROM (SELECT id AS number, * FROM agent WHERE id = ?1)"},
+    [CLUSTER_AGENTS] = {"", "FROM (SELECT id AS agent, * FROM agent WHERE id = ?1)"},
     [CLUSTER_PORT_STATES] = {"", "FROM port WHERE agent = ?1 AND since_us > ?2"},
     [CLUSTER_COUNTERS] = {PORTS_OF("counter", "?1"), "FROM p CROSS JOIN counter WHERE agent = ?1"
 	" AND if_index = p.i AND time_us > ?2 AND time_us < ?4 AND received_us > ?3"},
@@ -604,14 +604,12 @@ prepare_rows(struct store_reader *s, enum cluster_table_id id, const char *with,
 	if (!out)
 		return NULL;
 	fprintf(out, "%sSELECT ", with);
-	for (size_t i = 0; i < table->n_columns; i++) {
-		const char *name = table->columns[i].name;
+	for (size_t i = 0; i < cluster_n_columns(table); i++) {
+		const char *name = cluster_column(table, i).name;
 
 		if (is_supplied(name))
 			continue;
-		/* in the table agent the number is its id */
-		fprintf(out, "%s%s", separator,
-		    id == CLUSTER_AGENTS && strcmp(name, "agent") == 0 ? "number" : name);
+		fprintf(out, "%s%s", separator, name);
 		separator = ", ";
 	}
 	fprintf(out, " %s", from);
@@ -666,17 +664,17 @@ send_row(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id
 	struct row_buffer *b = ship_batch_row(batch, id);
 	int column = 0;
 
-	for (size_t i = 0; i < table->n_columns; i++) {
-		const struct cluster_column *c = &table->columns[i];
+	for (size_t i = 0; i < cluster_n_columns(table); i++) {
+		const struct cluster_column c = cluster_column(table, i);
 
-		if (strcmp(c->name, "collector") == 0)
+		if (strcmp(c.name, "collector") == 0)
 			row_put_int(b, (uint64_t)batch->collector, 8);
-		else if (strcmp(c->name, "revision") == 0)
+		else if (strcmp(c.name, "revision") == 0)
 			row_put_int(b, batch->revision, 8);
-		else if (strcmp(c->name, "level") == 0)
+		else if (strcmp(c.name, "level") == 0)
 			row_put_int(b, store_levels[LEVEL_1_MIN].minutes, 2);
 		else
-			put_column(s, b, c->type, stmt, column++);
+			put_column(s, b, c.type, stmt, column++);
 	}
 	return ship_batch_end_row(batch, id);
 }

@@ -70,7 +70,7 @@ struct store_agent {
 	uint64_t last_received_us;
 };
 
-/* The source that an agent is bound to, see version 12 in schema.h. */
+/* The source that an agent is bound to. */
 struct store_agent_source {
 	int64_t agent;
 	char source[STORE_SOURCE_TEXT];
@@ -91,7 +91,7 @@ struct store_agent_refusal {
 	uint64_t first_us, last_us;	/* by the collector's clock */
 };
 
-/* Whose datagrams were refused unread, see version 21 in schema.h. */
+/* Whose datagrams were refused unread. */
 struct store_refused_sender {
 	char address[STORE_SENDER_TEXT];
 	char reason[STORE_REASON_TEXT]; /* of the newest */
@@ -99,7 +99,7 @@ struct store_refused_sender {
 	uint64_t first_us, last_us;	/* of these, by the collector's clock */
 };
 
-/* What is added to an agent's times, because its clock is wrong; see version 19 in schema.h. */
+/* What is added to an agent's times, because its clock is wrong. */
 struct store_agent_clock {
 	int64_t agent, offset_us;
 	uint64_t since_us; /* by the collector's clock */
@@ -116,6 +116,8 @@ struct store_sample {
 	uint32_t boot;
 	struct ease_sample sample; /* header is not used */
 	struct frame_keys keys;
+	bool has_dst_port;
+	uint16_t dst_port; /* of ICMP frame_icmp_message */
 	struct {
 		uint8_t ip_version; /* 0: none */
 		uint8_t src_ip[FRAME_IP_LEN], dst_ip[FRAME_IP_LEN];
@@ -136,7 +138,7 @@ struct store_sums {
 	double w, w2, wb, wb2, w2b2;
 };
 
-/* Sums over pairs of samples that arrived in one notification, see version 6 in schema.h. */
+/* Sums over pairs of samples that arrived in one notification, see schema.h. */
 struct store_pairs {
 	double pkts, octets;
 };
@@ -165,7 +167,7 @@ struct store_key {
 	struct store_pairs any, same, same1, same2;
 };
 
-/* Samples of a window that are in no key of a kind: see window_folded in schema.h. */
+/* Samples of a window that are in no key of a kind: see schema.h. */
 struct store_folded {
 	uint64_t start_us;
 	int64_t agent;
@@ -242,8 +244,7 @@ struct store_discard {
 	uint64_t received_us;
 };
 
-/* Samples that arrived and were lost with a crash of the collector: the table `gone`, version 8 in
- * schema.h. */
+/* Samples that arrived and were lost with a crash of the collector: the table `gone`. */
 struct store_crash_lost {
 	int64_t agent;
 	uint32_t boot;
@@ -258,8 +259,7 @@ struct store_outage {
 	uint64_t samples;
 };
 
-/* What a port counted in a time in which its counters did not arrive: the table `gap`, see schema.h.
- */
+/* What a port counted in a time in which its counters did not arrive: the table `gap`. */
 struct store_gap {
 	int64_t agent;
 	uint32_t if_index;

@@ -1,7 +1,7 @@
 /*
  * Forgetting: what the store knows of agents and ports that have long been silent is deleted once their
  * figures are (retention.h), and of one agent by hand (store.h). The number of an agent is not given to
- * another one (schema.h, version 18), because sums may be left; reports leave out sums of agents and ports that
+ * another one (life.last_agent), because sums may be left; reports leave out sums of agents and ports that
  * they do not find. source_limits.h forgets what a source has too many of. Inside the store room.
  */
 #ifndef EASE_COLLECTOR_STORE_FORGET_H

@@ -13,234 +13,82 @@
 
 #define ROOM "store"
 
-/* Reads the columns of a row one after another. */
-struct columns {
-	sqlite3_stmt *statement;
-	int next;
-};
-
-static uint64_t
-get_u64(struct columns *c)
-{
-	return (uint64_t)sqlite3_column_int64(c->statement, c->next++);
-}
-
-static size_t
-get_blob(struct columns *c, void *octets, size_t size)
-{
-	const void *blob = sqlite3_column_blob(c->statement, c->next);
-	size_t n = (size_t)sqlite3_column_bytes(c->statement, c->next++);
-
-	if (!blob || n > size)
-		return 0;
-	memcpy(octets, blob, n);
-	return n;
-}
-
 static void
-get_text(struct columns *c, char *text, size_t size)
-{
-	const unsigned char *t = sqlite3_column_text(c->statement, c->next++);
-
-	snprintf(text, size, "%s", t ? (const char *)t : "");
-}
-
-static void
-load_last_number(struct columns *c, const struct store_loader *loader)
+load_last_number(sqlite3_stmt *row, const struct store_loader *loader)
 {
 	if (loader->last_number)
-		loader->last_number(loader->arg, (int64_t)get_u64(c));
+		loader->last_number(loader->arg, sqlite3_column_int64(row, 0));
 }
 
 static void
-load_absent_agent(struct columns *c, const struct store_loader *loader)
+load_absent_agent(sqlite3_stmt *row, const struct store_loader *loader)
 {
-	uint8_t agent_id[EASE_AGENT_ID_LEN];
+	const void *agent_id = sqlite3_column_blob(row, 0);
 
-	if (loader->absent_agent && get_blob(c, agent_id, sizeof(agent_id)) == sizeof(agent_id))
+	if (loader->absent_agent && sqlite3_column_bytes(row, 0) == EASE_AGENT_ID_LEN)
 		loader->absent_agent(loader->arg, agent_id);
 }
 
 /* A device's clock may have been set back. */
 static uint64_t
-get_silence(struct columns *c)
+silence_at(sqlite3_stmt *row, int column)
 {
-	int64_t us = (int64_t)get_u64(c);
+	int64_t us = sqlite3_column_int64(row, column);
 
 	return us > 0 ? (uint64_t)us : 0;
 }
 
 static void
-load_heard_port(struct columns *c, const struct store_loader *loader)
+load_heard_port(sqlite3_stmt *row, const struct store_loader *loader)
 {
-	int64_t agent = (int64_t)get_u64(c);
-	uint32_t if_index = (uint32_t)get_u64(c);
-
 	if (loader->heard_port)
-		loader->heard_port(loader->arg, agent, if_index, get_silence(c));
+		loader->heard_port(loader->arg, sqlite3_column_int64(row, 0), (uint32_t)sqlite3_column_int64(row, 1),
+		    silence_at(row, 2));
 }
 
 static void
-load_agent(struct columns *c, const struct store_loader *loader)
+load_agent(sqlite3_stmt *row, const struct store_loader *loader)
 {
-	struct store_agent a = {.id = (int64_t)get_u64(c)};
+	struct store_agent a = {0};
+	int next = stored_read(&stored_tables[STORE_AGENTS], row, &a);
 
-	get_blob(c, a.agent_id, sizeof(a.agent_id));
-	a.boot = (uint32_t)get_u64(c);
-	get_text(c, a.address, sizeof(a.address));
-	a.first_us = get_u64(c);
-	a.last_us = get_u64(c);
-	a.last_received_us = get_u64(c);
-	a.boot_shift = (uint32_t)get_u64(c);
-	loader->agent(loader->arg, &a, get_silence(c));
+	loader->agent(loader->arg, &a, silence_at(row, next));
 }
+
+/* A function that gives a row of a table to the callback of the same name. */
+#define LOAD(what, table)                                                                          \
+	static void load_##what(sqlite3_stmt *row, const struct store_loader *loader)              \
+	{                                                                                          \
+		struct store_##what r = {0};                                                       \
+												   \
+		stored_read(&stored_tables[table], row, &r);                                       \
+		loader->what(loader->arg, &r);                                                     \
+	}
+
+LOAD(agent_source, STORE_AGENT_SOURCES)
+LOAD(agent_refusal, STORE_AGENT_REFUSALS)
+LOAD(agent_clock, STORE_AGENT_CLOCKS)
+LOAD(account, STORE_ACCOUNTS)
+LOAD(crash_lost, STORE_CRASH_LOST)
+LOAD(counter, STORE_COUNTERS)
+LOAD(port, STORE_PORTS)
 
 static void
-load_agent_source(struct columns *c, const struct store_loader *loader)
+load_engine(sqlite3_stmt *row, const struct store_loader *loader)
 {
-	struct store_agent_source s = {.agent = (int64_t)get_u64(c)};
+	struct store_engine e = {0};
 
-	get_text(c, s.source, sizeof(s.source));
-	s.since_us = get_u64(c);
-	loader->agent_source(loader->arg, &s);
-}
-
-static void
-load_agent_refusal(struct columns *c, const struct store_loader *loader)
-{
-	struct store_agent_refusal r = {.agent = (int64_t)get_u64(c), .records = get_u64(c)};
-
-	get_text(c, r.source, sizeof(r.source));
-	r.reason = (uint8_t)get_u64(c);
-	r.first_us = get_u64(c);
-	r.last_us = get_u64(c);
-	loader->agent_refusal(loader->arg, &r);
-}
-
-static void
-load_agent_clock(struct columns *c, const struct store_loader *loader)
-{
-	struct store_agent_clock clock = {.agent = (int64_t)get_u64(c)};
-
-	clock.offset_us = (int64_t)get_u64(c);
-	clock.since_us = get_u64(c);
-	loader->agent_clock(loader->arg, &clock);
-}
-
-static void
-load_account(struct columns *c, const struct store_loader *loader)
-{
-	struct store_account a = {.agent = (int64_t)get_u64(c)};
-
-	a.boot = (uint32_t)get_u64(c);
-	a.if_index = (uint32_t)get_u64(c);
-	a.expected = get_u64(c);
-	a.received = get_u64(c);
-	a.duplicates = get_u64(c);
-	a.reordered = get_u64(c);
-	a.late = get_u64(c);
-	a.agent_drops = get_u64(c);
-	a.stalls = get_u64(c);
-	a.stalled_pkts = get_u64(c);
-	a.first_us = get_u64(c);
-	a.last_us = get_u64(c);
-	a.tracker_octets = (uint16_t)get_blob(c, a.tracker, sizeof(a.tracker));
-	loader->account(loader->arg, &a);
-}
-
-static void
-load_crash_lost(struct columns *c, const struct store_loader *loader)
-{
-	struct store_crash_lost g = {.agent = (int64_t)get_u64(c)};
-
-	g.boot = (uint32_t)get_u64(c);
-	g.if_index = (uint32_t)get_u64(c);
-	g.samples = get_u64(c);
-	loader->crash_lost(loader->arg, &g);
-}
-
-/* SQLite's integers are signed, so EASE_COUNT_UNKNOWN (2^64 - 1) is stored as the largest one. */
-static uint64_t
-get_count(struct columns *c)
-{
-	uint64_t v = get_u64(c);
-
-	return v == INT64_MAX ? EASE_COUNT_UNKNOWN : v;
-}
-
-static void
-get_side(struct columns *c, struct ease_side *s)
-{
-	s->octets = get_count(c);
-	s->ucast_pkts = get_count(c);
-	s->mcast_pkts = get_count(c);
-	s->bcast_pkts = get_count(c);
-	s->discards = get_count(c);
-	s->errors = get_count(c);
-}
-
-static void
-load_counter(struct columns *c, const struct store_loader *loader)
-{
-	struct store_counter r = {.agent = (int64_t)get_u64(c)};
-	struct ease_snapshot *s = &r.snapshot;
-
-	s->if_index = (uint32_t)get_u64(c);
-	s->time_us = get_u64(c);
-	r.boot = (uint32_t)get_u64(c);
-	r.received_us = get_u64(c);
-	get_side(c, &s->in);
-	get_side(c, &s->out);
-	s->discontinuity_us = get_u64(c);
-	s->samples = get_u64(c);
-	s->last_sequence = (uint32_t)get_u64(c);
-	s->pool_in_pkts = get_u64(c);
-	s->pool_out_pkts = get_u64(c);
-	s->drops = get_u64(c);
-	s->stalls = get_u64(c);
-	s->stalled_pkts = get_u64(c);
-	loader->counter(loader->arg, &r);
-}
-
-static void
-load_port(struct columns *c, const struct store_loader *loader)
-{
-	struct store_port p = {.agent = (int64_t)get_u64(c)};
-	struct ease_state *s = &p.state;
-
-	s->if_index = (uint32_t)get_u64(c);
-	s->time_us = get_u64(c);
-	p.boot = (uint32_t)get_u64(c);
-	get_text(c, s->name, sizeof(s->name));
-	get_text(c, s->alias, sizeof(s->alias));
-	s->speed_bps = get_u64(c);
-	s->duplex = (uint8_t)get_u64(c);
-	s->admin_status = (uint8_t)get_u64(c);
-	s->oper_status = (uint8_t)get_u64(c);
-	s->lag_parent = (uint32_t)get_u64(c);
-	s->edge = get_u64(c) != 0;
-	loader->port(loader->arg, &p);
-}
-
-static void
-load_engine(struct columns *c, const struct store_loader *loader)
-{
-	struct store_engine e = {.octets = 0};
-
-	e.octets = (uint8_t)get_blob(c, e.engine_id, sizeof(e.engine_id));
-	e.boots = (uint32_t)get_u64(c);
-	e.time_s = (uint32_t)get_u64(c);
+	stored_read(&stored_tables[STORE_ENGINES], row, &e);
 	if (loader->engine)
 		loader->engine(loader->slow_path_arg, &e);
 }
 
 static void
-load_event(struct columns *c, const struct store_loader *loader)
+load_event(sqlite3_stmt *row, const struct store_loader *loader)
 {
-	uint64_t identity = get_u64(c), received_us = get_u64(c);
-
 	if (loader->event)
-		loader->event(loader->slow_path_arg, identity, received_us);
+		loader->event(loader->slow_path_arg, (uint64_t)sqlite3_column_int64(row, 0),
+		    (uint64_t)sqlite3_column_int64(row, 1));
 }
 
 /* An account's port was heard so long before the newest record, by its device's clock and by ours. */
@@ -266,7 +114,7 @@ enum most { ALL, MOST_AGENTS, MOST_PORTS };
 /* The SQL of each load, and what ?1 is in it. */
 struct load {
 	const char *sql;
-	void (*load)(struct columns *c, const struct store_loader *loader);
+	void (*load)(sqlite3_stmt *row, const struct store_loader *loader);
 	enum most most;
 };
 
@@ -317,14 +165,12 @@ static const struct load port_loads[] = {
 static int
 load_rows(sqlite3_stmt *statement, const struct load *load, const struct store_loader *loader)
 {
-	struct columns c = {.statement = statement};
 	int code = SQLITE_ROW;
 
 	while (code == SQLITE_ROW) {
 		code = sqlite3_step(statement);
-		c.next = 0;
 		if (code == SQLITE_ROW)
-			load->load(&c, loader);
+			load->load(statement, loader);
 	}
 	return code == SQLITE_DONE ? 0 : -EIO;
 }

@@ -1,8 +1,7 @@
 /*
- * Opens a store: locks it for one collector, brings it up to date version by version, each in a
- * transaction of its own, and handles a file that is damaged or missing.
+ * Opens a store: locks it for one collector, makes its tables or brings them up to date version by version, each in
+ * a transaction of its own, and handles a file that is damaged or missing.
  */
-#include "collector/store/convert.h"
 #include "collector/store/private.h"
 #include "collector/store/sql.h"
 #include "common/log.h"
@@ -129,6 +128,13 @@ check_version(struct store *store, int64_t *version, char *error, size_t error_s
 		    STORE_VERSION);
 		return -EPROTONOSUPPORT;
 	}
+	if (*version > 0 && *version < STORE_FIRST_VERSION) {
+		snprintf(error, error_size,
+		    "%s: the store has version %lld, from before the first release, and this program supports versions "
+		    "from %d on: move the file away, or choose another one, and a new store is begun",
+		    store->path, (long long)*version, STORE_FIRST_VERSION);
+		return -EPROTONOSUPPORT;
+	}
 	if (*version < 0 || (*version == 0 && tables > 0)) {
 		snprintf(error, error_size,
 		    "%s: this is a database of another program, not a store "
@@ -145,91 +151,53 @@ store_go_on(const struct store *store, const char *what, double done)
 	return progress_go_on(&store->progress, what, done);
 }
 
-struct raising {
-	const struct store *store;
-	int64_t from, version; /* the version at the start, and the one reached */
-};
-
 static int
 report_while_raising(void *arg)
 {
-	const struct raising *r = arg;
-	double done = (double)(r->version - r->from) / (double)(STORE_VERSION - r->from);
-
-	return !store_go_on(r->store, "bringing the store up to date", done);
+	return !store_go_on(arg, "bringing the store up to date", 0);
 }
 
-/* Raises the store by one version, completely or not at all. */
+/* Makes the tables of an empty store, or raises it by one version, completely or not at all. */
 static int
 raise_version(struct store *store, int64_t version)
 {
+	int64_t next = version == 0 ? STORE_VERSION : version + 1;
 	char pragma[64];
 	int r = store_sql_run(store->db, "BEGIN IMMEDIATE");
 
-	snprintf(pragma, sizeof(pragma), "PRAGMA user_version=%lld", (long long)version + 1);
+	snprintf(pragma, sizeof(pragma), "PRAGMA user_version=%lld", (long long)next);
 	if (r == 0)
-		r = store_sql_run(store->db, store_schema[version]);
+		r = version == 0 ? store_make_tables(store->db) : store_sql_run(store->db, store_schema_step(version));
 	if (r == 0)
 		r = store_sql_run(store->db, pragma);
 	return r == 0 ? store_sql_run(store->db, "COMMIT") : r;
 }
 
-/* Converts data that SQL text alone cannot convert, in transactions of its own. */
-static int
-convert(struct store *store, char *error, size_t error_size)
-{
-	int r = convert_run(store->db, &store->progress);
-
-	if (r == -ECANCELED)
-		snprintf(error, error_size,
-		    "stopped while converting the store: nothing is lost, and "
-		    "the next start continues");
-	else if (r < 0)
-		r = sql_error(store, error, error_size);
-	return r;
-}
-
 static int
 bring_up_to_date(struct store *store, int64_t version, char *error, size_t error_size)
 {
-	struct raising raising = {store, version, version};
 	int r = 0;
 
 	if (version > 0 && version < STORE_VERSION)
 		log_info(ROOM, "%s: updating the store from version %lld to %d", store->path,
 		    (long long)version, STORE_VERSION);
-	sqlite3_progress_handler(store->db, STEPS_PER_CHECK, report_while_raising, &raising);
-	for (; r == 0 && raising.version < STORE_VERSION; raising.version++) {
-		if (version > 0 && report_while_raising(&raising) != 0) {
-			snprintf(error, error_size,
-			    "stopped while updating the store: it has version "
-			    "%lld now, and the next start continues",
-			    (long long)raising.version);
-			r = -ECANCELED;
-		} else if (raise_version(store, raising.version) < 0) {
+	sqlite3_progress_handler(store->db, STEPS_PER_CHECK, version > 0 ? report_while_raising : NULL, store);
+	while (r == 0 && version < STORE_VERSION) {
+		if (raise_version(store, version) < 0)
 			r = sql_error(store, error, error_size);
-		}
+		version = version == 0 ? STORE_VERSION : version + 1;
 	}
 	sqlite3_progress_handler(store->db, 0, NULL, NULL);
-	return r == 0 ? convert(store, error, error_size) : r;
+	return r;
 }
 
 /* Databases */
-
-/* Returns true also if there is no statement. */
-static bool
-prepare_one(const struct store *store, const char *sql, sqlite3_stmt **statement)
-{
-	return !sql || sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement,
-			   NULL) == SQLITE_OK;
-}
 
 static int
 prepare(struct store *store, char *error, size_t error_size)
 {
 	for (int t = 0; t < STORE_N_TABLES; t++)
-		if (!prepare_one(store, store_statements[t].sql, &store->statements[t]) ||
-		    !prepare_one(store, store_statements[t].limit_sql, &store->limits[t])) {
+		if (store_prepare_rows(store->db, t, &store->statements[t], &store->limits[t]) != SQLITE_OK) {
 			sql_error(store, error, error_size);
 			return -EBADMSG;
 		}

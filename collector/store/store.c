@@ -263,12 +263,12 @@ static int
 hold_limit(struct store *store, int table, const void *row)
 {
 	const struct store_statement *how = &store_statements[table];
-	struct binder b = {store->limits[table], 1};
 
 	if (!how->limit_sql || how->port_of ||
 	    (how->is_due && !how->is_due(row, sqlite3_last_insert_rowid(store->db))))
 		return 0;
-	how->bind_limit(&b, row);
+	if (how->limit_of)
+		sqlite3_bind_int64(store->limits[table], 1, how->limit_of(row));
 	return delete_beyond_limit(store, table,
 	    table == STORE_EVENTS ? ((const struct store_event *)row)->agent : 0);
 }
@@ -285,7 +285,7 @@ hold_port_limits(struct store *store, int table, const struct store_rows *rows)
 	uint64_t held[PLACE_BITS / 64] = {0}, seed = ++store->limits_held * HASH_GOLDEN;
 
 	for (size_t i = 0; i < rows->n; i++) {
-		const void *row = (const char *)rows->items + i * how->row_octets;
+		const void *row = (const char *)rows->items + i * stored_tables[table].row_octets;
 		struct store_place at = how->port_of(row);
 		uint64_t bit = hash_pair(seed, (uint64_t)at.agent, at.if_index) % PLACE_BITS;
 
@@ -325,11 +325,10 @@ write_table(struct store *store, const struct store_batch *batch, int table)
 	sqlite3_stmt *statement = store->statements[table];
 
 	for (size_t i = 0; i < rows->n; i++) {
-		const void *row = (const char *)rows->items + i * how->row_octets;
-		struct binder b = {statement, 1};
+		const void *row = (const char *)rows->items + i * stored_tables[table].row_octets;
 		int code;
 
-		how->bind(&b, row);
+		stored_bind(&stored_tables[table], row, statement);
 		code = sqlite3_step(statement);
 		sqlite3_reset(statement);
 		if (code != SQLITE_DONE || hold_limit(store, table, row) < 0)
@@ -376,7 +375,7 @@ write_rows(struct store *store, const struct store_batch *batch)
 	if (r == 0)
 		r = store_sql_run(store->db, "BEGIN IMMEDIATE");
 	for (int t = 0; r == 0 && t < STORE_N_TABLES; t++)
-		if (store_statements[t].sql)
+		if (stored_tables[t].name)
 			r = write_table(store, batch, t);
 	if (r == 0)
 		r = unsettled_write(store->unsettled, store->upkeep.parts, batch);

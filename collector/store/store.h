@@ -1,5 +1,5 @@
 /*
- * The collector's store: a SQLite file whose tables schema.h defines. One thread of its own writes
+ * The collector's store: a SQLite file whose tables schema.h and stored_tables.h define. One thread of its own writes
  * it, one transaction per batch. The thread that fills batches never waits, locks or allocates:
  * store_take() returns an empty batch or NULL, and store_submit() puts a full one into a ring that
  * has room for all batches. A batch is written as a whole or not at all, and in order, so the
@@ -47,7 +47,7 @@ enum store_stat_id {
  * may take long for a large store, so progress (which may be NULL) is called meanwhile and may stop
  * it. A damaged file that a collector used before (its lock file is beside it) is renamed to
  * "PATH.damaged-TIME", the reason is logged, and a new store is started. Returns 0, or -errno with
- * the reason in error: -EPROTONOSUPPORT for a store of a newer version, -EBADMSG for a file that is
+ * the reason in error: -EPROTONOSUPPORT for a store of a newer version, or from before the first release, -EBADMSG for a file that is
  * no store, -EBUSY if another collector uses it, -ECANCELED if progress stopped the work. */
 int store_open(struct store **out, const char *path, const struct progress *progress, char *error,
     size_t error_size);

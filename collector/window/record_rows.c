@@ -83,6 +83,8 @@ record_rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
 	row->sample = *sample;
 	row->sample.header = NULL;
 	row->keys = *keys;
+	row->has_dst_port = keys->has_ports || keys->has_icmp;
+	row->dst_port = keys->has_icmp ? frame_icmp_message(keys) : keys->dst_port;
 	fill_inner(row, sample, keys);
 	row->stands_for = stands_for;
 	return true;

@@ -91,10 +91,10 @@ choose_table(struct fleet *f, const char *name)
 			f->table = &cluster_tables[i];
 	if (!f->table)
 		fail("no such table");
-	for (size_t i = 0; i < f->table->n_columns; i++) {
+	for (size_t i = 0; i < cluster_n_columns(f->table); i++) {
 		enum field field = 0;
 
-		while (field < N_FIELDS && strcmp(field_names[field], f->table->columns[i].name) != 0)
+		while (field < N_FIELDS && strcmp(field_names[field], cluster_column(f->table, i).name) != 0)
 			field++;
 		f->fields[i] = field;
 	}
@@ -133,8 +133,8 @@ put_values(struct fleet *f, uint64_t agent, const struct entry *e, const double 
 {
 	uint8_t id[8];
 
-	for (size_t i = 0; i < f->table->n_columns; i++) {
-		const struct cluster_column *c = &f->table->columns[i];
+	for (size_t i = 0; i < cluster_n_columns(f->table); i++) {
+		const struct cluster_column column = cluster_column(f->table, i), *c = &column;
 		double value = f->fields[i] < N_FIELDS ? values[f->fields[i]] : 0;
 
 		switch (c->type) {

@@ -125,6 +125,7 @@ add_samples(struct maker *m, uint64_t start_us, uint64_t agent, uint64_t port, c
 		struct store_sample *s = row(m, STORE_SAMPLES);
 
 		*s = (struct store_sample){.agent = (int64_t)agent, .boot = 1, .stands_for = 1,
+		    .has_dst_port = true, .dst_port = f->dst_port,
 		    .sample = {.if_index = (uint32_t)port,
 			.sequence = m->sequence[agent][port] + 1 + i,
 			.time_us = start_us + i * 10000ull, .direction = EASE_IN,
@@ -133,7 +134,7 @@ add_samples(struct maker *m, uint64_t start_us, uint64_t agent, uint64_t port, c
 		    .keys = {.has_macs = true, .src_mac = {2, 0}, .dst_mac = {2, 0},
 			.has_ethertype = true, .ethertype = 0x800, .ip_version = 4,
 			.has_ip_proto = true, .ip_proto = f->ip_proto, .has_ports = true,
-			.src_port = f->src_port, .dst_port = f->dst_port}};
+			.src_port = f->src_port}};
 		traffic_put(s->keys.src_ip, f->src, 4);
 		traffic_put(s->keys.dst_ip, f->dst, 4);
 		memcpy(s->keys.src_mac + 2, s->keys.src_ip, 4);

@@ -37,7 +37,6 @@ if [ -z "${EASE_PACKAGE_ROOT:-}" ]; then
 	older_debs "$EASE_DEBS" "$dir/tree/debs/old"
 	cp "$EASE_DEBS"/easeswitch-agent_*.deb "$EASE_DEBS"/easeswitch-collector_*.deb \
 	    "$EASE_DEBS"/easeswitch-doc_*.deb "$dir/tree/debs/"
-	EASE_OLD_STORE=$dir/tree/debs/old/ease.db CK_RUN_CASE=others "$build/tests/collector/report/check_versions" >"$dir/versions" 2>&1
 	export EASE_PACKAGE_ROOT=$dir/tree
 	unshare --mount --pid --net --fork --kill-child "$0"
 	exit
@@ -101,16 +100,9 @@ id=$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)
 stop easeagentd
 stop easecapd
 
-# An upgrade from an earlier version, with a store as another one left it, a configuration that its
-# user changed, and one that only the package did: no question, and each as it must be.
+# An upgrade from an earlier version, with a configuration that its user changed, and one that only the
+# package did: no question, and each as it must be.
 echo '# ours' >>"$root/etc/easeswitch/easecapd.conf"
-old_store=false
-if [ -s "$root/debs/old/ease.db" ]; then
-	old_store=true
-	rm -f "$root"/var/lib/easecapd/ease.db*
-	cp "$root/debs/old/ease.db" "$root/var/lib/easecapd/ease.db"
-	inside chown easecapd:easecapd /var/lib/easecapd/ease.db
-fi
 installing $(debs '') || fail 'upgrade' "$(tail -3 "$root/apt.log")"
 expect 'an upgrade: the new version' "$(inside dpkg-query -W -f '${Version}\n' easeswitch-agent easeswitch-collector easeswitch-doc | sort -u | wc -l)" 1
 expect 'an upgrade keeps the configuration' "$(tail -1 "$root/etc/easeswitch/easecapd.conf")" '# ours'
@@ -121,13 +113,6 @@ daemons
 wait_for served
 expect 'an upgrade keeps the identity' "$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)" "$id"
 expect 'an upgrade counts on' "$(boots)" 2
-if $old_store; then
-	expect 'an upgrade brings an old store up to date' \
-	    "$(inside easetop talkers --by pair --layer ip --last all --store sqlite:/var/lib/easecapd/ease.db --format json | grep -o '"src":"10\.0\.0\.' | sort -u)" \
-	    '"src":"10.0.0.'
-else
-	echo 'SKIP package an upgrade of an old store: tests/collector/report/check_versions is not built'
-fi
 stop easeagentd
 stop easecapd
 inside pkill -x snmpd

@@ -181,23 +181,11 @@ schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
 expect 'schema: printed before there is one' \
     "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 22
 expect 'schema: without the password' "$(grep -c secret <<<"$schema")" 0
-# Tables as version 1 had them: the collectors bring them to today's.
-make_first_version() {
-	local i
-	"$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema | sed -e '/^--/d; /^ALTER/d' \
-	    -e 's/ cut_pkts Float64, cut_octets Float64, cut_numbers Float64, w_max Float64,//' \
-	    -e '/agent_identity\|\.naming\|\.discard/d; /VALUES ([2-9])/d' >"$work/first.sql"
-	for i in 0 1; do
-		while IFS= read -r -d ';' statement; do
-			[ -z "${statement//[[:space:]]/}" ] || ch $i "$statement" || return 1
-		done <"$work/first.sql"
-		[ "$(ch $i "SELECT count() FROM system.columns WHERE database = 'ease' AND name = 'cut_pkts'")" = 0 ] &&
-		    [ "$(ch $i 'SELECT max(number) FROM ease.migration')" = 1 ] || return 1
-	done
-}
-make_first_version || fail 'tables of version 1' 'they were not made'
-# One column is there: the migration was begun before.
-ch 0 'ALTER TABLE ease.ports_local ADD COLUMN cut_octets Float64'
+# Tables from before the first release are refused.
+for statement in 'CREATE DATABASE older' 'CREATE TABLE older.migration (number UInt32) ENGINE = MergeTree ORDER BY number' \
+    'INSERT INTO older.migration VALUES (6)'; do ch 0 "$statement"; done
+older=$("$build/collector/easetop" agents --store "clickhouse:http://ease@127.0.0.1:${clickhouse_http[0]}/older" 2>&1)
+expect 'tables from before the first release are refused' "$(grep -c 'before the first release' <<<"$older")" 1
 for name in a b c d; do
 	collector $name || { fail "collector $name" "it does not start: $(tail -n 2 "$work/$name.log")"; exit 1; }
 done

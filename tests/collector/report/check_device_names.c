@@ -496,9 +496,7 @@ START_TEST(the_store_has_the_newest_rows_alone)
 	sqlite3 *db;
 
 	ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-	for (int v = 0; v < STORE_VERSION; v++)
-		if (strncmp(store_schema[v], "CREATE TABLE naming(", 20) == 0)
-			ck_assert_int_eq(sqlite3_exec(db, store_schema[v], NULL, NULL, NULL), SQLITE_OK);
+	ck_assert_int_eq(store_make_tables(db), 0);
 	for (size_t i = 0; i < ARRAY_LEN(written); i++) {
 		ck_assert_int_eq(naming_write(db, written[i].rows), 0);
 		ck_assert_int_eq(number(db, "SELECT count(*) FROM naming"), written[i].n);

@@ -689,6 +689,8 @@ START_TEST(refusals_name_file_and_reason)
 	assert_refused("/dev/null", "not a store");
 	report_store_sql(&store, "PRAGMA user_version = %d", STORE_VERSION + 1);
 	assert_refused(store.path, "newer");
+	report_store_sql(&store, "PRAGMA user_version = %d", STORE_FIRST_VERSION - 1);
+	assert_refused(store.path, "before the first release");
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /*
- * A store for tests of reports, filled row by row with SQL, and a report that is run over it. The store
- * is of an old version, so each of these tests converts it, too. Times count from REPORT_STORE_T0, the
- * start of a window.
+ * A store for tests of reports, filled row by row with SQL, and a report that is run over it. Sums are written as
+ * rows of tables of the test's own (report_store.c), of which a report gets parts. Times count from REPORT_STORE_T0,
+ * the start of a window.
  */
 #ifndef EASE_TESTS_REPORT_STORE_H
 #define EASE_TESTS_REPORT_STORE_H
@@ -18,17 +18,16 @@
 #define MINUTE		(60 * SECOND)
 
 struct report_store {
-	char path[64];	/* of version 8 of the store */
+	char path[64];	/* with sums as rows */
 	char newest[80]; /* what report_store_renew makes of it */
 	sqlite3 *db;
 	const char *naming; /* rows of device names, each ended by a newline; NULL: none */
 };
 
 void report_store_make(struct report_store *store);
-void report_store_open_empty(struct report_store *store); /* the same without tables */
 void report_store_remove(struct report_store *store);
 
-/* Makes a copy of this version, as easecapd would; each report runs on a new one. With db closed
+/* Makes a copy with the sums in parts, as easecapd would; each report runs on a new one. With db closed
  * there is none: the file itself is read. */
 void report_store_renew(struct report_store *store);
 

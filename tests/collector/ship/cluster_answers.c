@@ -20,16 +20,6 @@ begins(const char *text, const char *with)
 
 /* ---- rows of tables ---- */
 
-static const struct cluster_column *
-find_column(const struct cluster_table *table, const char *name, size_t n)
-{
-	for (size_t i = 0; i < table->n_columns; i++)
-		if (strlen(table->columns[i].name) == n &&
-		    strncmp(table->columns[i].name, name, n) == 0)
-			return &table->columns[i];
-	return NULL;
-}
-
 static uint64_t
 number_of(const char *column, unsigned row)
 {
@@ -77,9 +67,10 @@ put_cell(struct row_buffer *out, enum cluster_type type, const char *column, uns
 static bool
 asks_for(const char *sql, const struct mirror_table *table)
 {
-	const char *columns = table->select ? table->select : table->columns;
-	char from[64];
+	char all[MIRROR_COLUMNS_TEXT], from[64];
+	const char *columns = table->select ? table->select : all;
 
+	mirror_columns(table, all);
 	snprintf(from, sizeof(from), " FROM ease.%s", cluster_tables[table->from].name);
 	return *columns && begins(sql, columns) && begins(sql + strlen(columns), from);
 }
@@ -88,6 +79,7 @@ static bool
 give_table(const char *sql, struct row_buffer *out)
 {
 	const struct mirror_table *table = mirror_tables;
+	char columns[MIRROR_COLUMNS_TEXT];
 	unsigned rows;
 
 	while (table->name && !asks_for(sql, table))
@@ -95,15 +87,15 @@ give_table(const char *sql, struct row_buffer *out)
 	if (!table->name)
 		return false;
 	rows = table->from == CLUSTER_COUNTERS || table->from == CLUSTER_RESOURCES ? 2 : 1;
+	mirror_columns(table, columns);
 	for (unsigned row = 0; row < rows; row++)
-		for (const char *name = table->columns; *name; name += strspn(name, ", ")) {
+		for (const char *name = columns; *name; name += strspn(name, ", ")) {
 			size_t n = strcspn(name, ",");
-			const struct cluster_column *column =
-			    find_column(&cluster_tables[table->from], name, n);
+			enum cluster_type type = cluster_type_of(&cluster_tables[table->from], name, n);
 
-			if (!column)
+			if (type == CLUSTER_N_TYPES)
 				abort();
-			put_cell(out, column->type, name, row);
+			put_cell(out, type, name, row);
 			name += n;
 		}
 	return true;

@@ -103,12 +103,12 @@ keep_row(void *arg, const struct row_cell *cells)
 	const struct cluster_table *table = &cluster_tables[t->table];
 	struct row row = {.table = t->table, .n = 1, .digest = 14695981039346656037u}, *known;
 
-	for (size_t i = 0; i < table->n_columns; i++) {
-		if (is_in_key(table, table->columns[i].name))
+	for (size_t i = 0; i < cluster_n_columns(table); i++) {
+		if (is_in_key(table, cluster_column(table, i).name))
 			put_cell(row.key, &cells[i]);
-		if (strcmp(table->columns[i].name, "n") == 0)
+		if (strcmp(cluster_column(table, i).name, "n") == 0)
 			row.n = (uint64_t)cells[i].i;
-		if (strcmp(table->columns[i].name, "revision") == 0)
+		if (strcmp(cluster_column(table, i).name, "revision") == 0)
 			row.revision = (uint64_t)cells[i].i;
 		else
 			row.digest = digest_cell(row.digest, &cells[i]);
@@ -143,9 +143,9 @@ take_rows(struct cluster_model *m)
 		snprintf(head, sizeof(head), "INSERT INTO ease.%s (", table->name);
 		if (strncmp(m->sql, head, strlen(head)) != 0)
 			continue;
-		for (size_t i = 0; i < table->n_columns; i++)
-			types[i] = table->columns[i].type;
-		row_stream_init(&stream, types, table->n_columns, keep_row, &taking);
+		for (size_t i = 0; i < cluster_n_columns(table); i++)
+			types[i] = cluster_column(table, i).type;
+		row_stream_init(&stream, types, cluster_n_columns(table), keep_row, &taking);
 		good = row_stream_take(&stream, m->body, m->n_body) == 0 &&
 		    row_stream_is_done(&stream);
 		row_stream_free(&stream);

@@ -54,8 +54,7 @@ setup(void)
 	room[STORE_SAMPLES].free = room[STORE_EVENTS].free = ROOM;
 	ck_assert_int_eq(store_batch_init(&batch, room), 0);
 	ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-	for (int v = 0; v < STORE_VERSION; v++)
-		run(store_schema[v]);
+	ck_assert_int_eq(store_make_tables(db), 0);
 	run("CREATE TABLE seen_one(layer, address, agent, if_index, vlan, time_us)");
 	ck_assert_int_eq(sqlite3_prepare_v2(db, "INSERT INTO seen_one VALUES(?,?,?,?,?,?)", -1, &insert, NULL),
 	    SQLITE_OK);

@@ -1,0 +1,112 @@
+#include "collector/store/schema.h"
+
+#include "collector/store/sql.h"
+#include "collector/store/stored_tables.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What is no table of rows, and indexes. */
+static const char others[] =
+    "CREATE UNIQUE INDEX agent_identity ON agent(agent_id);"
+    "CREATE INDEX sample_time ON sample(time_us);"
+    /* a repeated event is found by all of its columns, because many may have one time */
+    "CREATE INDEX event_columns ON event(time_us, agent, kind, if_index, mac, vlan, boot);"
+    /* what the limits of rows by agent and port (tables.c) look for */
+    "CREATE INDEX event_agent ON event(agent, id);"
+    "CREATE INDEX account_port ON account(agent, if_index, boot);"
+    "CREATE INDEX gap_time ON gap(until_us);"
+    "CREATE INDEX gap_port ON gap(agent, if_index, until_us);"
+    /* the store's id, and running = 1 while a collector uses the store, or after it crashed. part_epoch: how often
+     * the store was opened for writing; ids of parts start at a higher range each time (parts.h). sums_us: windows
+     * that start before it lack sums of new connections (STORE_KEY_SYN). last_agent: the highest number of an agent
+     * that was forgotten; no other agent gets it, because sums of it may be left. */
+    "CREATE TABLE life(store_id INTEGER NOT NULL, running INTEGER NOT NULL, part_epoch INTEGER NOT NULL DEFAULT 0,"
+    " sums_us INTEGER NOT NULL DEFAULT 0, last_agent INTEGER NOT NULL DEFAULT 0);"
+    "INSERT INTO life(store_id, running) VALUES(random(), 0);"
+    "CREATE TRIGGER agent_forgotten AFTER DELETE ON agent BEGIN"
+    " UPDATE life SET last_agent = max(last_agent, old.id); END;"
+    /* packs of the sums of many keys. level is the minutes of the level's windows, 0: unsettled; kind is enum
+     * store_part_kind (levels.h). The rows of a chain are sorted by id and by key. */
+    "CREATE TABLE part(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " start_us INTEGER NOT NULL, shard INTEGER NOT NULL, chain INTEGER NOT NULL,"
+    " n INTEGER NOT NULL, body BLOB NOT NULL);"
+    "CREATE INDEX part_place ON part(level, kind, start_us, shard);"
+    /* a level has the windows from kept_us to done_us (rollup.h); of the counters before thinned_us, those at the
+     * ends of its windows are left (retention.h) */
+    "CREATE TABLE level(minutes INTEGER PRIMARY KEY, kept_us INTEGER NOT NULL,"
+    " done_us INTEGER NOT NULL, kind INTEGER NOT NULL, shard INTEGER NOT NULL,"
+    " thinned_us INTEGER NOT NULL);"
+    /* of the batches of the last ten minutes, by the collector's clock: the id of the last part that one wrote, and
+     * until when it had received. So a report can tell unsettled sums of samples that came after a moment within a
+     * minute from those that came before. */
+    "CREATE TABLE flush(id INTEGER PRIMARY KEY, until_us INTEGER NOT NULL);"
+    /* long work that is running; `easetop agents` shows the newest row */
+    "CREATE TABLE progress(work TEXT PRIMARY KEY, done INTEGER NOT NULL, total INTEGER NOT NULL,"
+    " since_us INTEGER NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID;"
+    /* of an agent whose samples were deleted to make room, the time since which all of them are kept */
+    "CREATE TABLE sample_floor(agent INTEGER PRIMARY KEY, since_us INTEGER NOT NULL);"
+    /* an address as a source at a port (places.h): when it was seen first and last, its outermost VLAN then (NULL:
+     * untagged), and how often: in samples that have rows, and in events */
+    "CREATE TABLE place(layer INTEGER NOT NULL, address BLOB NOT NULL, agent INTEGER NOT NULL,"
+    " if_index INTEGER NOT NULL, vlan INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
+    " seen INTEGER NOT NULL, PRIMARY KEY(layer, address, agent, if_index)) WITHOUT ROWID;"
+    "CREATE INDEX place_port ON place(agent, if_index, last_us)";
+
+/* steps[v - STORE_FIRST_VERSION] brings version v to v + 1. */
+static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {NULL};
+
+const char *
+store_schema_step(int64_t version)
+{
+	return steps[version - STORE_FIRST_VERSION];
+}
+
+static const char *
+type_of(const struct stored_column *column)
+{
+	switch (column->form) {
+	case STORED_TEXT:
+	case STORED_NAME:
+		return "TEXT";
+	case STORED_OCTETS:
+		return "BLOB";
+	default:
+		return "INTEGER";
+	}
+}
+
+static void
+put_table(FILE *sql, const struct stored_table *table)
+{
+	fprintf(sql, "CREATE TABLE %s(", table->name);
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct stored_column *c = &table->columns[i];
+
+		fprintf(sql, "%s %s%s%s%s, ", c->name, type_of(c), stored_may_be_null(c) ? "" : " NOT NULL",
+		    c->otherwise ? " DEFAULT " : "", c->otherwise ? c->otherwise : "");
+	}
+	fprintf(sql, "PRIMARY KEY(%s))%s;", table->key, table->has_rowid ? "" : " WITHOUT ROWID");
+}
+
+int
+store_make_tables(sqlite3 *db)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *sql = open_memstream(&text, &size);
+	int r = -EIO;
+
+	if (!sql)
+		return -EIO;
+	for (int t = 0; t < STORE_N_TABLES; t++)
+		if (stored_tables[t].name)
+			put_table(sql, &stored_tables[t]);
+	put_table(sql, &stored_naming);
+	fputs(others, sql);
+	if (fclose(sql) == 0)
+		r = store_sql_run(db, text);
+	free(text);
+	return r;
+}
