@@ -146,14 +146,14 @@ static const struct {
 	enum store_table table;
 	const char *sql;
 	void (*fill)(sqlite3_stmt *s, void *row);
-} sums[] = {
+} filled[] = {
     {STORE_WINDOWS, "SELECT * FROM window", fill_window},
     {STORE_KEYS, "SELECT * FROM window_key", fill_key},
     {STORE_WINDOW_PORTS, "SELECT * FROM window_port", fill_window_port},
     {STORE_FOLDED, "SELECT * FROM window_folded", fill_folded},
 };
 
-enum { N_SUMS = sizeof(sums) / sizeof(sums[0]) };
+enum { N_FILLED = sizeof(filled) / sizeof(filled[0]) };
 
 /* Gives the rows of a table to the batch; without one it counts them. */
 static uint32_t
@@ -162,10 +162,10 @@ take_sums(sqlite3 *db, int i, struct store_batch *batch)
 	sqlite3_stmt *s = NULL;
 	uint32_t n = 0;
 
-	ck_assert_int_eq(sqlite3_prepare_v2(db, sums[i].sql, -1, &s, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_prepare_v2(db, filled[i].sql, -1, &s, NULL), SQLITE_OK);
 	for (; sqlite3_step(s) == SQLITE_ROW; n++)
 		if (batch)
-			sums[i].fill(s, store_batch_add(batch, sums[i].table));
+			filled[i].fill(s, store_batch_add(batch, filled[i].table));
 	sqlite3_finalize(s);
 	return n;
 }
@@ -179,10 +179,10 @@ write_sums(sqlite3 *db)
 	struct unsettled *unsettled;
 	struct parts *parts;
 
-	for (int i = 0; i < N_SUMS; i++)
-		room[sums[i].table].free = take_sums(db, i, NULL);
+	for (int i = 0; i < N_FILLED; i++)
+		room[filled[i].table].free = take_sums(db, i, NULL);
 	ck_assert_int_eq(store_batch_init(&batch, room), 0);
-	for (int i = 0; i < N_SUMS; i++)
+	for (int i = 0; i < N_FILLED; i++)
 		take_sums(db, i, &batch);
 	ck_assert_int_eq(parts_open(&parts, db), 0);
 	ck_assert_int_eq(unsettled_new(&unsettled, room), 0);
