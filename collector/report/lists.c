@@ -638,28 +638,6 @@ copy_shown(const struct list *list, struct list_keys *keys)
 	return 0;
 }
 
-/* Leaves the time out of which the store has no sums of new connections. */
-static int
-narrow_to_connections(struct list *list)
-{
-	struct query *query = list->query;
-	uint64_t since_us;
-	char time[CLOCK_RFC3339_MAX];
-	int err = query_connections_since(query, &since_us);
-
-	if (err)
-		return err;
-	if (since_us > 0 && since_us >= query->range.to_us) {
-		clock_format_rfc3339(since_us, time, sizeof(time));
-		snprintf(query->error, sizeof(query->error),
-		    "the store has sums of new connections from %s on: ask for a time since", time);
-		return -ENOENT;
-	}
-	if (narrow_to(list, since_us))
-		list->result->connections_since_us = since_us;
-	return 0;
-}
-
 /* keys: set to those of the rows. */
 static int
 list_run(const struct list_report *report, struct query *query,
@@ -686,10 +664,7 @@ list_run(const struct list_report *report, struct query *query,
 	result->unseen = list.dimension->unseen;
 	if (options.filter && options.filter->fields & ~FILTER_PLACES)
 		result->answered_from = query_answers_from(list.dimension);
-	if (options.layer == REPORT_LAYER_SYN)
-		err = narrow_to_connections(&list);
-	if (err == 0)
-		err = query_windows(query);
+	err = query_windows(query);
 	if (err == 0)
 		err = gather(&list);
 	if (err == 0)

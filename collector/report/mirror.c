@@ -572,7 +572,7 @@ check_version(struct query *query)
 	if (version > CLUSTER_VERSION)
 		return query_fail(query, -EPROTO, "%s: version %d of the tables is newer than this"
 		    " easetop, which reads up to %d", query->path, (int)version, CLUSTER_VERSION);
-	if (version < CLUSTER_FIRST_VERSION)
+	if (version > 0 && version < CLUSTER_FIRST_VERSION)
 		return query_fail(query, -EPROTO, "%s: version %d of the tables is from before the first release;"
 		    " this easetop reads versions from %d on: ship to another database", query->path, (int)version,
 		    CLUSTER_FIRST_VERSION);

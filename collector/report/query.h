@@ -248,10 +248,6 @@ void query_end_fine(struct query *query);
 /* Reads totals and sums of every port in the range, with what was counted in gaps between counters, and its samples expected and received. */
 int query_windows(struct query *query);
 
-/* From when on the sums have new connections: windows before are of an earlier version. 0: all have. A cluster is
- * asked for the range. */
-int query_connections_since(struct query *query, uint64_t *since_us);
-
 /* Reads the sums of the keys of a dimension; *keys is an array of *n, to be freed. Where a filter
  * crosses keys it sets from_samples and replaces the ports' sums by those of the kept samples.
  * *kept_since_us: start of the kept samples if that is within the range, else 0. */

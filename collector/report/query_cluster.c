@@ -346,34 +346,3 @@ query_cluster_sums(struct query *query, const struct query_want *want, const str
 		err = cluster_ask_sums(query, want, runs, n_runs, 0, cluster_packer_add, packer);
 	return cluster_packer_close(packer, err);
 }
-
-static int
-take_since(void *arg, const struct row_cell *cells)
-{
-	*(uint64_t *)arg = (uint64_t)cells[0].i;
-	return 0;
-}
-
-/* Versions that sum new connections note the largest weight as well, which is above 0. */
-int
-cluster_connections_since(struct query *query, uint64_t *since_us)
-{
-	static const enum cluster_type type = CLUSTER_U64;
-	char *text = NULL;
-	size_t size;
-	FILE *sql = open_memstream(&text, &size);
-	int err;
-
-	if (!sql)
-		return query_fail(query, -ENOMEM, "no memory");
-	fprintf(sql, "SELECT max(start_us + level * %d) FROM ", STORE_WINDOW_US);
-	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[CLUSTER_PORTS], false);
-	fprintf(sql, " WHERE n > 0 AND w_max = 0 AND start_us >= %" PRIu64 " AND start_us < %" PRIu64,
-	    query->range.from_us, query->range.to_us);
-	mirror_write_agents(sql, query);
-	fputs(" FORMAT RowBinary", sql);
-	err = fclose(sql) == 0 ? mirror_ask(query, text, &type, 1, take_since, since_us)
-			       : query_fail(query, -ENOMEM, "no memory");
-	free(text);
-	return err;
-}

@@ -23,9 +23,6 @@ struct cluster_source {
 
 struct cluster_source cluster_source_of(const struct query_want *want);
 
-/* The end of the last window in the range that is of a version without new connections; 0: there is none. */
-int cluster_connections_since(struct query *query, uint64_t *since_us);
-
 /* The number of ports asked for whose frames lists do not count. */
 size_t cluster_uncounted_ports(const struct query *query, const struct report_options *options);
 

@@ -183,23 +183,6 @@ build_sample_sql(const struct query *query, const struct dimension *dimension, c
 	    filter, asked_keys(query));
 }
 
-int
-query_connections_since(struct query *query, uint64_t *since_us)
-{
-	sqlite3_stmt *stmt;
-	int more;
-
-	*since_us = 0;
-	if (query->mirror)
-		return cluster_connections_since(query, since_us);
-	stmt = query_prepare(query, "SELECT sums_us FROM life");
-	more = stmt ? query_step(query, stmt) : -EIO;
-	if (more == 1)
-		*since_us = query_u64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return more < 0 ? more : 0;
-}
-
 struct key_list {
 	struct query_key *items;
 	size_t n, room;

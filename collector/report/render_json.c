@@ -408,8 +408,6 @@ result_json(const struct report_result *result)
 		object = with(object, "sums_kept_since", time_json(result->from_us));
 	if (result->kept_since_us)
 		object = with(object, "samples_kept_since", time_json(result->kept_since_us));
-	if (result->connections_since_us)
-		object = with(object, "connections_since", time_json(result->connections_since_us));
 	if (*result->work)
 		object = with(object, "store_work", json_pack("{ss sI sI}", "work",
 		    result->work, "done", (json_int_t)result->work_done, "total",

@@ -502,10 +502,6 @@ print_kept_since(FILE *out, const struct report_result *result,
 		number_format_time(result->from_us, options->utc, time);
 		fprintf(out, "The store keeps NOTHING from before %s.\n", time);
 	}
-	if (result->connections_since_us) {
-		number_format_time(result->connections_since_us, options->utc, time);
-		fprintf(out, "New connections are summed from %s on; the list is of the time since.\n", time);
-	}
 	if (!result->kept_since_us)
 		return;
 	number_format_time(result->kept_since_us, options->utc, time);

@@ -288,7 +288,6 @@ struct report_result {
 	char *filter; /* owned; NULL: none */
 	const char *answered_from; /* of a list whose filter looks at frames: the sums or samples; static, or NULL */
 	uint64_t kept_since_us; /* start of the kept samples, if it lies in the range; or 0 */
-	uint64_t connections_since_us; /* start of sums with new connections, if it lies in the range; or 0 */
 	bool as_grid;	    /* text: rows are pairs of a matrix */
 	struct query_key *keys; /* of the rows in their order, owned: --versus asks for these */
 	size_t n_keys;

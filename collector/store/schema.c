@@ -19,11 +19,10 @@ static const char others[] =
     "CREATE INDEX gap_time ON gap(until_us);"
     "CREATE INDEX gap_port ON gap(agent, if_index, until_us);"
     /* the store's id, and running = 1 while a collector uses the store, or after it crashed. part_epoch: how often
-     * the store was opened for writing; ids of parts start at a higher range each time (parts.h). sums_us: windows
-     * that start before it lack sums of new connections (STORE_KEY_SYN). last_agent: the highest number of an agent
-     * that was forgotten; no other agent gets it, because sums of it may be left. */
+     * the store was opened for writing; ids of parts start at a higher range each time (parts.h). last_agent: the
+     * highest number of an agent that was forgotten; no other agent gets it, because sums of it may be left. */
     "CREATE TABLE life(store_id INTEGER NOT NULL, running INTEGER NOT NULL, part_epoch INTEGER NOT NULL DEFAULT 0,"
-    " sums_us INTEGER NOT NULL DEFAULT 0, last_agent INTEGER NOT NULL DEFAULT 0);"
+    " last_agent INTEGER NOT NULL DEFAULT 0);"
     "INSERT INTO life(store_id, running) VALUES(random(), 0);"
     "CREATE TRIGGER agent_forgotten AFTER DELETE ON agent BEGIN"
     " UPDATE life SET last_agent = max(last_agent, old.id); END;"

@@ -235,8 +235,6 @@ function notesOf(result, utc) {
 		    `upper limits include up to ${most} of them.`);
 	if (result.unseen_packets_high >= 1)
 		notes.push(`No ${result.unseen} more than ${bound} frames in this range (95%).`);
-	if (result.connections_since)
-		notes.push(`New connections are summed from ${format.time(Date.parse(result.connections_since), utc)} on.`);
 	if (result.samples_kept_since)
 		notes.push(`These figures come from stored samples, which begin at ${since}.`);
 	if (result.uncounted)

@@ -47,7 +47,7 @@ sample(int second, int agent, int if_index, const char *mac, const char *vlan, c
 static void
 announce(int second, int agent, int if_index, const char *mac, int vlan)
 {
-	report_store_sql(&store, "INSERT INTO event VALUES(NULL, %llu, %d, 1, %d, %d, x'%s', %d, NULL)",
+	report_store_sql(&store, "INSERT INTO event VALUES(NULL, %llu, %d, 1, %d, %d, x'%s', %d, NULL, NULL)",
 	    REPORT_STORE_T0 + (unsigned)second * SECOND, agent, EASE_NOTIFY_NEW_ADDRESS, if_index,
 	    mac, vlan);
 }

@@ -40,7 +40,7 @@ ch 0 "INSERT INTO ease.ports (level, start_us, agent, if_index, direction, colle
     pool_octets, expected, received, w_max, revision)
     SELECT 1, $minute, $agent, port, 1, 1, $sums, sum(samples * 101.), sum(samples * 101. * octets),
     sum(samples) * 1., sum(samples) * 1., 100., 1 FROM $pairs GROUP BY port"
-ch 0 "INSERT INTO ease.agent VALUES ('agent001', 1, 1, '192.0.2.1', $minute, $minute + 59000000, $minute, 1)"
+ch 0 "INSERT INTO ease.agent VALUES ('agent001', 1, '192.0.2.1', $minute, $minute + 59000000, $minute, 1, 1)"
 ch 0 "INSERT INTO ease.cover VALUES ($minute, 'agent001', 1, 1000, $minute, $minute + 59000000, 1)"
 ch 0 "INSERT INTO ease.port SELECT $agent, number + 1, $minute, 1, concat('p', toString(number + 1)), '', 0, 0, 1, 1,
     0, number < 47, 1, 1 FROM numbers(48)"
@@ -97,14 +97,6 @@ compare 'servers' connections
 ask connections --addr 192.168.0.0/15 --top 5 >"$rig/servers.json"
 expect 'servers of a prefix are its destinations, port 443' "$(jq -c '[.rows[] | [.dst, .dst_port, .packets]]' "$rig/servers.json")" \
     "$(ask talkers --by dst --sort packets --addr 192.168.0.0/15 --top 5 | jq -c '[.rows[] | [.dst, 443, .packets]]')"
-
-# A minute before is of a version that summed no new connections: the list is of the time since.
-ch 0 "INSERT INTO ease.ports (level, start_us, agent, if_index, direction, collector, $summed, pool_pkts, revision)
-    SELECT 1, $minute - 60000000, $agent, 1, 1, 1, 10, 1000., 100000., 64000., 4096000., 409600000., 0., 0., 1000., 1"
-ch 0 "INSERT INTO ease.agent VALUES ('agent001', 1, 1, '192.0.2.1', $minute - 60000000, $minute + 59000000, $minute, 2)"
-expect 'new connections: since when they are summed' "$(ask connections --addr 192.168.0.0/15 --top 5 |
-    jq -c '.connections_since, .from, .totals, [.rows[].packets]')" \
-    "$(jq -c '"2026-01-01T00:00:00Z", .from, .totals, [.rows[].packets]' "$rig/servers.json")"
 
 # The page shows the cluster where it is told to, its counters stay the collector's own.
 cat >>"$rig/easecapd.conf" <<END

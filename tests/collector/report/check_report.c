@@ -341,30 +341,6 @@ START_TEST(ip_rows_others_and_rest_are_the_total)
 }
 END_TEST
 
-/* This store was of a version that summed no new connections; that its other lists answer, all tests here show. */
-START_TEST(what_was_not_summed_is_not_taken_for_nothing)
-{
-	struct report_options options = report_store_options();
-	struct report_result result = {0};
-	char error[QUERY_ERROR_TEXT];
-	struct query *query;
-
-	simple_traffic();
-	report_store_renew(&store);
-	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
-	options.by = REPORT_BY_DEFAULT;
-	options.all = false;
-	options.has_from = options.has_to = true;
-	options.from_us = REPORT_STORE_T0;
-	options.to_us = REPORT_STORE_T0 + MINUTE;
-	ck_assert_int_eq(report_find("connections")->run(query, &options, REPORT_STORE_T0 + 2 * MINUTE, &result),
-	    -ENOENT);
-	ck_assert_ptr_nonnull(strstr(query->error, "sums of new connections from 2023-11-14T22:15:00Z on"));
-	report_result_free(&result);
-	query_close(query);
-}
-END_TEST
-
 static void
 keep_sample(int sequence, const char *src, int vlan, int proto, const char *src_ip)
 {
@@ -537,10 +513,6 @@ START_TEST(agents_show_what_the_store_is_at)
 	j = report_store_json(&store, "agents", &options);
 	ck_assert_ptr_null(json_object_get(j, "store_work"));
 	json_decref(j);
-	report_store_renew(&store); /* older versions have no such work */
-	ck_assert_int_eq(sqlite3_close(store.db), SQLITE_OK);
-	ck_assert_int_eq(rename(store.newest, store.path), 0);
-	ck_assert_int_eq(sqlite3_open(store.path, &store.db), SQLITE_OK);
 	report_store_sql(&store, "INSERT INTO progress VALUES('roll-up', 12, 40, %llu, %llu)",
 	    REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
 	j = report_store_json(&store, "agents", &options);
@@ -872,7 +844,6 @@ main(void)
 	tcase_add_test(tc, windows_and_ports_add_up);
 	tcase_add_test(tc, only_received_frames_of_edge_ports_count);
 	tcase_add_test(tc, ip_rows_others_and_rest_are_the_total);
-	tcase_add_test(tc, what_was_not_summed_is_not_taken_for_nothing);
 	tcase_add_test(tc, filters_that_cross_keys_use_kept_samples);
 	tcase_add_test(tc, a_filter_answers_for_the_time_of_kept_samples);
 	tcase_add_test(tc, an_empty_range_says_when_the_newest_data_is);

@@ -596,31 +596,6 @@ START_TEST(every_level_says_the_same)
 }
 END_TEST
 
-/* A store that was raised from an earlier version on the tenth day: the list is of the time since. */
-START_TEST(connections_begin_where_they_are_summed)
-{
-	const struct question all = {"connections", REPORT_BY_SERVER, REPORT_LAYER_IP, NULL, NULL, NULL};
-	const uint64_t since_us = START_US + 10 * DAY_US + 90 * SECOND_US, end_us = START_US + DAYS * DAY_US;
-	struct report_options options = options_of(&all, START_US, end_us);
-	json_t *is, *should;
-	char sql[64];
-
-	copy_store(whole_path, work_path);
-	snprintf(sql, sizeof(sql), "UPDATE life SET sums_us = %llu", (unsigned long long)since_us);
-	run_sql(work_path, sql);
-	is = run_report(work_path, "connections", &options);
-	options.from_us = START_US + 10 * DAY_US + 2 * MINUTE_US;
-	should = run_report(whole_path, "connections", &options);
-	ck_assert_str_eq(json_string_value(json_object_get(is, "connections_since")), "2023-11-24T00:01:30Z");
-	ck_assert_str_eq(json_string_value(json_object_get(is, "from")), "2023-11-24T00:02:00Z");
-	json_object_del(is, "connections_since");
-	ck_assert_uint_gt(json_array_size(json_object_get(is, "rows")), 10);
-	ck_assert(is_equal(is, should));
-	json_decref(is);
-	json_decref(should);
-}
-END_TEST
-
 /* Late ones of a day long rolled up, of the newest hour, and of a day without any, sent by books
  * that were opened again. Twice: what comes twice counts once. */
 START_TEST(late_samples_reach_every_level_once)
@@ -833,7 +808,6 @@ main(void)
 	tcase_set_timeout(all, 300);
 	tcase_add_test(all, minutes_are_what_samples_say);
 	tcase_add_test(all, every_level_says_the_same);
-	tcase_add_test(all, connections_begin_where_they_are_summed);
 	tcase_add_test(all, late_samples_reach_every_level_once);
 	tcase_add_test(all, killed_at_any_instant_it_goes_on);
 	tcase_add_test(all, retention_keeps_the_figures);

@@ -195,6 +195,20 @@ write_sums(sqlite3 *db)
 	store_batch_free(&batch);
 }
 
+/* What store/places.h keeps: of the last hour, by place; of other columns than an only min() or max() SQLite gives
+ * those of its row. */
+#define SIGHTINGS                                                                                                      \
+	" FROM (SELECT 1 AS layer, src_mac AS address, agent, if_index, vlan, time_us FROM sample WHERE direction = 1" \
+	" UNION ALL SELECT 2, src_ip, agent, if_index, vlan, time_us FROM sample WHERE direction = 1"                  \
+	" UNION ALL SELECT 3, inner_src_ip, agent, if_index, vlan, time_us FROM sample WHERE direction = 1"            \
+	" UNION ALL SELECT 1, mac, agent, if_index, nullif(vlan, 0), time_us FROM event WHERE kind = 4)"               \
+	" WHERE address IS NOT NULL AND time_us > (SELECT max(last_us) FROM agent) - 3600000000 GROUP BY 1, 2, 3, 4"
+
+static const char places[] =
+    "INSERT INTO place SELECT layer, address, agent, if_index, vlan, 0, max(time_us), count(*)" SIGHTINGS ";"
+    "INSERT INTO place SELECT layer, address, agent, if_index, NULL, min(time_us), 0, 0" SIGHTINGS
+    " ON CONFLICT DO UPDATE SET first_us = excluded.first_us";
+
 void
 report_store_renew(struct report_store *store)
 {
@@ -209,6 +223,7 @@ report_store_renew(struct report_store *store)
 	ck_assert_int_eq(sqlite3_open(store->newest, &db), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL), SQLITE_OK);
 	write_sums(db);
+	ck_assert_int_eq(sqlite3_exec(db, places, NULL, NULL, NULL), SQLITE_OK);
 	if (store->naming)
 		ck_assert_int_eq(naming_write(db, store->naming), 0);
 	sqlite3_close(db);
