@@ -8,7 +8,6 @@
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/report/unkeyed.h"
-#include "common/clock.h"
 
 #include <endian.h>
 #include <errno.h>
