@@ -100,7 +100,7 @@ clickhouse_ship(struct ship **ship, const struct clickhouse *c,
 static void
 print_from(const struct clickhouse *c, FILE *out, unsigned version)
 {
-	bool is_ours = version == 0 || (version >= CLUSTER_FIRST_VERSION && version < CLUSTER_VERSION);
+	bool is_ours = version < CLUSTER_VERSION && (version == 0 || version >= CLUSTER_FIRST_VERSION);
 
 	for (size_t i = 0; is_ours && cluster_write_migration(out, &c->place, i); i++)
 		fputs(";\n", out);
