@@ -80,7 +80,7 @@ send_batch(int fd)
 	memset(messages, 0, sizeof(messages));
 	for (int i = 0; i < BATCH; i++)
 		messages[i].msg_hdr = (struct msghdr){.msg_iov = &part, .msg_iovlen = 1};
-	if (sendmmsg(fd, messages, BATCH, 0) != BATCH)
+	if (sendmmsg(fd, messages, BATCH, 0) != (int)BATCH)
 		die("sending");
 }
 
