@@ -15,7 +15,7 @@ struct truth {
 	double total;	   /* of what the ports received (or sent, where they sample that alone): 1 */
 	double hosts;	   /* part of each host's octets that the list can name: 1 */
 	uint32_t agents, ports; /* rows of `agents` and `load`: those of the traffic; DIALECT_ANY */
-	uint32_t boots;	   /* of an agent: 1; DIALECT_ANY */
+	uint32_t boots;	   /* of an agent at most: 1; DIALECT_ANY */
 	uint32_t unused;   /* samples that may be left out at most: 0 */
 	uint32_t before;   /* numbers given out before the collector came: 0; DIALECT_ANY */
 	uint32_t dropped;  /* samples that the agent says it dropped since: 0 */

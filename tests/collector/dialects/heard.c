@@ -4,55 +4,18 @@
 #include "collector/report/query.h"
 #include "collector/report/render.h"
 #include "common/log.h"
+#include "tests/collector/dialects/capture.h"
 
 #include <check.h>
 #include <dirent.h>
 #include <math.h>
-#include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { IP_UDP = 28, FRAME = 9000, ERROR_TEXT = 512, PORT = 6343 };
+enum { ERROR_TEXT = 512 };
 #define HOUR_US 3600000000ull
-
-/* ---- the capture ---- */
-
-static void
-dump(void *arg, uint32_t sender, uint64_t at_us, const uint8_t *octets, size_t n)
-{
-	uint8_t frame[FRAME];
-	struct wbuf w = wbuf_of(frame, sizeof(frame));
-	struct pcap_pkthdr h = {.caplen = (bpf_u_int32)(n + IP_UDP), .len = (bpf_u_int32)(n + IP_UDP)};
-
-	h.ts.tv_sec = (time_t)(at_us / 1000000);
-	h.ts.tv_usec = (suseconds_t)(at_us % 1000000);
-	wbuf_be16(&w, 0x4500);
-	wbuf_be16(&w, (uint16_t)(n + IP_UDP));
-	wbuf_be32(&w, 0);
-	wbuf_be32(&w, 0x40110000);
-	wbuf_be32(&w, sender);
-	wbuf_be32(&w, 0xc0000201);
-	wbuf_be16(&w, PORT);
-	wbuf_be16(&w, PORT);
-	wbuf_be32(&w, (uint32_t)(n + 8) << 16);
-	wbuf_put(&w, octets, n);
-	ck_assert(!w.failed);
-	pcap_dump(arg, &h, frame);
-}
-
-void
-heard_write(const struct dialect *d, const char *capture, struct passed *passed)
-{
-	pcap_t *pcap = pcap_open_dead(DLT_RAW, FRAME);
-	pcap_dumper_t *out = pcap_dump_open(pcap, capture);
-
-	ck_assert_ptr_nonnull(out);
-	speaker_run(&d->traffic, &d->speech, dump, (void *)out, passed);
-	pcap_dump_close(out);
-	pcap_close(pcap);
-}
 
 /* ---- the collector ---- */
 
@@ -63,7 +26,7 @@ write_config(const struct heard *h, const char *path)
 
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "sflow_listen = {\"127.0.0.1:%d\"}\nsenders = {\"192.0.2.0/24\"}\nhttp_listen = \"\"\n"
-		      "memory = 128\nstore = \"%s\"\n", PORT, h->store);
+		      "memory = 128\nstore = \"%s\"\n", CAPTURE_PORT, h->store);
 	ck_assert_int_eq(fclose(file), 0);
 }
 
@@ -120,12 +83,16 @@ ask(const struct heard *h, const char *name, enum report_layer layer)
 void
 heard_run(struct heard *h, const struct dialect *d)
 {
+	struct capture *capture;
+
 	*h = (struct heard){.dir = "/tmp/ease-dialect-XXXXXX"};
 	log_set_most(LOG_LEVEL_ERROR);
 	ck_assert_ptr_nonnull(mkdtemp(h->dir));
 	snprintf(h->capture, sizeof(h->capture), "%s/capture", h->dir);
 	snprintf(h->store, sizeof(h->store), "%s/ease.db", h->dir);
-	heard_write(d, h->capture, &h->passed);
+	capture = capture_begin(h->capture);
+	capture_row(capture, d, CAPTURE_PORT, &h->passed);
+	capture_end(capture);
 	import(h);
 	h->talkers = ask(h, "talkers", d->truth.layer ? d->truth.layer : REPORT_LAYER_IP);
 	h->load = ask(h, "load", REPORT_LAYER_IP);

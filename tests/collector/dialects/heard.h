@@ -17,9 +17,6 @@ struct heard {
 	json_t *talkers, *load, *loss, *agents, *audit; /* as JSON, of all time */
 };
 
-/* Writes the datagrams of a row as a capture of raw IP. */
-void heard_write(const struct dialect *d, const char *capture, struct passed *passed);
-
 /* Writes a capture, imports it and asks; to be ended by heard_end in any case. Fails the test if the collector or a
  * report fails. */
 void heard_run(struct heard *h, const struct dialect *d);
