@@ -224,6 +224,8 @@ check_verdict(const struct dialect *d)
 
 	if (d->truth.verdict && strncmp(is, d->truth.verdict, strlen(d->truth.verdict)) != 0)
 		object_to("audit \"%s\"", is);
+	if (d->truth.no_trust && strstr(heard_text(heard.audit, "rows.0.trust_for"), d->truth.no_trust))
+		object_to("audit trusts its %s", d->truth.no_trust);
 }
 
 static void

@@ -14,8 +14,14 @@ command -v tshark >/dev/null || { echo 'SKIP dialects all: tshark is not there';
 dir=$(mktemp -d "${TMPDIR:-/tmp}/easeswitch-dialects.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 
-# tshark takes a record of the switch for 16 octets, whatever its length says, and is lost behind a shorter one.
-unread='any: a record of 12 octets where 16 are known'
+# tshark 4.0 takes a record of the switch for 16 octets, whatever its length says, and does not step over some records
+# that it does not know: it is lost behind them.
+cannot_read() {
+	case $1 in
+	*'a record of 12 octets where 16 are known' | *'(2209)'* | *'(1029, 1030)'*) return 0 ;;
+	esac
+	return 1
+}
 
 timeout 60 "$program" --write "$dir/all.pcap" >"$dir/rows" || { fail 'all are written' "exit $?"; exit 1; }
 timeout 300 tshark -n -r "$dir/all.pcap" -T fields -e udp.srcport -e ip.src -e sflow_245.ipv4_src \
@@ -25,10 +31,10 @@ awk -F '\t' '{ n = split($2 "," $3, a, ","); for (i = 1; i <= n; i++) found[$1] 
     END { for (port in found) print port "\t" found[port] }' "$dir/read" >"$dir/found"
 while IFS=$'\t' read -r port needed name; do
 	found=$(awk -v port="$port" '$1 == port { print $2 }' "$dir/found")
-	if [ "$name" = "$unread" ]; then
-		echo "SKIP dialects $name: tshark does not read it either"
-	elif [ "${found:-0}" -ge "$needed" ]; then
+	if [ "${found:-0}" -ge "$needed" ]; then
 		pass "$name"
+	elif cannot_read "$name"; then
+		echo "SKIP dialects $name: tshark cannot read it"
 	else
 		fail "$name" "tshark finds ${found:-0} of $needed samples"
 	fi

@@ -200,6 +200,33 @@ discard_beside(struct wbuf *w, const struct counters *c, uint32_t *n)
 	++*n;
 }
 
+static uint32_t
+records_of_tcp(struct wbuf *w, const struct flow *f)
+{
+	put_record(w, 2209, WORDS(2, 1448, 536, 0, 0, 0, 1500, 6645, 3402, 10, 3, 0));
+	speaker_header_record(w, f);
+	return 2;
+}
+
+static uint32_t
+records_of_a_router(struct wbuf *w, const struct flow *f)
+{
+	put_record(w, 1002, WORDS(2, 0x20010db8, 0, 0, 1, 64, 64));
+	put_record(w, 1003, WORDS(1, 0xc0000201, 64500, 64501, 64502, 1, 2, 2, 64503, 64504, 1, 0xfbf40064, 100));
+	put_record(w, 1006, WORDS(1, 0xc0000201, 1, 100, 2, 200, 300));
+	speaker_header_record(w, f);
+	return 4;
+}
+
+static uint32_t
+records_of_a_tunnel(struct wbuf *w, const struct flow *f)
+{
+	speaker_header_record(w, f);
+	put_record(w, 1029, WORDS(5001));
+	put_record(w, 1030, WORDS(5002));
+	return 3;
+}
+
 /* ---- pools ---- */
 
 static void
@@ -483,6 +510,59 @@ packet_called_ethernet(struct flow *f)
 {
 	if (f->nth % 10 == 0)
 		speaker_cut_ethernet(f, 1, 0, NULL);
+}
+
+enum { ETHERTYPE_AT = 12, IP_AT = 14, IP_LENGTH_AT = 2 };
+
+/* Octets more before the IP header, in a frame of the same length. */
+static void
+insert(struct flow *f, size_t where, size_t n, const uint8_t *octets)
+{
+	uint32_t ip_octets = f->ip_octets - (uint32_t)n;
+
+	memmove(f->header + where + n, f->header + where, f->kept - where);
+	memcpy(f->header + where, octets, n);
+	f->header[IP_AT + n + IP_LENGTH_AT] = (uint8_t)(ip_octets >> 8);
+	f->header[IP_AT + n + IP_LENGTH_AT + 1] = (uint8_t)ip_octets;
+	f->kept += (uint32_t)n;
+}
+
+static void
+two_tags(struct flow *f)
+{
+	static const uint8_t tags[] = {0x91, 0, 0, 100, 0x81, 0, 0, 200};
+
+	insert(f, ETHERTYPE_AT, sizeof(tags), tags);
+}
+
+static void
+three_labels(struct flow *f)
+{
+	static const uint8_t labels[] = {0, 6, 0x40, 0x40, 0, 6, 0x50, 0x40, 0, 6, 0x61, 0x40};
+
+	insert(f, IP_AT, sizeof(labels), labels);
+	f->header[ETHERTYPE_AT] = 0x88;
+	f->header[ETHERTYPE_AT + 1] = 0x47;
+}
+
+static void
+in_pppoe(struct flow *f)
+{
+	uint32_t octets = f->ip_octets - 6;
+	const uint8_t session[] = {0x11, 0, 0, 1, (uint8_t)(octets >> 8), (uint8_t)octets, 0, 0x21};
+
+	insert(f, IP_AT, sizeof(session), session);
+	f->header[ETHERTYPE_AT] = 0x88;
+	f->header[ETHERTYPE_AT + 1] = 0x64;
+}
+
+static void
+in_gre(struct flow *f)
+{
+	const uint8_t outer[] = {0x45, 0, (uint8_t)(f->ip_octets >> 8), (uint8_t)f->ip_octets, 0, 1, 0, 0, 64, 47, 0, 0,
+	    10, 1, 1, 1, 10, 1, 1, 2, 0, 0, 8, 0};
+
+	insert(f, IP_AT, sizeof(outer), outer);
 }
 
 /* ---- interfaces ---- */
@@ -789,6 +869,16 @@ some_late_some_twice(struct datagram *d)
 	d->late = d->nth % 100 == 99;
 }
 
+/* The second switch speaks an older version. */
+static void
+second_of_version_4(struct datagram *d)
+{
+	if (d->at_switch == 1) {
+		d->version = 4;
+		d->unread = true;
+	}
+}
+
 /* ---- the table ---- */
 
 #define ALONE {.poll_s = SPEAKER_NO_COUNTERS}
@@ -833,6 +923,12 @@ const struct dialect dialects[] = {
     {"SONiC and Cumulus (hsflowd)", "name, LACP and optics beside the counters, and counters of the host",
 	"robcowart/elastiflow#648, sonic-net/sonic-buildimage#6795, pavel-odintsov/fastnetmon#1025",
 	.speech = {.counter_records = counters_of_hsflowd, .more_samples = counters_of_a_host}},
+    {"hsflowd with tcp", "a record of the connection (2209) before the header", "codeout/fluent-plugin-sflow#2",
+	.speech = {.records = records_of_tcp}},
+    {"routers", "next hop of IPv6, AS path and MPLS before the header",
+	"robcowart/elastiflow#145, google/gopacket#191", .speech = {.records = records_of_a_router}},
+    {"Open vSwitch", "records of tunnels (1029, 1030) behind the header", "phaag/nfdump#486",
+	.speech = {.records = records_of_a_tunnel}},
     {"VPP with hsflowd", "discarded packets beside samples", "pmacct/pmacct#879",
 	.speech = {.more_samples = discard_beside}},
 
@@ -864,6 +960,9 @@ const struct dialect dialects[] = {
 	.speech = {.flow = bridge_of_openvswitch}},
     {"VPP on SONiC", "each frame is sampled twice, the pool is samples times rate", "sflow/host-sflow#91",
 	{.one_in = 50}, .speech = {.flow = each_frame_twice}, .truth = {.check = "mismatch +"}},
+    {"VPP on SONiC", "the same without counters: nobody can know, but `audit` must not trust it", "sflow/host-sflow#91",
+	{.one_in = 50, .poll_s = SPEAKER_NO_COUNTERS}, .speech = {.flow = each_frame_twice},
+	.truth = {.total = 2, .check = "no counters", .no_trust = "samples x rate"}},
     {"Dell Force10", "the rate doubles when the switch is busy", "Dell S50V manual, \"Back-off Mechanism\"",
 	{.later_one_in = 200}, .truth = {.verdict = "sound"}},
     {"Extreme EXOS", "takes half of the samples that its rate says, the pool counts",
@@ -911,6 +1010,14 @@ const struct dialect dialects[] = {
 	.speech = {.records = only_ip4}},
     {"any with MPLS", "a third of the headers begins with a label (protocol 13)", "sflow/sflowtool#54",
 	.speech = {.flow = third_is_mpls}, .truth = {.layer = REPORT_LAYER_INNER}},
+    {"any with MPLS", "three labels in Ethernet", "sflow/sflowtool#54, path-network/logstash-codec-sflow#12",
+	.speech = {.flow = three_labels}, .truth = {.layer = REPORT_LAYER_INNER}},
+    {"any with QinQ", "two tags, 9100 and 8100", "sflow/sflowtool#30, pmacct/pmacct#626, pmacct/pmacct#860",
+	.speech = {.flow = two_tags}},
+    {"any with PPPoE", "a session in Ethernet", "[constructed]", .speech = {.flow = in_pppoe},
+	.truth = {.layer = REPORT_LAYER_INNER}},
+    {"any with GRE", "IPv4 in IPv4", "phaag/nfdump#559", .speech = {.flow = in_gre},
+	.truth = {.layer = REPORT_LAYER_INNER}},
     {"any with PPP", "a third of the headers is PPP (protocol 7)", "sflow/host-sflow (names of protocols)",
 	.speech = {.flow = third_is_ppp}},
     {"any", "a third of the headers is Frame Relay (protocol 4)", "sFlow version 5 [constructed]",
@@ -964,6 +1071,10 @@ const struct dialect dialects[] = {
     {"any", "two switches state ::", "[constructed]", {.switches = 2}, .speech = {.datagram = agent_of_16_zeros}},
     {"any", "two switches state no address", "sFlow version 5", {.switches = 2}, .speech = {.datagram = agent_unknown}},
     {"any", "an agent's address of IPv6", "phaag/nfdump#389", .speech = {.datagram = agent_ip6}},
+
+    {"any", "a second switch speaks sFlow version 4",
+	"robcowart/elastiflow#541, pmacct/pmacct#94, pavel-odintsov/fastnetmon#305", {.switches = 2},
+	.speech = {.datagram = second_of_version_4}, .truth = {.total = 0.5, .agents = 1, .ports = 1}},
 
     {"alexk99/the_router", "four workers sample one port, each a sub-agent; counters come from one",
 	"alexk99/the_router#14", .speech = {.flow = four_workers, .counters = counters_of_sub_agent_4}},

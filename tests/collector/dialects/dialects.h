@@ -24,6 +24,7 @@ struct truth {
 	uint64_t speed_bps; /* of the first port; 0: not looked at */
 	enum report_layer layer; /* of the list: IP */
 	const char *verdict; /* of `audit`, how it begins; NULL: not looked at */
+	const char *no_trust; /* what must not stand under TRUST IT FOR; NULL: anything may */
 };
 
 struct dialect {

@@ -248,7 +248,7 @@ flush(struct run *r, uint32_t at_switch, uint32_t sub_agent)
 	if (r->speech->datagram)
 		r->speech->datagram(&d);
 	assert(!line->samples.failed);
-	*(d.lost ? &r->passed->lost : &r->passed->flows) += line->n_flows;
+	*(d.lost ? &r->passed->lost : &r->passed->flows) += d.unread ? 0 : line->n_flows;
 	if (!d.lost)
 		send_one(r, &d, line);
 	empty(line);

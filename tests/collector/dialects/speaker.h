@@ -88,6 +88,7 @@ struct datagram {
 	double at_s;
 	/* what the network does with it */
 	bool lost, twice, late;
+	bool unread; /* nobody can read it: its samples do not count */
 };
 
 /* How a make says it. Each function may be NULL: as the specification has it. */
