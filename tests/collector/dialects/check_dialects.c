@@ -209,7 +209,7 @@ check_port(const struct dialect *d, size_t row)
 
 	if (rx > 100 || tx > 100)
 		object_to("%s used by %.4g and %.4g %%", heard_text(port, "port"), rx, tx);
-	if (row > 0 && d->truth.ports == DIALECT_ANY)
+	if (d->truth.first_if > 0 && heard_number(port, "if_index") != d->truth.first_if)
 		return;
 	if (strncmp(heard_text(port, "check"), check, strlen(check)) != 0)
 		object_to("%s \"%s\"", heard_text(port, "port"), heard_text(port, "check"));
