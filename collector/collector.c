@@ -147,6 +147,12 @@ known_boot(void *arg, const uint8_t *agent_id)
 	return accounting_newest_boot(((struct collector *)arg)->accounting, agent_id);
 }
 
+static uint32_t
+known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint32_t if_index)
+{
+	return accounting_newest_number(((struct collector *)arg)->accounting, agent_id, boot, if_index);
+}
+
 static bool
 admits(void *arg, const struct ease_record *who)
 {
@@ -232,7 +238,7 @@ open_input(struct collector *c, char *error, size_t error_size)
 	    .n_listen = c->options->no_sockets || !collector_takes_notifications(config) ? 0 : config->listen.n,
 	    .sflow_listen = c->sflow_listen,
 	    .n_sflow_listen = c->options->no_sockets ? 0 : config->sflow_listen.n,
-	    .accounting = {known_boot, admits, c},
+	    .accounting = {known_boot, admits, known_number, c},
 	    .seed = c->seed,
 	    .senders = c->senders,
 	    .n_senders = config->senders.n,
