@@ -170,7 +170,9 @@ static void
 check_losses(const struct dialect *d)
 {
 	check_place("network", (double)heard.passed.lost);
-	check_place("agent", d->truth.dropped);
+	check_place("agent", 0);
+	if (fabs(sum_of(heard.loss, "dropped_apart") - d->truth.dropped) > (d->truth.dropped > 0 ? LOSS_OFF : 0))
+		object_to("dropped by its word: %.0f of %u", sum_of(heard.loss, "dropped_apart"), d->truth.dropped);
 	check_place("collector", 0);
 	if (d->truth.before != DIALECT_ANY)
 		check_place("before the collector", d->truth.before);
@@ -240,6 +242,20 @@ check_output(const struct dialect *d)
 		object_to("output interface lost");
 }
 
+/* Whoever speaks as the specification has it is not accused of anything, and others of what is so. */
+static void
+check_oddities(const struct dialect *d)
+{
+	const json_t *named = json_object_get(heard.agents, "oddities");
+	uint32_t kinds = (uint32_t)sql_number(heard.store, "SELECT total(1 << kind) FROM (SELECT DISTINCT kind FROM"
+	    " oddity)");
+
+	for (size_t i = 0; kinds & ~(d->truth.odd | d->truth.may) && i < json_array_size(named); i++)
+		object_to("among what is named: %s", heard_text(json_array_get(named, i), "oddity"));
+	if (d->truth.odd & ~kinds)
+		object_to("not named as odd: kinds %#x", d->truth.odd & ~kinds);
+}
+
 START_TEST(row)
 {
 	const struct dialect *d = &dialects[_i];
@@ -258,6 +274,7 @@ START_TEST(row)
 		check_port(d, i);
 	check_verdict(d);
 	check_output(d);
+	check_oddities(d);
 	ck_assert_msg(*wrong == '\0', "%s: %s (%s): %s", d->make, d->odd, d->where, wrong);
 }
 END_TEST

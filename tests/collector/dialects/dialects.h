@@ -5,6 +5,7 @@
 #ifndef EASE_TESTS_DIALECTS_H
 #define EASE_TESTS_DIALECTS_H
 
+#include "collector/record.h"
 #include "collector/report/report.h"
 #include "tests/collector/dialects/speaker.h"
 
@@ -25,6 +26,7 @@ struct truth {
 	uint64_t speed_bps; /* 0: not looked at */
 	enum report_layer layer; /* of the list: IP */
 	const char *verdict; /* of `audit`, how it begins; NULL: not looked at */
+	uint32_t odd, may; /* what `agents` must name, and what it may: bits of enum ease_oddity */
 	const char *no_trust; /* what must not stand under TRUST IT FOR; NULL: anything may */
 };
 
