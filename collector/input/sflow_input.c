@@ -76,8 +76,6 @@ struct sflow_input {
 	struct texts {
 		char detail[EASE_DISCARD_TEXT], place[EASE_DISCARD_TEXT], group[EASE_DISCARD_TEXT];
 	} texts[DECODE_RECORDS_MAX];
-	const struct prefix *shared; /* see sflow_input_set_shared */
-	size_t n_shared;
 	struct sflow_peer stranger; /* the agent of the newest datagram, where its sender may not speak for it: records
 				       name it until the next one */
 };
@@ -115,13 +113,6 @@ sflow_input_free(struct sflow_input *in)
 		return;
 	sflow_state_free(in->state);
 	free(in);
-}
-
-void
-sflow_input_set_shared(struct sflow_input *in, const struct prefix *addresses, size_t n)
-{
-	in->shared = addresses;
-	in->n_shared = n;
 }
 
 void
@@ -677,11 +668,11 @@ is_shared(const struct sflow_input *in, const struct sflow_agent *agent)
 {
 	char address[FRAME_IP_TEXT];
 
-	if (in->n_shared == 0 || sflow_address_is_shared(agent))
+	if (in->accounting.n_shared == 0 || sflow_address_is_shared(agent))
 		return sflow_address_is_shared(agent);
 	frame_format_ip(agent->type == SFLOW_ADDRESS_IP4 ? 4 : 6, agent->address, address);
-	for (size_t i = 0; i < in->n_shared; i++)
-		if (prefix_holds_text(&in->shared[i], address))
+	for (size_t i = 0; i < in->accounting.n_shared; i++)
+		if (prefix_holds_text(&in->accounting.shared[i], address))
 			return true;
 	return false;
 }

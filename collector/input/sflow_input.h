@@ -71,6 +71,9 @@ struct sflow_accounting {
 	sflow_admits *admits;
 	sflow_known_number *known_number;
 	void *arg;
+	const struct prefix *shared; /* agent addresses that several devices state, beside those of
+					sflow_address_is_shared; borrowed */
+	size_t n_shared;
 };
 
 struct sflow_input;
@@ -86,9 +89,6 @@ enum sflow_verdict sflow_input_take(struct sflow_input *in, const void *octets, 
 
 /* Why the datagram that was taken last, or one of its samples, was refused; NULL: nothing of it was. */
 const char *sflow_input_refusal(const struct sflow_input *in);
-
-/* Sets the agent addresses that several devices state, beside those of sflow_address_is_shared; borrowed. */
-void sflow_input_set_shared(struct sflow_input *in, const struct prefix *addresses, size_t n);
 
 /* Has the sender of each agent judged anew, because the rules changed. */
 void sflow_input_forget_sources(struct sflow_input *in);

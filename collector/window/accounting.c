@@ -556,7 +556,7 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
 	a = account_of(acc, p, r, s->time_us, batch);
 	if (!a)
 		return;
-	accounting_show_counters(acc, p);
+	accounting_show_counters(acc, p, r);
 	raise_to(&a->agent_drops, s->drops);
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);

@@ -115,6 +115,12 @@ struct port {
 		int64_t lost;
 	} discards;
 	struct oddities odd;
+	/* sFlow: what samples since the newest counters say was received, by which these hold them (accounting_watch.c) */
+	struct {
+		double octets, squares;
+		double part; /* of what samples say, as much was counted; 0: not known yet, and not looked at before since_us */
+		uint64_t since_us;
+	} watched;
 	bool has_state;
 	bool state_unwritten; /* the state must be written to a new, empty store */
 	uint32_t state_boot;

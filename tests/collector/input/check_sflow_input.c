@@ -35,8 +35,11 @@ accounted_boot(void *arg, const uint8_t *agent_id)
 static void
 setup(void)
 {
-	const struct sflow_accounting accounting = {.known_boot = accounted_boot};
+	static struct prefix shared;
+	const struct sflow_accounting accounting = {.known_boot = accounted_boot, .shared = &shared, .n_shared = 1};
+	const char *reason;
 
+	ck_assert_int_eq(prefix_parse("192.168.1.0/24", &shared, &reason), 0);
 	ck_assert_int_eq(sflow_input_new(&in, 1, &accounting), 0);
 	datagram_sequence = 0;
 	rig_boot = 0;
@@ -192,11 +195,6 @@ START_TEST(test_agents_are_told_apart)
 	struct decode_origin origin = {.sender = devices[_i].first_sender, .received_us = START_S * 1000000ull};
 	struct built_flow f = flow(1, 100);
 	uint8_t first[EASE_AGENT_ID_LEN];
-	struct prefix shared;
-	const char *reason;
-
-	ck_assert_int_eq(prefix_parse("192.168.1.0/24", &shared, &reason), 0);
-	sflow_input_set_shared(in, &shared, 1);
 	built_begin(&b, devices[_i].first, 0, 1, 0, 1);
 	built_add_flow(&b, &f);
 	sflow_input_take(in, b.octets, b.n, &origin, &result);
