@@ -363,7 +363,7 @@ add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, c
 }
 
 static void
-take_flow(struct taking *t, const struct sflow_flow *f)
+take_flow_of(struct taking *t, const struct sflow_flow *f)
 {
 	struct sflow_port *p = port_of(t, &f->source);
 	uint8_t *made = t->in->made[t->result->n < DECODE_RECORDS_MAX ? t->result->n : 0];
@@ -396,6 +396,22 @@ take_flow(struct taking *t, const struct sflow_flow *f)
 	if (p->is_further)
 		p->odd |= step.advance > 0 ? 1u << EASE_ODD_SUB_AGENTS : 0;
 	tell_port(t, p, place_of(f));
+}
+
+static void
+take_flow(struct taking *t, const struct sflow_flow *f)
+{
+	struct sflow_port *by_number =
+	    f->source.class == SFLOW_SOURCE_IF ? sflow_port_by_number(t->in->state, t->peer, f) : NULL;
+	struct sflow_flow mended;
+
+	if (by_number) {
+		by_number->odd |= 1u << EASE_ODD_SOURCE;
+		mended = *f;
+		mended.source.index = by_number->if_index;
+		f = &mended;
+	}
+	take_flow_of(t, f);
 }
 
 /* Texts come from devices: what is kept of one steers nothing wherever it is shown. */

@@ -113,12 +113,14 @@ measure_anew(struct rate_check *c)
 	c->is_denied = false;
 }
 
-/* A rate that was stated before is believed, so that two may take turns. A new one is if the frames that passed since
- * the sample before are better explained by it (skips are drawn, so they are exponential); else the old one holds for
- * this sample, which is right, too, for the first one after a change: its skip was drawn at the old rate. */
+/* A new rate is believed if the frames that passed before its samples are better explained by it than by the old one
+ * (skips are drawn, so they are exponential). The old one holds meanwhile, which is right, too, for the first sample
+ * after a change: its skip was drawn at the old rate. Where the pool says nothing, a rate is believed once it was stated
+ * twice, so that two may take turns. */
 static uint32_t
 note_rate(struct rate_check *c, uint32_t rate, uint32_t numbers, uint32_t pkts)
 {
+	bool is_new = rate != c->other, tells = pkts > 0 && rate_check_pool_is_real(c);
 	uint32_t before = c->stated;
 	double gain;
 
@@ -126,17 +128,19 @@ note_rate(struct rate_check *c, uint32_t rate, uint32_t numbers, uint32_t pkts)
 		return 0;
 	if (rate == 0 || rate > EASE_MEAN_SKIP_MAX)
 		return BIT(EASE_ODD_RATE);
-	if (before == 0 || rate == c->other) {
-		c->stated = rate;
-		c->other = before;
-		measure_anew(c);
-		return 0;
-	}
-	gain = numbers * log((double)before / rate) + pkts * (1.0 / before - 1.0 / rate);
+	if (is_new)
+		c->other_numbers = c->other_pkts = 0;
 	c->other = rate;
-	if (gain <= 0)
-		return pkts > 0 ? BIT(EASE_ODD_RATE) : 0;
+	c->other_numbers += numbers;
+	c->other_pkts += pkts;
+	gain = before == 0 ? 1 : (double)c->other_numbers * log((double)before / rate) +
+		(double)c->other_pkts * (1.0 / before - 1.0 / rate);
+	if (before > 0 && !tells && is_new)
+		return 0;
+	if (before > 0 && tells && gain <= 0)
+		return BIT(EASE_ODD_RATE);
 	c->other = before;
+	c->other_numbers = c->other_pkts = 0;
 	c->stated = rate;
 	measure_anew(c);
 	return 0;

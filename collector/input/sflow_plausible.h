@@ -34,7 +34,8 @@ struct rate_check {
 	bool is_split;	   /* among several samplers, whose pools say the rate */
 	uint8_t line;	   /* of the newest sample */
 	uint32_t stated;   /* the rate that is believed, as the agent states it; 0: none yet */
-	uint32_t other;	   /* another one that it stated */
+	uint32_t other;	   /* another one that it stated, and numbers and pool of its samples while it was not believed */
+	uint64_t other_numbers, other_pkts;
 	uint32_t made_up;  /* rises of the pool in a row that come of rate or number */
 	uint8_t leaps;	   /* steps of the pool that no count takes, lately */
 	bool is_shared;	   /* the pool is that of several sources */
