@@ -53,7 +53,13 @@ uint32_t rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uin
 /* Notes how many frames the port counted, in the directions that it samples, since its counters before. */
 uint32_t rate_check_counted(struct rate_check *c, uint64_t pkts);
 
-/* Notes what another source's sample of the same agent tells: whether this pool goes on from that one. */
+/* Whether the pool rises by so much more than the rate says that it may be that of several sources: pools that rise as
+ * one do so by chance where ports are alike, but then the rate is as stated. And notes whether it goes on from theirs. */
+static inline bool
+rate_check_may_be_shared(const struct rate_check *c)
+{
+	return c->numbers >= 64 && c->stated > 0 && 10 * c->pkts > 13 * c->numbers * c->stated;
+}
 void rate_check_shared(struct rate_check *c, bool together);
 
 /* Returns the frames that a sample stands for: the stated rate, or what pool and numbers show clearly where nothing
@@ -134,8 +140,8 @@ enum octets_verdict octets_judge(uint64_t before, uint64_t now, uint64_t pkts, u
 
 /* What a port's samples say of lengths since its newest counters, and which of both these agree with. */
 struct length_check {
-	uint64_t stated_octets, packet_octets;
-	uint32_t n;
+	uint64_t stated_octets, packet_octets, counted_octets, counted_pkts;
+	uint32_t n, n_seen;
 	bool is_of_packets; /* lengths are those that IP headers say; the stated ones leave out what was not kept */
 };
 

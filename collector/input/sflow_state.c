@@ -567,7 +567,8 @@ sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, const struct n
 		return step;
 	p->odd |= rate_check_sample(&p->rate, f, step.advance, &rise);
 	p->pool_pkts = p->has_flow ? p->pool_pkts + rise : f->pool_pkts;
-	note_shared_pool(p, f->pool_pkts);
+	if (rate_check_may_be_shared(&p->rate))
+		note_shared_pool(p, f->pool_pkts);
 	p->has_flow = true;
 	p->flow_boot = p->peer->boot;
 	return step;
