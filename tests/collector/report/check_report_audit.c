@@ -173,6 +173,22 @@ START_TEST(each_port_has_its_verdict)
 }
 END_TEST
 
+/* The port of a made-up pool has no counters: whether its samples x rate are right cannot be known. */
+START_TEST(what_was_not_compared_is_not_trusted)
+{
+	const struct port p = {2, 3, SFLOW_BOOT, 1, false, true, NULL, 0};
+	json_t *j;
+
+	add(&p);
+	report_store_sql_text(&store, "DELETE FROM counter");
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "verdict"), "no counters to compare with");
+	ck_assert_str_eq(text_of(j, 0, "faults"), "pool-not-counted");
+	ck_assert(json_is_null(report_json_at(j, "rows.0.trust_for")));
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(numbers_may_wrap)
 {
 	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL, UINT32_MAX - 5000},
@@ -327,6 +343,7 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, each_port_has_its_verdict);
+	tcase_add_test(tc, what_was_not_compared_is_not_trusted);
 	tcase_add_test(tc, numbers_may_wrap);
 	tcase_add_test(tc, a_port_without_samples_is_named);
 	tcase_add_test(tc, numbers_of_a_source);
