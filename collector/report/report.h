@@ -223,6 +223,12 @@ struct report_egress {
 struct report_uncounted {
 	size_t n_ports;
 	struct report_port_name ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
+	/* Ports that were counted in a part of the range only; 0: from its beginning, until its end. */
+	size_t n_partly;
+	struct report_partly {
+		struct report_port_name name;
+		uint64_t from_us, until_us;
+	} partly[REPORT_UNCOUNTED_NAMED];
 	double total[2]; /* by estimate_unit: of the result's total, what is by samples alone */
 	size_t n_rows;	 /* lists only: rows that rest on such ports, wholly or partly */
 	/* Lost in losses longer than a notification; also of ports of which no sample came at all. What passed
