@@ -127,6 +127,8 @@ rest_json(const struct report_result *result)
 	json_t *object = sum_row_json(result, result->rest);
 
 	object = with(object, "name", json_string(result->rest_name));
+	if (result->rest_has_inner)
+		object = with(object, "has_inner", json_true());
 	return object;
 }
 

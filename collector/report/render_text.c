@@ -574,6 +574,9 @@ print_key_notes(FILE *out, const struct report_result *result)
 		    result->n_few == 1 ? "has" : "have", result->n_few == 1 ? "it" : "them");
 	}
 	print_folded(out, result);
+	if (result->rest_has_inner)
+		fputs("Most frames without IP have it inside, behind MPLS or in a tunnel: --layer inner lists these"
+		      " addresses.\n", out);
 	if (result->n_wide > 0) {
 		number_format_count(round(result->hiding_skip), number);
 		fprintf(out, "%s, 1 in %s, may hide as much as the upper limits of %zu row%s say; --port narrows it.\n",

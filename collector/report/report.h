@@ -274,6 +274,7 @@ struct report_result {
 	const char *noun; /* "source": what a row is, for texts; static */
 	struct report_value *rest; /* the same for samples that have no key; NULL: none */
 	const char *rest_name;	   /* why: "without IP", … */
+	bool rest_has_inner;	   /* it is large, and most of it has IP in a tunnel or behind labels */
 	struct report_value *together;	/* the rows, corrected for having been chosen; NULL: all keys are rows */
 	struct report_value *not_seen;	/* the same for keys without a sample; NULL: none, or not known */
 	struct report_value *no_sample; /* counted at ports without a sample; NULL: none */
