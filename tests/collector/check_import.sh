@@ -162,6 +162,16 @@ short_captures() {
 	short_capture 'agents that end at different times' 320 '192.0.2.10 10 160 12+' '192.0.2.11 0 170 5+'
 }
 
+# VXLAN to a port of its own: opened where the option names it.
+vxlan_imported() {
+	rig_new
+	printf 'sflow_listen = {"127.0.0.1:1"}\nsenders = {"192.0.2.0/24"}\nvxlan_port = 8472\n' >>"$rig/collector.conf"
+	VXLAN=8472 perl "$top/tests/e2e/sflow_capture.pl" "$keep/vxlan.pcap" '192.0.2.10 0 30 0,30'
+	import "$keep/vxlan.pcap" "$rig/vxlan.db" >/dev/null
+	expect 'VXLAN to port 8472: the addresses inside' "$("$build/collector/easetop" talkers --layer inner --last all --format json \
+	    --store "sqlite:$rig/vxlan.db" | jq -c '[.rows[].src]')" '["10.0.0.1","10.0.0.2"]'
+}
+
 # Other versions and protocols by their names, and fragments; here over IPv6, whose header of fragments is another.
 foreign_imported() {
 	local out
@@ -305,6 +315,7 @@ interrupted KILL
 wrong_files
 short_captures
 foreign_imported
+vxlan_imported
 sflow_imported
 tapped
 tapped_by_a_stranger

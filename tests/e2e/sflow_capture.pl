@@ -34,7 +34,11 @@ for (@agents) {
 		my $header = pack("H24 n CCnnnCCn C4 C4 nn", "020000000002020000000001", 0x800, 0x45, 0, $length - 18, 1, 0, 64, 17, 0,
 		    10, 0, 0, $host, 10, 9, 9, 9, 4000, 443);
 		$header .= "\0" x (64 - length $header);
-		my $raw = pack("NNNN", 1, $length, 4, length $header) . $header;
+		# with VXLAN=PORT in the environment: between 10.1.1.1 and 10.1.1.2, to that UDP port
+		$header = pack("H24 n CCnnnCCn C4 C4 nnnn NN", "020000000004020000000003", 0x800, 0x45, 0, 36 + length $header,
+		    1, 0, 64, 17, 0, 10, 1, 1, 1, 10, 1, 1, 2, 50000, $ENV{VXLAN}, 16 + length $header, 0, 8 << 24, 5 << 8) . $header
+		    if $ENV{VXLAN};
+		my $raw = pack("NNNN", 1, $length, 4, length $header) . $header . "\0" x (-length($header) % 4);
 		$send->($ms / 1000, 1, pack("NNNNNNNN NN", ++$n, 7, 100, $pool, 0, 7, 8, 1, 1, length $raw) . $raw);
 	}
 }
