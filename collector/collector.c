@@ -147,6 +147,12 @@ known_boot(void *arg, const uint8_t *agent_id)
 	return accounting_newest_boot(((struct collector *)arg)->accounting, agent_id);
 }
 
+static uint32_t
+known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint32_t if_index)
+{
+	return accounting_newest_number(((struct collector *)arg)->accounting, agent_id, boot, if_index);
+}
+
 static bool
 admits(void *arg, const struct ease_record *who)
 {
@@ -181,10 +187,11 @@ parse_addresses(struct collector *c)
 
 	c->listen = calloc(config->listen.n + 1, sizeof(*c->listen));
 	c->sflow_listen = calloc(config->sflow_listen.n + 1, sizeof(*c->sflow_listen));
-	c->senders = collector_allow_list(config);
+	c->senders = collector_prefixes(&config->senders);
+	c->shared_agents = collector_prefixes(&config->sflow_shared_agents);
 	c->agent_sources = collector_agent_sources(config);
 	c->uplinks = collector_uplinks(config);
-	if (!c->listen || !c->sflow_listen || !c->senders || !c->agent_sources || !c->uplinks)
+	if (!c->listen || !c->sflow_listen || !c->senders || !c->shared_agents || !c->agent_sources || !c->uplinks)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < config->listen.n; i++)
 		r = endpoint_parse(config->listen.items[i], &c->listen[i], &reason);
@@ -232,7 +239,7 @@ open_input(struct collector *c, char *error, size_t error_size)
 	    .n_listen = c->options->no_sockets || !collector_takes_notifications(config) ? 0 : config->listen.n,
 	    .sflow_listen = c->sflow_listen,
 	    .n_sflow_listen = c->options->no_sockets ? 0 : config->sflow_listen.n,
-	    .accounting = {known_boot, admits, c},
+	    .accounting = {known_boot, admits, known_number, c, c->shared_agents, config->sflow_shared_agents.n},
 	    .seed = c->seed,
 	    .senders = c->senders,
 	    .n_senders = config->senders.n,
@@ -460,6 +467,7 @@ collector_close(struct collector *c)
 	alarms_free(c->alarms);
 	if (c->signal_fd >= 0)
 		close(c->signal_fd);
+	free(c->shared_agents);
 	free(c->agent_sources);
 	free(c->uplinks);
 	free(c->senders);

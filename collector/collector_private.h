@@ -32,7 +32,7 @@ struct collector {
 	struct tap *tap; /* NULL: none */
 	struct endpoint *listen, *sflow_listen;
 	uint64_t seed;
-	struct prefix *senders;
+	struct prefix *senders, *shared_agents;
 	struct agent_source_rule *agent_sources;
 	struct refused_senders *refused;
 	struct uplink_rule *uplinks;

@@ -101,7 +101,7 @@ change_users(struct collector *c, const struct v3_user *before, size_t n_before,
 static void
 take_over(struct collector *c, struct collector_config *fresh, char *naming)
 {
-	struct prefix *senders = collector_allow_list(fresh);
+	struct prefix *senders = collector_prefixes(&fresh->senders);
 	struct agent_source_rule *rules = collector_agent_sources(fresh);
 	struct uplink_rule *uplinks = collector_uplinks(fresh);
 	struct v3_user *before = collector_v3_users(c->config), *users = collector_v3_users(fresh);

@@ -19,14 +19,14 @@ enum {
 };
 
 struct prefix *
-collector_allow_list(const struct collector_config *config)
+collector_prefixes(const struct option_list *option)
 {
-	struct prefix *senders = calloc(config->senders.n + 1, sizeof(*senders));
+	struct prefix *prefixes = calloc(option->n + 1, sizeof(*prefixes));
 	const char *reason;
 
-	for (size_t i = 0; senders && i < config->senders.n; i++)
-		prefix_parse(config->senders.items[i], &senders[i], &reason);
-	return senders;
+	for (size_t i = 0; prefixes && i < option->n; i++)
+		prefix_parse(option->items[i], &prefixes[i], &reason);
+	return prefixes;
 }
 
 struct agent_source_rule *

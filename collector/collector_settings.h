@@ -11,8 +11,8 @@
 #include "collector/window/accounting.h"
 #include "common/endpoint.h"
 
-/* The prefixes of `senders`, config->senders.n of them. The caller frees them. NULL without memory. */
-struct prefix *collector_allow_list(const struct collector_config *config);
+/* The prefixes of an option that lists them, option->n. The caller frees them. NULL without memory. */
+struct prefix *collector_prefixes(const struct option_list *option);
 
 /* The rows of `agent_sources`, config->agent_sources.n of them. The caller frees the array. NULL
  * without memory. */

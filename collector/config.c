@@ -130,6 +130,11 @@ const struct option_row collector_options[] = {
 	.help = "Addresses where sFlow v5 is received, written as in listen; sFlow's port is "
 		"6343. Empty: sFlow is not received. A switch should send notifications or "
 		"sFlow to a collector, not both: it would be counted as two switches."},
+    {"sflow_shared_agents", OPTION_LIST, AT(sflow_shared_agents), .max = MAX_SENDERS, .check = prefix_check,
+	.help = "Agent addresses that several switches state, as sFlow agents behind NAT or with a maker's default do: "
+		"ADDRESS or ADDRESS/BITS. Each sender of such an address is a switch of its own, named by the "
+		"sender's address. Unspecified and loopback addresses, 128.0.0.0/24 (inside Juniper's) and 240.127.1.1 "
+		"(SONiC's default) always are."},
     {"communities", OPTION_LIST, AT(communities), .max = MAX_COMMUNITIES, .secret = true,
 	.live = true, .check = community_check,
 	.help = "SNMPv2c communities that a notification may carry. There is no default. Neither a "

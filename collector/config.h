@@ -22,7 +22,7 @@ struct collector_config {
 	struct option_list listen;
 	struct option_list sflow_listen;
 	struct option_list communities;
-	struct option_list senders;
+	struct option_list senders, sflow_shared_agents;
 	struct option_list agent_sources;
 	struct option_list uplinks;
 	struct option_list alarms;

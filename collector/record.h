@@ -31,6 +31,46 @@ struct ease_discard {
 	const char *detail, *place, *group;
 };
 
+/* What an agent stated that cannot be, or that is done otherwise than the standard has it; stored as these numbers
+ * (oddity.kind). report/oddity_names.c has the words. */
+enum ease_oddity {
+	EASE_ODD_RATE = 1,	 /* a rate of 0, beyond 2^23, or another one in one sample that the pool refutes */
+	EASE_ODD_POOL,		 /* the pool went back or leapt */
+	EASE_ODD_POOL_DENIED,	 /* the pool counts otherwise than the port does */
+	EASE_ODD_POOL_SHARED,	 /* one pool for several sources */
+	EASE_ODD_NUMBERS,	 /* numbers go back, come again, or leap where no datagram is missing */
+	EASE_ODD_DROPS,		 /* drops go back or leap */
+	EASE_ODD_UPTIME,	 /* an uptime that cannot be since the one before */
+	EASE_ODD_DATAGRAMS,	 /* numbers of datagrams that the uptime refutes */
+	EASE_ODD_LENGTH,	 /* a frame length that the IP header refutes; its own is used */
+	EASE_ODD_HEADER,	 /* a header protocol that is not read: the length counts */
+	EASE_ODD_RECORD,	 /* a record or sample of another length than its format */
+	EASE_ODD_SUB_AGENTS,	 /* several sub-agents sample the port */
+	EASE_ODD_COUNTERS_TWICE, /* counters of the port come from two sources */
+	EASE_ODD_COUNTERS,	 /* counters that frames, speed or time refute */
+	EASE_ODD_OCTETS_32,	 /* octets wrap at 32 bits in a field of 64 */
+	EASE_ODD_SPEED,		 /* a speed that no interface has */
+	/* what makes a sample refused: */
+	EASE_ODD_NO_RATE,	 /* nothing says how many frames it stands for */
+	EASE_ODD_NO_LENGTH,	 /* a frame length that no frame has, and no IP header with another one */
+	EASE_ODD_NO_HEADER,	 /* no record says anything of the frame */
+	EASE_N_ODDITIES,
+};
+
+static inline bool
+ease_oddity_refuses(enum ease_oddity kind)
+{
+	return kind >= EASE_ODD_NO_RATE;
+}
+
+/* How often such a thing was found in one datagram. */
+struct ease_odd {
+	uint32_t if_index;
+	uint64_t time_us;
+	enum ease_oddity kind;
+	uint32_t n;
+};
+
 struct ease_record {
 	enum ease_part kind; /* which member of the union below is set */
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
@@ -38,6 +78,8 @@ struct ease_record {
 	bool loose_numbers;   /* sFlow: numbers may start anywhere or continue across a boot, and
 				 snapshots do not say which were given out */
 	uint32_t source_port; /* sFlow: the port whose numbers a sample has (source_port.h); 0: its own */
+	uint32_t dropped, dropped_apart; /* sFlow, of a sample: samples that the agent dropped since the one before,
+					    whose numbers are missing, and beside its numbers */
 	const char *sender;   /* address as text, without port; borrowed for the call. Of sFlow the
 				 agent's own address */
 	const char *source;   /* as whom the sender is known (window/agent_identity.h); NULL: as
@@ -51,6 +93,7 @@ struct ease_record {
 		struct ease_resources resources;
 		struct ease_error_source error_source;
 		struct ease_discard discard;
+		struct ease_odd odd;
 	};
 };
 

@@ -49,7 +49,8 @@ enum ease_part {
 	EASE_PART_RESOURCES = 5, /* easeSnapshot, its second layout */
 	EASE_PART_ERROR_SOURCE = 6, /* easeErrorInfo */
 	EASE_PART_CHANGE = 7, /* easeChange */
-	EASE_PART_DISCARD = 8, /* none of the MIB's: sFlow's event of a discarded packet */
+	EASE_PART_DISCARD = 8, /* none of the MIB's: sFlow's event of a discarded packet, */
+	EASE_PART_ODD = 9,     /* and what an sFlow agent states that cannot be */
 };
 #define EASE_SAMPLE_ENTRY    EASE_ROOT, 1, EASE_GROUP_NOTIFIED, 1, 1
 #define EASE_PORT_INFO_ENTRY EASE_ROOT, 1, EASE_GROUP_NOTIFIED, 2, 1

@@ -43,17 +43,11 @@ enum {
 static const char *const verdict_texts[SFLOW_N_VERDICTS] = {
     [SFLOW_OK] = "good",
     [SFLOW_END] = "at its end",
-    [SFLOW_BAD_SAMPLE_SHORT] = "a sample's fields go beyond its length",
-    [SFLOW_BAD_SAMPLE_LONG] = "octets are left over in a sample",
-    [SFLOW_BAD_RECORD_COUNT] = "a sample announces more records than it has room for",
-    [SFLOW_BAD_RECORD_LENGTH] = "a record does not have the length of its format",
-    [SFLOW_BAD_HEADER] = "a header is longer than its record or its frame",
+    [SFLOW_BAD_SAMPLE] = "a sample ends within its own fields",
     [SFLOW_BAD_VERSION] = "not sFlow version 5",
     [SFLOW_BAD_ADDRESS] = "the type of the agent's address is unknown",
     [SFLOW_BAD_SHORT] = "it ends within a field",
-    [SFLOW_BAD_SAMPLE_COUNT] = "it announces more samples than it has room for",
-    [SFLOW_BAD_SAMPLE_LENGTH] = "a sample goes beyond the end of the datagram",
-    [SFLOW_BAD_LEFT_OVER] = "octets are left over after the last sample",
+    [SFLOW_BAD_SAMPLE_LENGTH] = "it ends before all samples that it announces",
 };
 
 const char *
@@ -174,120 +168,142 @@ sflow_open(struct sflow_datagram *d, const void *octets, size_t n)
 	d->n_samples = rbuf_be32(&r);
 	if (r.failed)
 		return SFLOW_BAD_SHORT;
-	if (d->n_samples > rbuf_left(&r) / RECORD_MIN_OCTETS)
-		return SFLOW_BAD_SAMPLE_COUNT;
 	d->samples = r;
 	return SFLOW_OK;
 }
 
-/* Returns a reader over the next opaque data, and steps over them with their padding. */
+/* Returns a reader over the next opaque data, and steps over them with their padding, which may be missing at an end. */
 static struct rbuf
 get_opaque(struct rbuf *r)
 {
 	uint32_t length = rbuf_be32(r);
-	struct rbuf whole = rbuf_sub(r, padded(length));
+	size_t left = rbuf_left(r);
+	struct rbuf whole = rbuf_sub(r, length <= left && padded(length) > left ? left : padded(length));
 
 	if (!whole.failed)
 		whole.size = length;
 	return whole;
 }
 
-static enum sflow_verdict
+/* Each reader of a record returns false if the record is shorter than its format. */
+
+static bool
 get_header(struct rbuf *r, struct sflow_flow *flow)
 {
+	uint32_t kept;
+
 	flow->header_protocol = rbuf_be32(r);
 	flow->frame_octets = rbuf_be32(r);
 	flow->stripped_octets = rbuf_be32(r);
-	flow->kept_octets = rbuf_be32(r);
+	kept = rbuf_be32(r);
 	if (r->failed)
-		return SFLOW_BAD_RECORD_LENGTH;
-	/* Some agents leave the FCS out of frame_length and still count it as stripped, so we do
+		return false;
+	/* Some agents leave the FCS out of frame_octets and still count it as stripped, so we do
 	 * not check the stripped octets against the frame's length. */
-	if (flow->kept_octets > rbuf_left(r) || flow->kept_octets > flow->frame_octets)
-		return SFLOW_BAD_HEADER;
-	flow->header = rbuf_take(r, padded(flow->kept_octets));
+	flow->kept_octets = kept < rbuf_left(r) ? kept : (uint32_t)rbuf_left(r);
+	flow->header = rbuf_take(r, flow->kept_octets);
 	flow->has_header = true;
-	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+	return kept == flow->kept_octets;
 }
 
-static enum sflow_verdict
+static bool
 get_switch(struct rbuf *r, struct sflow_flow *flow)
 {
-	flow->src_vlan = rbuf_be32(r);
-	flow->src_priority = rbuf_be32(r);
-	flow->dst_vlan = rbuf_be32(r);
-	flow->dst_priority = rbuf_be32(r);
+	uint32_t vlans[4];
+
+	for (int i = 0; i < 4; i++)
+		vlans[i] = rbuf_be32(r);
+	if (r->failed)
+		return false;
+	flow->src_vlan = vlans[0];
+	flow->src_priority = vlans[1];
+	flow->dst_vlan = vlans[2];
+	flow->dst_priority = vlans[3];
 	flow->has_switch = true;
-	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+	return true;
 }
 
 /* A record of fixed length, which whoever uses it reads. */
-static enum sflow_verdict
+static bool
 get_body(struct rbuf *r, size_t octets, const uint8_t **body)
 {
-	*body = rbuf_take(r, octets);
-	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+	const uint8_t *all = rbuf_take(r, octets);
+
+	if (all)
+		*body = all;
+	return all != NULL;
+}
+
+static bool
+get_ethernet(struct rbuf *r, struct sflow_flow *flow)
+{
+	flow->is_packed = rbuf_left(r) < SFLOW_SAMPLED_ETHERNET;
+	return get_body(r, flow->is_packed ? SFLOW_PACKED_ETHERNET : SFLOW_SAMPLED_ETHERNET, &flow->ethernet);
 }
 
 /* Layers are listed from the outermost on. */
-static enum sflow_verdict
+static bool
 get_vlan_tunnel(struct rbuf *r, struct sflow_flow *flow)
 {
 	uint32_t n = rbuf_be32(r);
 
 	if (r->failed || n > rbuf_left(r) / 4)
-		return SFLOW_BAD_RECORD_LENGTH;
+		return false;
 	if (n > 0)
 		flow->outer_tag = rbuf_be32(r);
-	rbuf_take(r, n > 0 ? (n - 1) * 4 : 0);
-	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+	return true;
 }
 
-static void
+static bool
 get_text(struct rbuf *r, struct sflow_text *text)
 {
 	struct rbuf octets = get_opaque(r);
 
 	if (!octets.failed)
 		*text = (struct sflow_text){(const char *)octets.data, (uint32_t)octets.size};
+	return !octets.failed;
+}
+
+static void
+note_format(uint32_t format, uint32_t *n, uint32_t formats[static SFLOW_UNREAD_MAX])
+{
+	if (*n < SFLOW_UNREAD_MAX)
+		formats[*n] = format;
+	++*n;
+}
+
+static bool
+step_over(struct sflow_sample *s, uint32_t format)
+{
+	note_format(format, &s->n_unread, s->unread);
+	return true;
 }
 
 /* Of records that only events of discarded packets have. */
 static bool
-get_discard_record(uint32_t format, struct rbuf *r, struct sflow_discard *d)
+get_discard_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 {
-	switch (format) {
+	struct sflow_discard *d = &s->discard;
+
+	switch (s->kind == SFLOW_DISCARD ? format : 0) {
 	case FLOW_FUNCTION:
-		get_text(r, &d->function);
-		return true;
+		return get_text(r, &d->function);
 	case FLOW_HW_TRAP:
-		get_text(r, &d->group);
-		get_text(r, &d->trap);
-		return true;
+		return get_text(r, &d->group) && get_text(r, &d->trap);
 	case FLOW_LINUX_REASON:
-		get_text(r, &d->cause);
-		return true;
+		return get_text(r, &d->cause);
 	}
-	return false;
+	return step_over(s, format);
 }
 
-static enum sflow_verdict
-step_over(struct sflow_sample *s, uint32_t format)
-{
-	if (s->n_unread < SFLOW_UNREAD_MAX)
-		s->unread[s->n_unread] = format;
-	s->n_unread++;
-	return SFLOW_OK;
-}
-
-static enum sflow_verdict
+static bool
 get_flow_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 {
 	switch (format) {
 	case FLOW_HEADER:
 		return get_header(r, &s->flow);
 	case FLOW_ETHERNET:
-		return get_body(r, SFLOW_SAMPLED_ETHERNET, &s->flow.ethernet);
+		return get_ethernet(r, &s->flow);
 	case FLOW_IP4:
 		return get_body(r, SFLOW_SAMPLED_IP4, &s->flow.ip4);
 	case FLOW_IP6:
@@ -297,68 +313,95 @@ get_flow_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 	case FLOW_VLAN_TUNNEL:
 		return get_vlan_tunnel(r, &s->flow);
 	}
-	if (s->kind == SFLOW_DISCARD && get_discard_record(format, r, &s->discard))
-		return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
-	return step_over(s, format);
+	return get_discard_record(format, r, s);
 }
 
-static enum sflow_verdict
+/* The record of the source's own ifIndex stands first. */
+static bool
+get_interface(struct rbuf *r, struct sflow_sample *s)
+{
+	struct sflow_counters *c = &s->counters;
+	struct sflow_if_counters one;
+
+	get_fields(r, interface_fields, &one);
+	if (r->failed)
+		return false;
+	if (!c->has_interface) {
+		c->has_interface = true;
+		c->interface = one;
+	} else if (c->n_others == SFLOW_OTHERS_MAX) {
+		return step_over(s, COUNTER_INTERFACE);
+	} else if (one.if_index == c->source.index && c->interface.if_index != one.if_index) {
+		c->others[c->n_others++] = c->interface;
+		c->interface = one;
+	} else {
+		c->others[c->n_others++] = one;
+	}
+	return true;
+}
+
+static bool
+get_ethernet_counters(struct rbuf *r, struct sflow_counters *c)
+{
+	struct sflow_ethernet_counters all;
+
+	get_fields(r, ethernet_fields, &all);
+	if (r->failed)
+		return false;
+	c->ethernet = all;
+	c->has_ethernet = true;
+	return true;
+}
+
+static bool
 get_lacp(struct rbuf *r, struct sflow_counters *c)
 {
-	const uint8_t *body;
-	enum sflow_verdict verdict = get_body(r, LACP_OCTETS, &body);
+	const uint8_t *body = rbuf_take(r, LACP_OCTETS);
 	struct rbuf at;
 
-	if (verdict != SFLOW_OK)
-		return verdict;
+	if (!body)
+		return false;
 	at = rbuf_of(body + LACP_AGGREGATE, 4);
 	c->aggregate = rbuf_be32(&at);
-	return SFLOW_OK;
+	return true;
 }
 
-static enum sflow_verdict
+static bool
 get_counter_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 {
 	switch (format) {
 	case COUNTER_INTERFACE:
-		get_fields(r, interface_fields, &s->counters.interface);
-		s->counters.has_interface = true;
-		return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+		return get_interface(r, s);
 	case COUNTER_ETHERNET:
-		get_fields(r, ethernet_fields, &s->counters.ethernet);
-		s->counters.has_ethernet = true;
-		return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+		return get_ethernet_counters(r, &s->counters);
 	case COUNTER_LACP:
 		return get_lacp(r, &s->counters);
 	case COUNTER_PORT_NAME:
-		get_text(r, &s->counters.name);
-		return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+		return get_text(r, &s->counters.name);
 	}
 	return step_over(s, format);
 }
 
+/* What stands behind the last record is stepped over with the sample. */
 static enum sflow_verdict
-get_records(struct rbuf *r, struct sflow_sample *s,
-    enum sflow_verdict (*get)(uint32_t, struct rbuf *, struct sflow_sample *))
+get_records(struct rbuf *r, struct sflow_sample *s, bool (*get)(uint32_t, struct rbuf *, struct sflow_sample *))
 {
 	uint32_t n = rbuf_be32(r);
 
 	if (r->failed)
-		return SFLOW_BAD_SAMPLE_SHORT;
-	if (n > rbuf_left(r) / RECORD_MIN_OCTETS)
-		return SFLOW_BAD_RECORD_COUNT;
+		return SFLOW_BAD_SAMPLE;
 	while (n-- > 0) {
 		uint32_t format = rbuf_be32(r);
 		struct rbuf record = get_opaque(r);
-		enum sflow_verdict verdict;
 
-		if (r->failed)
-			return SFLOW_BAD_SAMPLE_SHORT;
-		verdict = get(format, &record, s);
-		if (verdict != SFLOW_OK)
-			return verdict;
+		if (r->failed) {
+			s->is_cut = true;
+			break;
+		}
+		if (!get(format, &record, s))
+			note_format(format, &s->n_spoiled, s->spoiled);
 	}
-	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_SAMPLE_LONG;
+	return SFLOW_OK;
 }
 
 static struct sflow_source
@@ -429,9 +472,10 @@ sflow_next(struct sflow_datagram *d, struct sflow_sample *sample)
 	uint32_t format;
 
 	if (d->n_samples == 0)
-		return rbuf_done(&d->samples) ? SFLOW_END : SFLOW_BAD_LEFT_OVER;
+		return SFLOW_END;
 	d->n_samples--;
-	sample->n_unread = 0;
+	sample->n_unread = sample->n_spoiled = 0;
+	sample->is_cut = false;
 	format = rbuf_be32(&d->samples);
 	body = get_opaque(&d->samples);
 	if (d->samples.failed)

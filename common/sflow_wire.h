@@ -4,9 +4,9 @@
  * discarded-packet extension). The encoding is XDR: big-endian words, opaque data padded to four
  * octets.
  *
- * The reader is strict about structure and steps over unknown formats by their length. A mistake in
- * the datagram's own fields ends it. A mistake inside one sample spoils that sample only, because
- * the sample's length says where the next one begins.
+ * Lengths rule, as section 5 of the standard demands: what is unknown or longer than its format is stepped over, and a
+ * record that is shorter or odd is left out, alone, and named in the sample. Only a sample that ends within its own
+ * fields, and a datagram that ends within a sample, cannot be read on.
  */
 #ifndef EASE_COMMON_SFLOW_WIRE_H
 #define EASE_COMMON_SFLOW_WIRE_H
@@ -25,7 +25,8 @@ enum {
 	SFLOW_DATAGRAM_MAX = 9216,     /* jumbo frames */
 	SFLOW_ADDRESS_MAX = 16,
 	SFLOW_ETHERNET = 1,	       /* header_protocol */
-	SFLOW_IP4 = 11, SFLOW_IP6 = 12, /* the same: packets without a frame around them */
+	SFLOW_PPP = 7,
+	SFLOW_IP4 = 11, SFLOW_IP6 = 12, SFLOW_MPLS = 13, /* the same: packets without a frame around them */
 	SFLOW_SOURCE_IF = 0,	       /* class of a source that is an ifIndex */
 	SFLOW_COMPACT_INDEX_MAX = 0xffffff,
 	SFLOW_COMPACT_VALUE_MAX = 0x3fffffff,
@@ -38,31 +39,18 @@ enum {
 
 enum sflow_verdict {
 	SFLOW_OK,
-	SFLOW_END, /* all samples were read, and nothing is left over */
-	/* one sample is bad; the next one can be read */
-	SFLOW_BAD_SAMPLE_SHORT,	   /* fields or records go beyond the sample's length */
-	SFLOW_BAD_SAMPLE_LONG,	   /* octets are left over in the sample */
-	SFLOW_BAD_RECORD_COUNT,	   /* more records than the sample has room for */
-	SFLOW_BAD_RECORD_LENGTH,   /* a known record does not have the length of its format */
-	SFLOW_BAD_HEADER,	   /* header longer than its record or than its frame */
+	SFLOW_END, /* all samples were read */
+	SFLOW_BAD_SAMPLE, /* a sample ends within its own fields; the next one can be read */
 	/* the datagram is bad; nothing more can be read */
 	SFLOW_BAD_VERSION,
 	SFLOW_BAD_ADDRESS,
-	SFLOW_BAD_SHORT,	   /* ends within its fields */
-	SFLOW_BAD_SAMPLE_COUNT,	   /* more samples than it has room for */
-	SFLOW_BAD_SAMPLE_LENGTH,   /* a sample goes beyond the datagram */
-	SFLOW_BAD_LEFT_OVER,	   /* octets after the last sample */
+	SFLOW_BAD_SHORT,	 /* ends within its own fields */
+	SFLOW_BAD_SAMPLE_LENGTH, /* ends within a sample, or before as many as it announces */
 	SFLOW_N_VERDICTS,
 };
 
 /* What a verdict means, in static storage. */
 const char *sflow_verdict_text(enum sflow_verdict verdict);
-
-static inline bool
-sflow_spoils_sample_only(enum sflow_verdict verdict)
-{
-	return verdict >= SFLOW_BAD_SAMPLE_SHORT && verdict <= SFLOW_BAD_HEADER;
-}
 
 enum sflow_address_type { SFLOW_ADDRESS_UNKNOWN = 0, SFLOW_ADDRESS_IP4 = 1, SFLOW_ADDRESS_IP6 = 2 };
 
@@ -105,17 +93,18 @@ struct sflow_flow {
 	uint32_t header_protocol; /* SFLOW_ETHERNET, … */
 	uint32_t frame_octets;	  /* on the wire, with FCS */
 	uint32_t stripped_octets; /* of these, removed before the header was kept: FCS, tags */
-	uint32_t kept_octets;
+	uint32_t kept_octets; /* as many as there are; may be more than frame_octets, which some agents state wrong */
 	const uint8_t *header; /* borrowed from the datagram */
 	bool has_switch;       /* extended_switch, 802.1Q and 802.1p of the frame */
 	uint32_t src_vlan, src_priority, dst_vlan, dst_priority;
 	struct ease_way way; /* written only: egress queue, transit delay, queue depth, timestamp */
 	uint32_t outer_tag; /* extended_vlantunnel: the outermost tag that was stripped, TPID and TCI; 0: none */
 	/* Fields in place of a header, as they stand in the datagram, borrowed from it; NULL: none */
-	const uint8_t *ethernet; /* sampled_ethernet, SFLOW_SAMPLED_ETHERNET octets */
+	const uint8_t *ethernet; /* sampled_ethernet: SFLOW_SAMPLED_ETHERNET octets, or where is_packed */
+	bool is_packed;		 /* SFLOW_PACKED_ETHERNET: addresses without XDR's padding, as some agents have them */
 	const uint8_t *ip4, *ip6; /* sampled_ipv4 and sampled_ipv6, SFLOW_SAMPLED_IP4 and _IP6 octets */
 };
-enum { SFLOW_SAMPLED_ETHERNET = 24, SFLOW_SAMPLED_IP4 = 32, SFLOW_SAMPLED_IP6 = 56 };
+enum { SFLOW_SAMPLED_ETHERNET = 24, SFLOW_PACKED_ETHERNET = 20, SFLOW_SAMPLED_IP4 = 32, SFLOW_SAMPLED_IP6 = 56 };
 
 /* if_counters, in the order of the wire. Packets are 32 bits and wrap. */
 struct sflow_if_counters {
@@ -139,12 +128,15 @@ struct sflow_ethernet_counters {
 	    carrier_sense_errors, frame_too_longs, mac_rx_errors, symbol_errors;
 };
 
+enum { SFLOW_OTHERS_MAX = 7 }; /* further ones are counted as not read */
 struct sflow_counters {
 	bool expanded;
 	uint32_t sequence; /* of this source: begins again when a counter does */
 	struct sflow_source source;
 	bool has_interface, has_ethernet;
-	struct sflow_if_counters interface;
+	struct sflow_if_counters interface; /* of the source's ifIndex; if none is, the first that came */
+	uint32_t n_others; /* read only: counters of further interfaces in the same sample */
+	struct sflow_if_counters others[SFLOW_OTHERS_MAX];
 	struct sflow_ethernet_counters ethernet;
 	uint32_t aggregate; /* LACP's dot3adAggPortAttachedAggID: ifIndex of its link aggregate; 0: none */
 	struct sflow_text name; /* port_name */
@@ -170,6 +162,10 @@ struct sflow_sample {
 	/* Formats of records that are not read: all are counted, the first of them are here. */
 	uint32_t n_unread;
 	uint32_t unread[SFLOW_UNREAD_MAX];
+	/* The same of records whose length is not that of their format: they are left out, or cut. */
+	uint32_t n_spoiled;
+	uint32_t spoiled[SFLOW_UNREAD_MAX];
+	bool is_cut; /* it ends within a record, or before as many as it announces */
 };
 
 /* ---- reading ---- */
@@ -185,8 +181,7 @@ struct sflow_datagram {
 /* Reads the datagram's own fields; octets are borrowed. SFLOW_OK or another verdict. */
 enum sflow_verdict sflow_open(struct sflow_datagram *d, const void *octets, size_t n);
 
-/* Reads the next sample: SFLOW_OK, SFLOW_END or another verdict. After a verdict that spoils one
- * sample only, the caller may go on. */
+/* Reads the next sample: SFLOW_OK, SFLOW_END or another verdict. After SFLOW_BAD_SAMPLE the caller may go on. */
 enum sflow_verdict sflow_next(struct sflow_datagram *d, struct sflow_sample *sample);
 
 /* ---- writing ---- */

@@ -432,6 +432,7 @@ trap_wire_part_octets(enum ease_part part, uint16_t kept)
 	case EASE_PART_CHANGE:
 		return message_octets(part, CHANGE_FIXED_OCTETS + 3 * EASE_NAME_MAX);
 	case EASE_PART_DISCARD:
+	case EASE_PART_ODD:
 		break;
 	}
 	return 0;

@@ -197,6 +197,7 @@ decode_part(const struct trap_part *part, struct ease_record *r)
 		r->error_source.if_index = part->if_index;
 		return trap_wire_get_error_source(part->octets, part->len, &r->error_source);
 	case EASE_PART_DISCARD: /* no part of a notification */
+	case EASE_PART_ODD:
 	case EASE_PART_CHANGE: /* only in a notification that is an event */
 		break;
 	}

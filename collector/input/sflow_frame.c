@@ -16,6 +16,8 @@ enum {
 	PROTO_UDP = 17,
 	PROTO_SCTP = 132,
 	TCP_OFFSET = 5 << 4, /* five words of header */
+	PPP_IP4 = 0x21, PPP_IP6 = 0x57, PPP_MPLS = 0x281,
+	MPLS_BOTTOM = 1 << 8,
 };
 
 /* sampled_ipv4 and sampled_ipv6 up to addresses of their lengths are alike. */
@@ -101,7 +103,8 @@ octets_around(uint32_t packet_octets)
 static uint32_t
 put_ethernet(struct wbuf *w, const struct sflow_flow *f, uint32_t *type)
 {
-	struct rbuf r = rbuf_of(f->ethernet, SFLOW_SAMPLED_ETHERNET);
+	struct rbuf r = rbuf_of(f->ethernet, f->is_packed ? SFLOW_PACKED_ETHERNET : SFLOW_SAMPLED_ETHERNET);
+	size_t address_octets = f->is_packed ? FRAME_MAC_LEN : MAC_PADDED;
 	const uint8_t *src, *dst;
 	uint32_t octets;
 
@@ -109,8 +112,8 @@ put_ethernet(struct wbuf *w, const struct sflow_flow *f, uint32_t *type)
 	if (!f->ethernet)
 		return 0;
 	octets = rbuf_be32(&r);
-	src = rbuf_take(&r, MAC_PADDED);
-	dst = rbuf_take(&r, MAC_PADDED);
+	src = rbuf_take(&r, address_octets);
+	dst = rbuf_take(&r, address_octets);
 	*type = rbuf_be32(&r);
 	wbuf_put(w, dst, FRAME_MAC_LEN);
 	wbuf_put(w, src, FRAME_MAC_LEN);
@@ -142,26 +145,58 @@ fill_made(const struct sflow_flow *f, uint8_t *made, struct ease_sample *s)
 	return true;
 }
 
-/* The length that an IP header states; 0 if it is not in there. */
-static uint32_t
-stated_octets(const struct sflow_flow *f)
+/* Steps over PPP (RFC 1661, whose fields may be compressed) and over MPLS labels (RFC 3032), which agents sample without
+ * a frame around them. What is below them is read as a packet if it is IP. */
+static struct rbuf
+open_header(const struct sflow_flow *f)
 {
-	const uint8_t *h = f->header;
+	struct rbuf r = rbuf_of(f->header, f->kept_octets);
+	uint32_t protocol = f->header_protocol;
+	uint32_t label = 0;
 
-	if (f->header_protocol == SFLOW_IP4)
-		return f->kept_octets < IP4_HEADER ? 0 : (uint32_t)(h[2] << 8 | h[3]);
-	return f->kept_octets < IP6_HEADER ? 0 : (uint32_t)(h[4] << 8 | h[5]) + IP6_HEADER;
+	if (protocol == SFLOW_PPP) {
+		if (f->kept_octets >= 2 && f->header[0] == 0xff && f->header[1] == 0x03)
+			r.pos += 2;
+		protocol = rbuf_u8(&r);
+		if (!(protocol & 1)) /* the last octet of a protocol is odd */
+			protocol = protocol << 8 | rbuf_u8(&r);
+		protocol = protocol == PPP_MPLS ? SFLOW_MPLS : protocol == PPP_IP4 || protocol == PPP_IP6 ? SFLOW_IP4 : 0;
+	}
+	while (protocol == SFLOW_MPLS && !r.failed && !(label & MPLS_BOTTOM))
+		label = rbuf_be32(&r);
+	if (protocol == SFLOW_MPLS)
+		protocol = rbuf_left(&r) > 0 && (r.data[r.pos] >> 4 == 4 || r.data[r.pos] >> 4 == 6) ? SFLOW_IP4 : 0;
+	r.failed |= protocol != SFLOW_IP4 && protocol != SFLOW_IP6;
+	return r;
 }
 
-/* A length that is the packet's own leaves out the frame; one of a frame does not. */
+/* The length that an IP header states; 0 if it is not in there. */
+static uint32_t
+stated_octets(const uint8_t *h, size_t octets)
+{
+	if (octets < IP4_HEADER || h[0] >> 4 == 4)
+		return octets < IP4_HEADER ? 0 : (uint32_t)(h[2] << 8 | h[3]);
+	return octets < IP6_HEADER ? 0 : (uint32_t)(h[4] << 8 | h[5]) + IP6_HEADER;
+}
+
+/* A length that is the packet's own leaves out the frame; one of a frame does not. Of a protocol that is not read the
+ * length alone is known. */
 static bool
 fill_header(const struct sflow_flow *f, struct ease_sample *s)
 {
+	struct rbuf packet;
+
 	s->is_packet = f->header_protocol != SFLOW_ETHERNET;
-	s->frame_octets = s->is_packet && f->frame_octets == stated_octets(f)
-	    ? octets_around(f->frame_octets) : f->frame_octets;
+	s->frame_octets = f->frame_octets;
 	s->header = f->header;
 	s->kept_octets = (uint16_t)f->kept_octets;
+	if (s->is_packet) {
+		packet = open_header(f);
+		s->header = packet.failed ? NULL : packet.data + packet.pos;
+		s->kept_octets = packet.failed ? 0 : (uint16_t)rbuf_left(&packet);
+		if (!packet.failed && f->frame_octets == stated_octets(s->header, s->kept_octets) + packet.pos)
+			s->frame_octets = octets_around(f->frame_octets);
+	}
 	return true;
 }
 
@@ -183,8 +218,7 @@ sflow_frame_fill(
     const struct sflow_flow *f, uint8_t made[static SFLOW_FRAME_MADE], struct ease_sample *sample)
 {
 	bool is_read = f->has_header && f->kept_octets > 0 &&
-	    (f->header_protocol == SFLOW_ETHERNET || f->header_protocol == SFLOW_IP4 ||
-		f->header_protocol == SFLOW_IP6);
+	    (f->header_protocol == SFLOW_ETHERNET || (!f->ethernet && !f->ip4 && !f->ip6) || !open_header(f).failed);
 
 	fill_vlan(f, sample);
 	return is_read ? fill_header(f, sample) : fill_made(f, made, sample);

@@ -1,6 +1,6 @@
 /*
- * The frame of a flow sample, whatever record describes it: a header that begins with Ethernet (header_protocol 1)
- * or with IP (11, 12), or fields in its place (sampled_ethernet, sampled_ipv4, sampled_ipv6: sFlow Version 5,
+ * The frame of a flow sample, whatever record describes it: a header that begins with Ethernet (header_protocol 1),
+ * with IP (11, 12), PPP (7) or MPLS (13), or fields in its place (sampled_ethernet, sampled_ipv4, sampled_ipv6: sFlow Version 5,
  * section 5.3), of which the headers are made that would have them. What the fields do not say is not made:
  * a sampled_ipv4 alone has no MACs.
  */

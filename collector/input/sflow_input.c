@@ -24,6 +24,8 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
     [SFLOW_STAT_COUNTERS] = {"sflow.counters", "interface counters accepted"},
     [SFLOW_STAT_COUNTERS_OLD] = {"sflow.counters_old",
 	"interface counters not used, because newer ones had arrived"},
+    [SFLOW_STAT_COUNTERS_TWICE] = {"sflow.counters_twice",
+	"interface counters not used, because another source's of the same interface are"},
     [SFLOW_STAT_DISCARDS] = {"sflow.discards", "events of discarded packets accepted"},
     [SFLOW_STAT_DISCARDS_AGAIN] = {"sflow.discards_again",
 	"events of discarded packets that had come before, or came too late to tell"},
@@ -32,24 +34,26 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
     [SFLOW_STAT_NO_INTERFACE] = {"sflow.no_interface",
 	"samples whose source has a number that nothing has, not used"},
     [SFLOW_STAT_NO_HEADER] = {"sflow.no_header",
-	"flow samples that say nothing of the frame that we can read, not used: their numbers count as lost"},
+	"flow samples that say nothing of the frame that we can read, refused"},
+    [SFLOW_STAT_NO_LENGTH] = {"sflow.no_length",
+	"flow samples with a frame length that no frame has, and no IP header with another one, refused"},
     [SFLOW_STAT_NO_RATE] = {"sflow.no_rate",
-	"flow samples of rate 0, not used: their numbers count as lost"},
+	"flow samples of rate 0 or beyond 2^23, where neither pool nor counters say another one, refused"},
+    [SFLOW_STAT_LENGTH_MENDED] = {"sflow.length_mended",
+	"flow samples whose frame length is that of their IP header, as none has the stated one"},
     [SFLOW_STAT_RATE_DIFFERS] = {"sflow.rate_differs",
 	"flow samples weighted by the measured rate, as it differs from the stated one"},
     [SFLOW_STAT_FCS_ADDED] = {"sflow.fcs_added",
 	"flow samples to which 4 octets were added, as their agent leaves out the FCS"},
     [SFLOW_STAT_AGENT_RESTARTS] = {"sflow.agent_restarts", "restarts of agents"},
-    [SFLOW_STAT_SOURCE_RESTARTS] = {"sflow.source_restarts",
-	"restarts of a source's sample numbers"},
-    [SFLOW_STAT_REFUSED_RESTART] = {"sflow.refused_restart",
-	"samples and datagrams of an agent that seems to have restarted twice within a minute"},
+    [SFLOW_STAT_AGAIN] = {"sflow.again", "flow samples of datagrams that came twice, of agents whose numbers do not tell"},
+    [SFLOW_STAT_ODD] = {"sflow.odd", "things that agents state and that cannot be, which easetop agents names"},
     [SFLOW_STAT_FOREIGN_SOURCE] = {"sflow.foreign_source",
 	"datagrams refused because their sender may not speak for their agent"},
     [SFLOW_STAT_REFUSED_VERSION] = {"sflow.refused_version", "datagrams that are not sFlow v5"},
     [SFLOW_STAT_REFUSED_DATAGRAM] = {"sflow.refused_datagram",
 	"datagrams with a mistake in their structure, used up to the mistake"},
-    [SFLOW_STAT_REFUSED_SAMPLE] = {"sflow.refused_sample", "samples with a mistake, not used"},
+    [SFLOW_STAT_REFUSED_SAMPLE] = {"sflow.refused_sample", "samples that end within their own fields, not used"},
     [SFLOW_STAT_AGENTS_FULL] = {"sflow.agents_full",
 	"datagrams refused because the table of agents is full, and their sender has its part of it"},
     [SFLOW_STAT_PORTS_FULL] = {"sflow.ports_full",
@@ -77,13 +81,11 @@ struct sflow_input {
 				       name it until the next one */
 };
 
-static const char began_anew[] = "sFlow of an agent or a data source that began anew twice within a minute";
-
 /* The datagram that is being handled. */
 struct taking {
 	struct sflow_input *in;
 	struct sflow_peer *peer;
-	bool newer;
+	struct sflow_arrival arrival;
 	const struct decode_origin *origin;
 	struct decode_result *result;
 };
@@ -157,7 +159,7 @@ add_record(struct taking *t, enum ease_part kind)
 	r->kind = kind;
 	r->boot = t->peer->boot;
 	r->loose_numbers = true;
-	r->source_port = 0;
+	r->source_port = r->dropped = r->dropped_apart = 0;
 	r->sender = t->peer->address;
 	r->source = t->origin->sender;
 	r->received_us = t->origin->received_us;
@@ -201,6 +203,35 @@ port_of(struct taking *t, const struct sflow_source *source)
 	    is_interface(source) ? source->index : source_port_of_numbers(source->class, source->index));
 }
 
+/* ---- oddities ---- */
+
+/* Tells n times one of what cannot be, at a port; 0: at none. */
+static void
+tell_odd(struct taking *t, uint32_t if_index, enum ease_oddity kind, uint32_t n)
+{
+	struct ease_record *r = add_record(t, EASE_PART_ODD);
+
+	stat_add_own(&t->in->stats, SFLOW_STAT_ODD, n);
+	if (r)
+		r->odd = (struct ease_odd){if_index, r->received_us, kind, n};
+}
+
+static void
+tell_bits(struct taking *t, uint32_t if_index, uint32_t bits)
+{
+	for (; bits != 0; bits &= bits - 1)
+		tell_odd(t, if_index, (enum ease_oddity)__builtin_ctz(bits), 1);
+}
+
+/* What was found at a port by this datagram's sample, and lies at if_index for users. */
+static void
+tell_port(struct taking *t, struct sflow_port *p, uint32_t if_index)
+{
+	if (p->odd != 0)
+		tell_bits(t, if_index, p->odd);
+	p->odd = 0;
+}
+
 /* ---- flow samples ---- */
 
 /* One that is no interface samples what comes in somewhere. */
@@ -210,7 +241,7 @@ direction_of(struct sflow_port *p, const struct sflow_flow *f)
 	return is_interface(&f->source) ? sflow_direction(p, f) : EASE_IN;
 }
 
-/* The interface in the form of EASE; a value that has no room in its compact form is unknown. */
+/* The interface in the form of EASE: an ifIndex has 31 bits (RFC 2863). */
 static uint32_t
 ease_if(const struct sflow_if *interface)
 {
@@ -218,22 +249,11 @@ ease_if(const struct sflow_if *interface)
 
 	switch (interface->format) {
 	case SFLOW_IF_INDEX:
-		return value <= EASE_IF_LOCAL ? value : EASE_IF_UNKNOWN;
+		return value < EASE_IF_MANY ? value : EASE_IF_UNKNOWN;
 	case SFLOW_IF_MANY:
 		return EASE_IF_MANY + (value < EASE_IF_LOCAL ? value : 0);
 	}
 	return EASE_IF_UNKNOWN;
-}
-
-static uint32_t
-weight_of(const struct taking *t, const struct sflow_port *p)
-{
-	bool differs;
-	uint32_t weight = sflow_weight(p, &differs);
-
-	if (differs)
-		count(t->in, SFLOW_STAT_RATE_DIFFERS);
-	return weight;
 }
 
 static void
@@ -261,33 +281,83 @@ place_of(const struct sflow_flow *f)
 static uint64_t
 pool_of(const struct sflow_port *p, const struct sflow_flow *f)
 {
-	return is_interface(&f->source) && sflow_pool_is_real(p) ? p->pool_pkts : EASE_COUNT_UNKNOWN;
+	return is_interface(&f->source) && rate_check_pool_is_real(&p->rate) ? p->pool_pkts : EASE_COUNT_UNKNOWN;
+}
+
+/* The port whose numbers a sample has; 0: its own. */
+static uint32_t
+numbers_port(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f)
+{
+	if (!is_interface(&f->source))
+		return p->if_index;
+	return p->is_further ? source_port_of_further(t->peer->slot, p->if_index) : 0;
+}
+
+static uint32_t
+known_number(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f)
+{
+	const struct sflow_accounting *a = &t->in->accounting;
+	uint32_t port = numbers_port(t, p, f);
+
+	return a->known_number && sflow_begins_line(p)
+	    ? a->known_number(a->arg, t->peer->id, t->peer->boot, port ? port : p->if_index) : 0;
+}
+
+/* Returns why a sample cannot be used, as far as its frame tells; 0: it can. */
+static enum ease_oddity
+fill_frame(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, uint8_t made[static SFLOW_FRAME_MADE],
+    struct ease_sample *s)
+{
+	uint32_t octets;
+
+	*s = (struct ease_sample){.direction = direction_of(p, f)};
+	if (!sflow_frame_fill(f, made, s))
+		return EASE_ODD_NO_HEADER;
+	if (f->has_header && s->kept_octets == 0)
+		tell_odd(t, place_of(f), EASE_ODD_HEADER, 1);
+	octets = frame_length_judge(s->frame_octets, s->is_packet, s->header, s->kept_octets);
+	if (octets == 0)
+		return EASE_ODD_NO_LENGTH;
+	if (octets != s->frame_octets) {
+		count(t->in, SFLOW_STAT_LENGTH_MENDED);
+		tell_odd(t, place_of(f), EASE_ODD_LENGTH, 1);
+	}
+	s->frame_octets = octets;
+	return 0;
 }
 
 static void
-add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
+refuse_sample(struct taking *t, const struct sflow_flow *f, enum ease_oddity why)
+{
+	static const enum sflow_stat_id stats[EASE_N_ODDITIES] = {[EASE_ODD_NO_RATE] = SFLOW_STAT_NO_RATE,
+	    [EASE_ODD_NO_LENGTH] = SFLOW_STAT_NO_LENGTH, [EASE_ODD_NO_HEADER] = SFLOW_STAT_NO_HEADER};
+
+	count(t->in, stats[why]);
+	tell_odd(t, place_of(f), why, 1);
+}
+
+static void
+add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, const struct ease_sample *filled,
+    const struct number_step *step, uint32_t weight)
 {
 	struct ease_record *r = add_record(t, EASE_PART_SAMPLE);
 
 	if (!r)
 		return;
-	r->sample = (struct ease_sample){.direction = direction_of(p, f)};
-	if (!sflow_frame_fill(f, t->in->made[t->result->n - 1], &r->sample)) {
-		count(t->in, SFLOW_STAT_NO_HEADER);
-		t->result->n--;
-		return;
-	}
-	r->source_port = is_interface(&f->source) ? 0 : p->if_index;
+	r->source_port = numbers_port(t, p, f);
+	r->dropped = step->dropped;
+	r->dropped_apart = step->dropped_apart;
+	r->sample = *filled;
 	r->sample.time_us = r->received_us;
 	r->sample.if_index = place_of(f);
-	r->sample.sequence = f->sequence;
+	r->sample.sequence = step->number;
 	r->sample.input_if = ease_if(&f->input);
 	r->sample.output_if = ease_if(&f->output);
-	r->sample.mean_skip = weight_of(t, p);
+	r->sample.mean_skip = weight;
 	r->sample.pool_pkts = pool_of(p, f);
-	r->sample.drops = f->drops;
+	r->sample.skip = p->rate.stated > 0 ? p->rate.stated - 1 : weight - 1; /* sFlow does not carry the drawn value */
 	add_fcs(t, p, f, &r->sample);
-	r->sample.skip = f->rate - 1; /* sFlow does not carry the drawn value, but the rate that is stated */
+	sflow_note_sampled(p, r->sample.direction, r->sample.frame_octets, weight);
 	count(t->in, SFLOW_STAT_SAMPLES);
 }
 
@@ -295,27 +365,36 @@ static void
 take_flow(struct taking *t, const struct sflow_flow *f)
 {
 	struct sflow_port *p = port_of(t, &f->source);
+	uint8_t *made = t->in->made[t->result->n < DECODE_RECORDS_MAX ? t->result->n : 0];
+	struct ease_sample filled;
+	struct number_step step;
+	enum ease_oddity why;
+	bool differs = false;
+	uint32_t weight;
 
 	if (!p)
 		return;
-	switch (sflow_take_flow(p, f, t->newer, t->origin->received_us)) {
-	case SFLOW_FLOW_RESTARTED:
-		count(t->in, SFLOW_STAT_SOURCE_RESTARTS);
-		break;
-	case SFLOW_FLOW_REFUSED:
-		count(t->in, SFLOW_STAT_REFUSED_RESTART);
-		t->in->refusal = began_anew;
-		log_warn_limited(ROOM,
-		    "sample of data source %u:%u of agent %s refused: its numbers began anew twice within a minute (sent"
-		    " by %s)", f->source.class, f->source.index, t->peer->address, t->origin->sender);
-		return;
-	case SFLOW_FLOW_TAKEN:
-		break;
+	if (!p->has_flow && is_interface(&f->source))
+		sflow_find_further(t->in->state, p);
+	why = fill_frame(t, p, f, made, &filled);
+	step = sflow_take_flow(p, f, &t->arrival.place, known_number(t, p, f), why == 0);
+	weight = step.is_again ? 0 : rate_check_weight(&p->rate, &differs);
+	if (step.is_again)
+		count(t->in, SFLOW_STAT_AGAIN);
+	else if (why == 0 && weight == 0) {
+		sflow_give_back(p);
+		p->odd &= ~(1u << EASE_ODD_RATE);
+		why = EASE_ODD_NO_RATE;
 	}
-	if (f->rate == 0)
-		count(t->in, SFLOW_STAT_NO_RATE);
-	else
-		add_sample(t, p, f);
+	if (differs && why == 0)
+		count(t->in, SFLOW_STAT_RATE_DIFFERS);
+	if (why != 0)
+		refuse_sample(t, f, why);
+	else if (!step.is_again)
+		add_sample(t, p, f, &filled, &step, weight);
+	if (p->is_further)
+		p->odd |= step.advance > 0 ? 1u << EASE_ODD_SUB_AGENTS : 0;
+	tell_port(t, p, place_of(f));
 }
 
 /* Texts come from devices: what is kept of one steers nothing wherever it is shown. */
@@ -422,7 +501,7 @@ take_discard(struct taking *t, const struct sflow_sample *s)
 	p = find_port(t, &f->source, port_of_discards(&f->source));
 	if (!p)
 		return;
-	step = sflow_take_discard(p, f, t->newer);
+	step = sflow_take_discard(p, f, t->arrival.place.newer);
 	if (!step.is_new) {
 		count(t->in, SFLOW_STAT_DISCARDS_AGAIN);
 		return;
@@ -443,9 +522,10 @@ status_of(const struct sflow_if_counters *i, uint32_t bit)
 /* Without a name, where this sample brings none, and without an aggregate, where it brings none of another
  * number. */
 static void
-add_state(struct taking *t, const struct sflow_port *p, const struct sflow_counters *c)
+add_state(struct taking *t, const struct sflow_port *p, const struct sflow_counters *c,
+    const struct sflow_if_counters *i)
 {
-	const struct sflow_if_counters *i = &c->interface;
+	bool is_own = i == &c->interface;
 	static const uint8_t duplexes[] = {[1] = EASE_DUPLEX_FULL, [2] = EASE_DUPLEX_HALF};
 	struct ease_record *r = add_record(t, EASE_PART_STATE);
 
@@ -454,50 +534,77 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_count
 	r->state = (struct ease_state){
 	    .if_index = p->if_index,
 	    .time_us = r->received_us,
-	    .speed_bps = i->speed_bps == SFLOW_UNKNOWN64 ? 0 : i->speed_bps,
+	    .speed_bps = p->speed_bps,
 	    .duplex = i->direction == 1 || i->direction == 2 ? duplexes[i->direction]
 							     : EASE_DUPLEX_UNKNOWN,
 	    .admin_status = status_of(i, SFLOW_STATUS_ADMIN_UP),
 	    .oper_status = status_of(i, SFLOW_STATUS_OPER_UP),
-	    .lag_parent = c->aggregate == p->if_index || c->aggregate >= SOURCE_PORT ? 0 : c->aggregate,
+	    .lag_parent = !is_own || c->aggregate == p->if_index || c->aggregate >= SOURCE_PORT ? 0 : c->aggregate,
 	    .edge = true,
 	};
-	clean_text(&c->name, r->state.name, sizeof(r->state.name));
+	if (is_own)
+		clean_text(&c->name, r->state.name, sizeof(r->state.name));
+}
+
+/* Each record of counters is of its own ifIndex. One without is the source's. */
+static void
+take_interface(struct taking *t, const struct sflow_counters *c, const struct sflow_if_counters *i)
+{
+	struct sflow_source interface = {SFLOW_SOURCE_IF, i->if_index};
+	struct ease_record *r;
+	struct sflow_port *p;
+
+	p = port_of(t, is_interface(&interface) ? &interface : &c->source);
+	if (!p)
+		return;
+	switch (sflow_take_counters(t->in->state, p, c, i, &t->arrival.place, t->origin->received_us)) {
+	case SFLOW_COUNTERS_OLD:
+		count(t->in, SFLOW_STAT_COUNTERS_OLD);
+		return;
+	case SFLOW_COUNTERS_SHADOWED:
+		count(t->in, SFLOW_STAT_COUNTERS_TWICE);
+		break;
+	case SFLOW_COUNTERS_TAKEN:
+		r = add_record(t, EASE_PART_SNAPSHOT);
+		if (!r)
+			return;
+		sflow_snapshot(p, r->received_us, &r->snapshot);
+		add_state(t, p, c, i);
+		count(t->in, SFLOW_STAT_COUNTERS);
+	}
+	tell_port(t, p, p->if_index);
 }
 
 static void
 take_counters(struct taking *t, const struct sflow_counters *c)
 {
-	const struct sflow_source interface = {SFLOW_SOURCE_IF, c->interface.if_index};
-	struct ease_record *r;
-	struct sflow_port *p;
-
 	if (!c->has_interface) {
 		count(t->in, SFLOW_STAT_UNKNOWN);
 		return;
 	}
-	p = port_of(t, is_interface(&c->source) ? &c->source : &interface);
-	if (!p)
-		return;
-	if (!sflow_take_counters(p, c, t->newer, t->origin->received_us)) {
-		count(t->in, SFLOW_STAT_COUNTERS_OLD);
-		return;
-	}
-	r = add_record(t, EASE_PART_SNAPSHOT);
-	if (!r)
-		return;
-	sflow_snapshot(p, r->received_us, &r->snapshot);
-	add_state(t, p, c);
-	count(t->in, SFLOW_STAT_COUNTERS);
+	take_interface(t, c, &c->interface);
+	for (uint32_t i = 0; i < c->n_others; i++)
+		take_interface(t, c, &c->others[i]);
 }
 
 /* ---- datagrams ---- */
 
+/* Where a sample lies whose records are odd; 0: at no interface. */
+static uint32_t
+port_of_spoiled(const struct sflow_sample *s)
+{
+	if (s->kind == SFLOW_COUNTERS)
+		return is_interface(&s->counters.source) ? s->counters.source.index : 0;
+	return s->kind == SFLOW_FLOW ? place_of(&s->flow) : 0;
+}
+
 static void
 take_one(struct taking *t, const struct sflow_sample *s)
 {
-	if (s->n_unread > 0)
+	if (s->n_unread > 0 || s->n_spoiled > 0)
 		sflow_unread_count(&t->in->unread, s);
+	if (s->n_spoiled > 0 || s->is_cut)
+		tell_odd(t, port_of_spoiled(s), EASE_ODD_RECORD, s->n_spoiled + s->is_cut);
 	switch (s->kind) {
 	case SFLOW_FLOW:
 		take_flow(t, &s->flow);
@@ -525,7 +632,7 @@ take_all(struct taking *t, struct sflow_datagram *d)
 		verdict = sflow_next(d, &s);
 		if (verdict == SFLOW_OK)
 			take_one(t, &s);
-		else if (!sflow_spoils_sample_only(verdict))
+		else if (verdict != SFLOW_BAD_SAMPLE)
 			return verdict;
 		else {
 			count(t->in, SFLOW_STAT_REFUSED_SAMPLE);
@@ -536,34 +643,39 @@ take_all(struct taking *t, struct sflow_datagram *d)
 	}
 }
 
-/* Returns whether the datagram is to be taken. */
-static bool
+static void
 arrive(struct taking *t, const struct sflow_datagram *d)
 {
 	struct sflow_input *in = t->in;
 	const struct sflow_accounting *a = &in->accounting;
-	struct sflow_arrival arrival = {.newer = true};
+	uint64_t received_us = t->origin->received_us;
 
 	if (!t->peer->met)
-		sflow_meet(t->peer, d, t->origin->received_us,
+		t->arrival = sflow_meet(in->state, t->peer, d, received_us,
 		    a->known_boot ? a->known_boot(a->arg, t->peer->id) : 0);
 	else
-		arrival = sflow_arrive(t->peer, d, t->origin->received_us);
-	if (arrival.refused) {
-		count(in, SFLOW_STAT_REFUSED_RESTART);
-		in->refusal = began_anew;
-		log_warn_limited(ROOM, "datagram of agent %s refused: the agent began anew twice within a minute (sent by %s)",
-		    t->peer->address, t->origin->sender);
-		return false;
-	}
-	sflow_hear_peer(in->state, t->peer, t->origin->received_us);
-	t->newer = arrival.newer;
-	stat_add(&in->stats, SFLOW_STAT_DATAGRAMS_MISSING, arrival.missing);
-	if (!arrival.newer)
+		t->arrival = sflow_arrive(in->state, t->peer, d, received_us);
+	sflow_hear_peer(in->state, t->peer, received_us);
+	stat_add(&in->stats, SFLOW_STAT_DATAGRAMS_MISSING, t->arrival.missing);
+	if (!t->arrival.place.newer)
 		count(in, SFLOW_STAT_DATAGRAMS_LATE);
-	if (arrival.restarted)
+	if (t->arrival.restarted)
 		count(in, SFLOW_STAT_AGENT_RESTARTS);
-	return true;
+	tell_bits(t, 0, t->arrival.odd);
+}
+
+static bool
+is_shared(const struct sflow_input *in, const struct sflow_agent *agent)
+{
+	char address[FRAME_IP_TEXT];
+
+	if (in->accounting.n_shared == 0 || sflow_address_is_shared(agent))
+		return sflow_address_is_shared(agent);
+	frame_format_ip(agent->type == SFLOW_ADDRESS_IP4 ? 4 : 6, agent->address, address);
+	for (size_t i = 0; i < in->accounting.n_shared; i++)
+		if (prefix_holds_text(&in->accounting.shared[i], address))
+			return true;
+	return false;
 }
 
 static bool
@@ -583,13 +695,14 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 {
 	struct sflow_input *in = t->in;
 	const char *sender = t->origin->sender;
-	struct sflow_peer *known = sflow_find_peer(in->state, agent, sender);
+	bool shared = is_shared(in, agent);
+	struct sflow_peer *known = sflow_find_peer(in->state, agent, sender, shared);
 
 	t->peer = known;
 	if (known && strcmp(known->source, sender) == 0)
 		return;
 	t->in->stranger = (struct sflow_peer){.met = false};
-	sflow_name_peer(&t->in->stranger, agent, sender);
+	sflow_name_peer(&t->in->stranger, agent, sender, shared);
 	if (!may_speak(t, &t->in->stranger)) {
 		count(in, SFLOW_STAT_FOREIGN_SOURCE);
 		t->peer = &t->in->stranger;
@@ -638,7 +751,7 @@ refuse_all(struct taking *t, struct sflow_datagram *d)
 	enum sflow_verdict verdict;
 	struct sflow_sample s;
 
-	while ((verdict = sflow_next(d, &s)) == SFLOW_OK || sflow_spoils_sample_only(verdict))
+	while ((verdict = sflow_next(d, &s)) == SFLOW_OK || verdict == SFLOW_BAD_SAMPLE)
 		if (verdict == SFLOW_OK)
 			refuse_one(t, &s);
 	return verdict;
@@ -657,7 +770,8 @@ take_datagram(struct taking *t, const void *octets, size_t n)
 		return SFLOW_END;
 	if (t->peer == &t->in->stranger)
 		return refuse_all(t, &d);
-	return arrive(t, &d) ? take_all(t, &d) : SFLOW_END;
+	arrive(t, &d);
+	return take_all(t, &d);
 }
 
 static void

@@ -3,7 +3,7 @@
  * accounting and reports need not tell them apart.
  *
  * A flow sample becomes a sample. Its direction is that of sflow_direction; of a source that is no interface
- * it is in, at the input interface (collector/source_port.h); sflow_weight gives its weight;
+ * it is in, at the input interface (collector/source_port.h); rate_check_weight gives its weight;
  * its time is that of arrival, because sFlow carries none. Interface counters become a snapshot
  * with 64-bit totals, and a port state with the name and link aggregate that come in the same sample. What
  * says something of a frame is told in sflow_frame.h. Not used, only counted, are other records
@@ -12,14 +12,15 @@
  * A datagram whose sender may not speak for its agent changes nothing here. Its samples and counters
  * are still passed on, for the accounting to refuse them and count them with the agent.
  *
- * Of a datagram with a mistake in its structure, the part before the mistake is used; of a bad
- * sample nothing is. One thread uses it.
+ * What an agent states that cannot be (sflow_plausible.h) is not used, and told in a record of its own. Of a datagram
+ * with a mistake in its structure all that can be read is used. One thread uses it.
  */
 #ifndef EASE_COLLECTOR_INPUT_SFLOW_INPUT_H
 #define EASE_COLLECTOR_INPUT_SFLOW_INPUT_H
 
 #include "collector/input/decode.h"
 #include "common/sflow_wire.h"
+#include "common/endpoint.h"
 #include "common/stat.h"
 
 enum sflow_stat_id {
@@ -29,17 +30,20 @@ enum sflow_stat_id {
 	SFLOW_STAT_SAMPLES,
 	SFLOW_STAT_COUNTERS,
 	SFLOW_STAT_COUNTERS_OLD,
+	SFLOW_STAT_COUNTERS_TWICE,
 	SFLOW_STAT_DISCARDS,
 	SFLOW_STAT_DISCARDS_AGAIN,
 	SFLOW_STAT_UNKNOWN,
 	SFLOW_STAT_NO_INTERFACE,
 	SFLOW_STAT_NO_HEADER,
+	SFLOW_STAT_NO_LENGTH,
 	SFLOW_STAT_NO_RATE,
+	SFLOW_STAT_LENGTH_MENDED,
 	SFLOW_STAT_RATE_DIFFERS,
 	SFLOW_STAT_FCS_ADDED,
 	SFLOW_STAT_AGENT_RESTARTS,
-	SFLOW_STAT_SOURCE_RESTARTS,
-	SFLOW_STAT_REFUSED_RESTART,
+	SFLOW_STAT_AGAIN,
+	SFLOW_STAT_ODD,
 	SFLOW_STAT_FOREIGN_SOURCE,
 	SFLOW_STAT_REFUSED_VERSION,
 	SFLOW_STAT_REFUSED_DATAGRAM,
@@ -58,11 +62,18 @@ typedef uint32_t sflow_known_boot(void *arg, const uint8_t *agent_id);
 /* Returns true if records of who->agent_id from who->source are accepted (accounting_admits). */
 typedef bool sflow_admits(void *arg, const struct ease_record *who);
 
+/* Returns the highest sample number that a port of an agent's boot has in the accounting; 0 if there is none. */
+typedef uint32_t sflow_known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint32_t if_index);
+
 /* What sFlow asks of the accounting; each function may be NULL. */
 struct sflow_accounting {
 	sflow_known_boot *known_boot;
 	sflow_admits *admits;
+	sflow_known_number *known_number;
 	void *arg;
+	const struct prefix *shared; /* agent addresses that several devices state, beside those of
+					sflow_address_is_shared; borrowed */
+	size_t n_shared;
 };
 
 struct sflow_input;

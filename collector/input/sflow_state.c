@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A datagram that was overtaken is at most so much older; after a restart the uptime is smaller. */
-#define OVERTAKEN_MS 2000
-/* The least time between two restarts of an agent, or of one of its sources. */
+/* The least time between two boots of an agent. */
 #define RESTART_LEAST_US 60000000ull
 /* A step of more than this is not a gap, but a sequence that restarted. */
 #define SEQUENCE_JUMP 65536
-/* Of so many events before the newest it is known whether they came: bits of sflow_port.came. */
-#define DISCARDS_REMEMBERED 64
+/* Of so many before the newest it is known whether they came: bits of sflow_peer.came, sflow_port.came. */
+#define REMEMBERED 64
+/* So many datagrams in a row begin a new line of numbers, or of uptimes. */
+#define NEW_LINE 8
 /* Arrival less uptime may be so far from a known start and still be the same start: this allows for
  * the network, and for clocks of 100 ppm at both ends, one part in 5,000 of the uptime. */
 #define SAME_START_S  60
@@ -22,17 +22,6 @@
 /* If an agent samples the frames that it sends, they are part of its pool. Its first such sample
  * shows that it does; frames before that are remembered for so long. */
 #define SENT_WAIT_US 300000000ull
-
-/* A measured rate replaces the stated one if there are so many samples, and it differs by so many
- * standard errors (for geometric skips: 1/sqrt(n)) and by at least one part in so many. */
-#define MEASURE_SAMPLES 256
-#define MEASURE_ERRORS	5.0
-#define MEASURE_LEAST	50
-#define MEASURE_FORGET	65536 /* after so many samples earlier ones count half */
-
-/* A pool that rose so often in a row by a multiple of the rate is computed from it; by chance that comes
- * once in rate^16. */
-#define MADE_UP_RISES 16
 
 /* After so many frames of 60 octets and none shorter, these are minimum frames without FCS. */
 #define FCS_FRAMES 8
@@ -50,7 +39,7 @@ struct sflow_state {
 
 /* Polling intervals of counters are five minutes at most. *assumed* */
 #define LEAST_SILENT_US 900000000ll
-enum { LEAVE_AT_ONCE = 64 };
+enum { LEAVE_AT_ONCE = 64, SUB_AGENTS_MOST = 64, SAMPLES_MOST = 256 /* that a datagram really holds */ };
 
 int
 sflow_state_new(struct sflow_state **out, uint64_t seed)
@@ -96,25 +85,44 @@ spread_bits(uint64_t h)
 	return h >> 32;
 }
 
-void
-sflow_agent_id(const struct sflow_agent *agent, const char *sender,
-    uint8_t id[static EASE_AGENT_ID_LEN])
+/* Addresses that makers set, or that devices have inside: Juniper's 128.0.0.0/24, SONiC's 240.127.1.1; and those that
+ * are none. */
+bool
+sflow_address_is_shared(const struct sflow_agent *agent)
 {
+	static const uint8_t sonic[] = {240, 127, 1, 1}, juniper[] = {128, 0, 0};
+	const uint8_t *a = agent->address;
+	uint8_t before_last = 0;
+
+	if (agent->type == SFLOW_ADDRESS_IP4)
+		return a[0] == 0 || a[0] == 127 || memcmp(a, juniper, sizeof(juniper)) == 0 ||
+		    memcmp(a, sonic, sizeof(sonic)) == 0;
+	for (size_t i = 0; i < SFLOW_ADDRESS_MAX - 1; i++)
+		before_last |= a[i];
+	return agent->type == SFLOW_ADDRESS_UNKNOWN || (before_last == 0 && a[SFLOW_ADDRESS_MAX - 1] <= 1);
+}
+
+/* The id of a device is that of its sub-agent 0. */
+static void
+agent_id(const struct sflow_agent *agent, const char *sender, bool is_shared, uint8_t id[static EASE_AGENT_ID_LEN])
+{
+	static const uint32_t no_sub_agent;
 	uint64_t h = hash_octets(HASH_START, &agent->type, sizeof(agent->type));
 
-	if (agent->type == SFLOW_ADDRESS_UNKNOWN)
-		h = hash_octets(h, sender, strlen(sender));
-	else
+	if (agent->type != SFLOW_ADDRESS_UNKNOWN)
 		h = hash_octets(h, agent->address, sizeof(agent->address));
-	h = hash_octets(h, &agent->sub_agent, sizeof(agent->sub_agent));
+	if (is_shared)
+		h = hash_octets(h, sender, strlen(sender));
+	h = hash_octets(h, &no_sub_agent, sizeof(no_sub_agent));
 	memcpy(id, &h, EASE_AGENT_ID_LEN);
 }
 
 void
-sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender)
+sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender, bool is_shared)
 {
-	sflow_agent_id(agent, sender, peer->id);
-	if (agent->type == SFLOW_ADDRESS_UNKNOWN)
+	agent_id(agent, sender, is_shared, peer->id);
+	peer->sub_agent = agent->sub_agent;
+	if (is_shared)
 		snprintf(peer->address, sizeof(peer->address), "%.*s", FRAME_IP_TEXT - 1, sender);
 	else
 		frame_format_ip(agent->type == SFLOW_ADDRESS_IP4 ? 4 : 6, agent->address,
@@ -136,19 +144,31 @@ peer_bucket(const struct sflow_state *s, const uint8_t id[EASE_AGENT_ID_LEN])
 	return (uint32_t *)(uintptr_t)&s->peer_buckets[h % (2 * SFLOW_MAX_AGENTS)];
 }
 
-struct sflow_peer *
-sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent, const char *sender)
+/* Returns the first of a device's sub-agents, or the next one after peer; NULL: there is none. They are in one bucket. */
+static struct sflow_peer *
+next_of_device(const struct sflow_state *s, const uint8_t id[static EASE_AGENT_ID_LEN], const struct sflow_peer *peer)
 {
-	uint8_t id[EASE_AGENT_ID_LEN];
-	const struct sflow_peer *peer;
+	const struct sflow_peer *found;
 
-	sflow_agent_id(agent, sender, id);
-	for (uint32_t i = *peer_bucket(s, id); i != 0; i = peer->next) {
-		peer = &s->peers[i - 1];
-		if (memcmp(peer->id, id, sizeof(id)) == 0)
-			return (struct sflow_peer *)(uintptr_t)peer;
+	for (uint32_t i = peer ? peer->next : *peer_bucket(s, id); i != 0; i = found->next) {
+		found = &s->peers[i - 1];
+		if (memcmp(found->id, id, EASE_AGENT_ID_LEN) == 0)
+			return (struct sflow_peer *)(uintptr_t)found;
 	}
 	return NULL;
+}
+
+struct sflow_peer *
+sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent, const char *sender, bool is_shared)
+{
+	uint8_t id[EASE_AGENT_ID_LEN];
+	struct sflow_peer *peer;
+
+	agent_id(agent, sender, is_shared, id);
+	peer = next_of_device(s, id, NULL);
+	while (peer && peer->sub_agent != agent->sub_agent)
+		peer = next_of_device(s, id, peer);
+	return peer;
 }
 
 static uint32_t *
@@ -201,6 +221,20 @@ make_room(struct sflow_state *s, struct lru_table *t, uint64_t received_us,
 	}
 }
 
+/* The sub-agents of a device are found one by one, so of too many the one that was silent longest leaves. */
+static void
+limit_sub_agents(struct sflow_state *s, const uint8_t id[static EASE_AGENT_ID_LEN])
+{
+	const struct sflow_peer *silent = NULL;
+	int n = 0;
+
+	for (const struct sflow_peer *p = next_of_device(s, id, NULL); p; p = next_of_device(s, id, p), n++)
+		if (!silent || p->heard_us < silent->heard_us)
+			silent = p;
+	if (n >= SUB_AGENTS_MOST)
+		drop_peer(s, (uint32_t)(silent - s->peers));
+}
+
 struct sflow_peer *
 sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named, const char *sender,
     uint64_t received_us)
@@ -211,6 +245,7 @@ sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named, const char
 	struct lru_link link;
 
 	make_room(s, &s->peer_places, received_us, drop_peer);
+	limit_sub_agents(s, named->id);
 	place = lru_table_admits(&s->peer_places, owner)
 	    ? lru_table_take(&s->peer_places, owner, (int64_t)received_us) : LRU_NONE;
 	if (place == LRU_NONE)
@@ -221,6 +256,9 @@ sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named, const char
 	*peer = *named;
 	peer->link = link;
 	peer->number = ++s->last_number;
+	for (const struct sflow_peer *p = next_of_device(s, named->id, NULL); p; p = next_of_device(s, named->id, p))
+		if (p->slot >= peer->slot)
+			peer->slot = p->slot + 1;
 	peer->next = *bucket;
 	*bucket = place + 1;
 	return peer;
@@ -255,19 +293,41 @@ add_port(struct sflow_state *s, struct sflow_peer *peer, uint32_t if_index, uint
 	return p;
 }
 
+static struct sflow_port *
+find_port(struct sflow_state *s, const struct sflow_peer *peer, uint32_t if_index)
+{
+	for (uint32_t i = *port_bucket(s, peer->number, if_index); i != 0; i = s->ports[i - 1].next)
+		if (s->ports[i - 1].peer_number == peer->number && s->ports[i - 1].if_index == if_index)
+			return &s->ports[i - 1];
+	return NULL;
+}
+
+/* Returns whether another sub-agent of the device has such a port that samples, or that has counters and is heard. */
+static bool
+is_elsewhere(struct sflow_state *s, const struct sflow_port *p, bool with_counters, uint64_t received_us)
+{
+	const struct sflow_peer *peer = next_of_device(s, p->peer->id, NULL);
+
+	for (; peer; peer = next_of_device(s, p->peer->id, peer)) {
+		const struct sflow_port *other = peer == p->peer ? NULL : find_port(s, peer, p->if_index);
+
+		if (other && (with_counters ? other->has_counters && !other->is_shadowed &&
+				     received_us - other->counters_us < LEAST_SILENT_US : other->has_flow))
+			return true;
+	}
+	return false;
+}
+
 struct sflow_port *
 sflow_port_of(struct sflow_state *s, struct sflow_peer *peer, uint32_t if_index, uint64_t received_us)
 {
-	struct sflow_port *p;
+	struct sflow_port *p = find_port(s, peer, if_index);
 
-	for (uint32_t i = *port_bucket(s, peer->number, if_index); i != 0; i = p->next) {
-		p = &s->ports[i - 1];
-		if (p->peer_number != peer->number || p->if_index != if_index)
-			continue;
-		lru_table_heard(&s->port_places, i - 1, (int64_t)received_us);
-		return p;
-	}
-	return add_port(s, peer, if_index, received_us);
+	if (p)
+		lru_table_heard(&s->port_places, (uint32_t)(p - s->ports), (int64_t)received_us);
+	else
+		p = add_port(s, peer, if_index, received_us);
+	return p;
 }
 
 void
@@ -306,53 +366,107 @@ later_boot(uint32_t before, uint32_t start)
 	return start > before ? start : before + 1;
 }
 
-void
-sflow_meet(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us,
+struct sflow_arrival
+sflow_meet(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us,
     uint32_t known_boot)
 {
+	const struct sflow_peer *other = next_of_device(s, peer->id, NULL);
+
+	while (other && (other == peer || !other->met))
+		other = next_of_device(s, peer->id, other);
 	peer->met = true;
-	peer->met_us = received_us;
+	peer->met_us = peer->heard_us = received_us;
 	peer->sequence = d->sequence;
 	peer->uptime_ms = d->uptime_ms;
-	if (known_boot && same_start(known_boot, d, received_us))
+	peer->most_samples = d->n_samples;
+	peer->came = 1;
+	if (other)
+		peer->boot = other->boot;
+	else if (known_boot && same_start(known_boot, d, received_us))
 		peer->boot = known_boot;
 	else
 		peer->boot = later_boot(known_boot, start_of(d, received_us));
+	return (struct sflow_arrival){.place = {.newer = true, .most = peer->most_samples}};
 }
 
-/* Begins a new boot, unless the present one has just begun. */
-static bool
-begin_boot(struct sflow_peer *peer, uint32_t boot, uint64_t received_us)
+/* What of a sub-agent's ports is known begins anew. A new boot begins if it is the only one, and the present boot has
+ * not just begun. */
+static void
+restart_peer(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us)
 {
-	if (peer->restarted_us > 0 && received_us < peer->restarted_us + RESTART_LEAST_US)
-		return false;
+	const struct sflow_peer *first = next_of_device(s, peer->id, NULL);
+
+	peer->generation++;
+	peer->drops = (struct drops_shared){.newest = 0};
+	peer->n_pools_on = 0;
+	if (first != peer || next_of_device(s, peer->id, peer) ||
+	    (peer->restarted_us > 0 && received_us < peer->restarted_us + RESTART_LEAST_US))
+		return;
 	peer->restarted_us = received_us;
-	peer->boot = boot;
-	return true;
+	peer->boot = later_boot(peer->boot, start_of(d, received_us));
+}
+
+/* Numbers of datagrams behind the newest whose uptime is newer than its are another line, or one that began anew. */
+static void
+note_other_line(struct sflow_peer *peer, uint32_t sequence)
+{
+	peer->n_others = sequence == peer->other + 1 ? peer->n_others + 1 : 0;
+	peer->other = sequence;
+	if (peer->n_others < NEW_LINE)
+		return;
+	peer->sequence = sequence;
+	peer->came = 1;
+	peer->n_others = 0;
+}
+
+/* Places the datagram among those before. */
+static void
+place_datagram(struct sflow_peer *peer, const struct sflow_datagram *d, bool has_newer_uptime, struct sflow_arrival *a)
+{
+	int32_t step = (int32_t)(d->sequence - peer->sequence);
+	bool is_jump = step >= SEQUENCE_JUMP || step <= -SEQUENCE_JUMP;
+	uint64_t bit = step <= 0 && step > -REMEMBERED ? 1ull << -step : 0;
+
+	a->place.newer = step > 0 || is_jump || a->restarted || has_newer_uptime;
+	if (step > 0 || is_jump || a->restarted) {
+		a->missing = is_jump || a->restarted ? 0 : (uint32_t)step - 1;
+		peer->came = step > 0 && step < REMEMBERED ? peer->came << step | 1 : 1;
+		peer->sequence = d->sequence;
+		peer->n_others = 0;
+	} else if (has_newer_uptime) {
+		a->odd |= 1u << EASE_ODD_DATAGRAMS;
+		note_other_line(peer, d->sequence);
+	} else {
+		a->place.again = (peer->came & bit) != 0;
+		peer->came |= bit;
+	}
 }
 
 struct sflow_arrival
-sflow_arrive(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us)
+sflow_arrive(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us)
 {
-	int32_t uptime_ms = (int32_t)(d->uptime_ms - peer->uptime_ms);
-	int32_t step = (int32_t)(d->sequence - peer->sequence);
-	struct sflow_arrival arrival = {
-	    .restarted = uptime_ms < -OVERTAKEN_MS,
-	    .newer = step > 0 || step < -SEQUENCE_JUMP,
-	};
+	uint64_t elapsed_us = received_us > peer->heard_us ? received_us - peer->heard_us : 0;
+	enum uptime_verdict verdict = uptime_judge(peer->uptime_ms, d->uptime_ms, elapsed_us);
+	bool is_risen = verdict == UPTIME_GOES_ON && (int32_t)(d->uptime_ms - peer->uptime_ms) > 0;
+	struct sflow_arrival arrival = {.restarted = verdict == UPTIME_RESTARTED};
 
-	if (arrival.restarted) {
-		if (!begin_boot(peer, later_boot(peer->boot, start_of(d, received_us)), received_us))
-			return (struct sflow_arrival){.refused = true};
-		arrival.newer = true;
-		peer->generation++;
-	} else if (step > 0 && step < SEQUENCE_JUMP) {
-		arrival.missing = (uint32_t)step - 1;
-	}
-	if (arrival.newer) {
-		peer->sequence = d->sequence;
+	if (arrival.restarted)
+		restart_peer(s, peer, d, received_us);
+	if (verdict == UPTIME_REFUTED)
+		arrival.odd |= 1u << EASE_ODD_UPTIME;
+	place_datagram(peer, d, is_risen, &arrival);
+	peer->missing += arrival.missing;
+	if (d->n_samples > peer->most_samples && d->n_samples <= SAMPLES_MOST)
+		peer->most_samples = d->n_samples;
+	peer->uptimes_odd = verdict == UPTIME_REFUTED ? peer->uptimes_odd + 1 : 0;
+	if (arrival.place.newer && (verdict != UPTIME_REFUTED || peer->uptimes_odd == NEW_LINE)) {
 		peer->uptime_ms = d->uptime_ms;
+		peer->uptimes_odd = 0;
 	}
+	if (arrival.place.newer && received_us > peer->heard_us)
+		peer->heard_us = received_us;
+	arrival.place.missing = peer->missing;
+	arrival.place.most = peer->most_samples;
 	return arrival;
 }
 
@@ -363,32 +477,12 @@ follow_restart(struct sflow_port *p)
 	if (p->generation == p->peer->generation)
 		return;
 	p->generation = p->peer->generation;
-	p->has_flow = false;
+	p->has_flow = p->line.started = false;
 	p->counters_again = p->has_counters;
-	p->measured_pkts = p->measured_samples = 0;
+	p->rate = (struct rate_check){.stated = p->rate.stated};
 }
 
 /* ---- flow samples ---- */
-
-static void
-measure(struct sflow_port *p, uint32_t samples, uint32_t pkts)
-{
-	p->pool_pkts += pkts;
-	p->made_up = p->rate > 1 && pkts % p->rate == 0 ? p->made_up + 1 : 0;
-	p->measured_samples += samples;
-	p->measured_pkts += pkts;
-	if (p->measured_samples >= MEASURE_FORGET) {
-		p->measured_samples /= 2;
-		p->measured_pkts /= 2;
-	}
-}
-
-static void
-begin_measuring(struct sflow_port *p, uint32_t rate)
-{
-	p->rate = rate;
-	p->measured_pkts = p->measured_samples = 0;
-}
 
 static void
 note_length(struct sflow_port *p, uint32_t octets)
@@ -398,45 +492,79 @@ note_length(struct sflow_port *p, uint32_t octets)
 	p->frames_64 += octets == 64;
 }
 
-/* A source restarted its numbers. If another one of its agent did, too, the boot is there already. */
-static bool
-restart_source(struct sflow_port *p, uint64_t received_us)
+void
+sflow_find_further(struct sflow_state *s, struct sflow_port *p)
 {
-	if (p->flow_boot == p->peer->boot && !begin_boot(p->peer, p->peer->boot + 1, received_us))
-		return false;
-	p->has_flow = false;
-	return true;
+	p->is_further = is_elsewhere(s, p, false, 0);
 }
 
-enum sflow_flow_verdict
-sflow_take_flow(
-    struct sflow_port *p, const struct sflow_flow *f, bool newer, uint64_t received_us)
+void
+sflow_give_back(struct sflow_port *p)
 {
-	enum sflow_flow_verdict verdict = SFLOW_FLOW_TAKEN;
-	int32_t step;
+	p->line.own--;
+}
+
+bool
+sflow_begins_line(const struct sflow_port *p)
+{
+	return !p->line.started || p->generation != p->peer->generation;
+}
+
+/* One pool for all sources of an agent rises from each sample to the next, whatever source it is of. */
+static void
+note_shared_pool(struct sflow_port *p, uint32_t pool)
+{
+	enum { ON = 32, STEPS = 16 }; /* frames between two samples, in rates: nearly all are below */
+	struct sflow_peer *peer = p->peer;
+
+	if (peer->pool_if_index != p->if_index)
+		peer->n_pools_on = pool - peer->pool <= (uint64_t)ON * p->rate.stated ? peer->n_pools_on + 1 : 0;
+	peer->pool = pool;
+	peer->pool_if_index = p->if_index;
+	rate_check_shared(&p->rate, peer->n_pools_on >= STEPS);
+	if (p->rate.is_shared)
+		p->odd |= 1u << EASE_ODD_POOL_SHARED;
+}
+
+/* In a new boot numbers are the agent's own again; in the same boot ours go on. */
+static uint32_t
+number_before(const struct sflow_port *p, const struct sflow_flow *f, uint32_t known_number)
+{
+	int32_t off = (int32_t)(f->sequence - known_number);
+
+	if (p->flow_boot == p->peer->boot && p->line.own > 0)
+		return p->line.own;
+	return known_number > 0 && (off > SEQUENCE_JUMP || off < -SEQUENCE_JUMP) ? known_number : 0;
+}
+
+struct number_step
+sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, const struct number_context *place,
+    uint32_t known_number, bool is_used)
+{
+	struct number_step step = {.odd = 0};
+	uint32_t rise;
 
 	follow_restart(p);
-	step = (int32_t)(f->sequence - p->sequence);
-	if (p->has_flow && newer && step < 0) {
-		if (!restart_source(p, received_us))
-			return SFLOW_FLOW_REFUSED;
-		verdict = SFLOW_FLOW_RESTARTED;
+	if (!p->line.started) {
+		p->line.known = known_number;
+		number_line_begin(&p->line, f, number_before(p, f, known_number), place, &p->peer->drops, is_used);
+		step.number = p->line.own;
+	} else {
+		step = number_line_take(&p->line, f, place, &p->peer->drops, is_used);
 	}
-	if (p->has_flow && step > 0)
-		measure(p, (uint32_t)step, f->pool_pkts - p->pool);
-	if (f->rate != p->rate)
-		begin_measuring(p, f->rate);
-	if (!p->has_flow)
-		p->pool_pkts = f->pool_pkts;
-	if (!p->has_flow || step > 0) {
-		p->has_flow = true;
-		p->flow_boot = p->peer->boot;
-		p->sequence = f->sequence;
-		p->pool = f->pool_pkts;
-	}
+	p->odd |= step.odd;
+	if (step.is_again)
+		return step;
 	if (sflow_frame_is_ethernet(f))
 		note_length(p, f->frame_octets);
-	return verdict;
+	if (p->has_flow && step.advance == 0)
+		return step;
+	p->odd |= rate_check_sample(&p->rate, f, step.advance, &rise);
+	p->pool_pkts = p->has_flow ? p->pool_pkts + rise : f->pool_pkts;
+	note_shared_pool(p, f->pool_pkts);
+	p->has_flow = true;
+	p->flow_boot = p->peer->boot;
+	return step;
 }
 
 static bool
@@ -461,31 +589,6 @@ sflow_direction(struct sflow_port *p, const struct sflow_flow *f)
 	return came_in ? EASE_IN : EASE_OUT;
 }
 
-uint32_t
-sflow_weight(const struct sflow_port *p, bool *differs)
-{
-	const uint64_t n = p->measured_samples, stated = n * p->rate;
-	const uint64_t off = p->measured_pkts > stated ? p->measured_pkts - stated
-						       : stated - p->measured_pkts;
-	double part_off, measured;
-
-	*differs = false;
-	if (n < MEASURE_SAMPLES || p->measured_pkts == 0 || off < stated / MEASURE_LEAST)
-		return p->rate;
-	part_off = (double)off / (double)stated; /* compared squared, to avoid a root */
-	if (part_off * part_off * (double)n < MEASURE_ERRORS * MEASURE_ERRORS)
-		return p->rate;
-	*differs = true;
-	measured = (double)p->measured_pkts / (double)n;
-	return measured < 1 ? 1 : (uint32_t)(measured + 0.5);
-}
-
-bool
-sflow_pool_is_real(const struct sflow_port *p)
-{
-	return p->made_up < MADE_UP_RISES;
-}
-
 bool
 sflow_lacks_fcs(const struct sflow_port *p)
 {
@@ -506,22 +609,22 @@ sflow_take_discard(struct sflow_port *p, const struct sflow_flow *f, bool newer)
 	if (p->generation != p->peer->generation)
 		p->has_flow = false;
 	p->generation = p->peer->generation;
-	if (!p->has_flow || (newer && (step < -DISCARDS_REMEMBERED || step > SEQUENCE_JUMP))) {
+	if (!p->has_flow || (newer && (step < -REMEMBERED || step > SEQUENCE_JUMP))) {
 		p->has_flow = true;
 		p->sequence = f->sequence;
-		p->pool = f->drops;
+		p->not_sent = f->drops;
 		p->came = UINT64_MAX;
 		return (struct sflow_discard_step){.is_new = true};
 	}
 	if (step > 0) {
-		uint32_t not_sent = f->drops - p->pool;
+		uint32_t not_sent = f->drops - p->not_sent;
 
-		p->came = step < DISCARDS_REMEMBERED ? p->came << step | 1 : 1;
+		p->came = step < REMEMBERED ? p->came << step | 1 : 1;
 		p->sequence = f->sequence;
-		p->pool = f->drops;
+		p->not_sent = f->drops;
 		return (struct sflow_discard_step){true, not_sent > INT32_MAX ? 0 : not_sent, step - 1};
 	}
-	bit = step > -DISCARDS_REMEMBERED ? 1ull << -step : 0;
+	bit = step > -REMEMBERED ? 1ull << -step : 0;
 	if (bit == 0 || p->came & bit)
 		return (struct sflow_discard_step){.is_new = false};
 	p->came |= bit;
@@ -533,15 +636,15 @@ sflow_take_discard(struct sflow_port *p, const struct sflow_flow *f, bool newer)
 /* The errors that an interface received. Where it does not count them in one, Ethernet's kinds of them make the
  * sum (ifInErrors of RFC 3635, section 3.2.6). */
 static uint32_t
-in_errors_of(const struct sflow_counters *c)
+in_errors_of(const struct sflow_counters *c, const struct sflow_if_counters *interface)
 {
 	const struct sflow_ethernet_counters *e = &c->ethernet;
 	const uint32_t kinds[] = {e->alignment_errors, e->fcs_errors, e->frame_too_longs, e->mac_rx_errors,
 	    e->symbol_errors};
 	uint32_t sum = 0, n_known = 0;
 
-	if (c->interface.in_errors != SFLOW_UNKNOWN32 || !c->has_ethernet)
-		return c->interface.in_errors;
+	if (interface->in_errors != SFLOW_UNKNOWN32 || !c->has_ethernet || interface != &c->interface)
+		return interface->in_errors;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (kinds[i] != SFLOW_UNKNOWN32) {
 			sum += kinds[i];
@@ -551,15 +654,15 @@ in_errors_of(const struct sflow_counters *c)
 }
 
 static void
-raw_counters(const struct sflow_counters *counters, uint32_t raw[static SFLOW_N_TOTALS])
+raw_counters(const struct sflow_counters *counters, const struct sflow_if_counters *c,
+    uint32_t raw[static SFLOW_N_TOTALS])
 {
-	const struct sflow_if_counters *c = &counters->interface;
 	const uint32_t values[SFLOW_N_TOTALS] = {
 	    [SFLOW_IN_UCAST] = c->in_ucast_pkts,
 	    [SFLOW_IN_MCAST] = c->in_mcast_pkts,
 	    [SFLOW_IN_BCAST] = c->in_bcast_pkts,
 	    [SFLOW_IN_DISCARDS] = c->in_discards,
-	    [SFLOW_IN_ERRORS] = in_errors_of(counters),
+	    [SFLOW_IN_ERRORS] = in_errors_of(counters, c),
 	    [SFLOW_OUT_UCAST] = c->out_ucast_pkts,
 	    [SFLOW_OUT_MCAST] = c->out_mcast_pkts,
 	    [SFLOW_OUT_BCAST] = c->out_bcast_pkts,
@@ -568,12 +671,6 @@ raw_counters(const struct sflow_counters *counters, uint32_t raw[static SFLOW_N_
 	};
 
 	memcpy(raw, values, sizeof(values));
-}
-
-static uint64_t
-known64(uint64_t octets)
-{
-	return octets == SFLOW_UNKNOWN64 ? 0 : octets;
 }
 
 static uint64_t
@@ -611,34 +708,112 @@ count_sent(struct sflow_port *p, uint64_t pkts, uint64_t received_us)
 	}
 }
 
-bool
-sflow_take_counters(struct sflow_port *p, const struct sflow_counters *c, bool newer,
-    uint64_t received_us)
+void
+sflow_note_sampled(struct sflow_port *p, uint8_t direction, uint32_t frame_octets, uint32_t weight)
 {
-	const struct sflow_if_counters *i = &c->interface;
+	p->sampled_octets[direction == EASE_OUT] += (uint64_t)frame_octets * weight;
+	p->n_sampled++;
+}
+
+/* Frames of a direction since the counters before; UINT64_MAX: the agent does not count them. */
+static uint64_t
+frames_since(const struct sflow_port *p, const uint32_t raw[static SFLOW_N_TOTALS], int out)
+{
+	int first = out ? SFLOW_OUT_UCAST : SFLOW_IN_UCAST;
+	uint64_t pkts = 0;
+
+	if (raw[first] == SFLOW_UNKNOWN32)
+		return UINT64_MAX;
+	for (int i = first; i < first + 3; i++)
+		pkts += raw[i] == SFLOW_UNKNOWN32 ? 0 : (uint32_t)(raw[i] - p->raw[i]);
+	return pkts;
+}
+
+/* Extends octets by what is plausible; false: they begin anew. */
+static bool
+take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint32_t raw[static SFLOW_N_TOTALS],
+    uint64_t elapsed_us)
+{
+	enum { ENOUGH = 64 }; /* samples to know a mean length by */
+	const uint64_t now[2] = {i->in_octets, i->out_octets};
+	uint64_t rise[2] = {0, 0};
+
+	for (int d = 0; d < 2; d++) {
+		if (now[d] == SFLOW_UNKNOWN64 || p->raw_octets[d] == SFLOW_UNKNOWN64)
+			continue;
+		switch (octets_judge(p->raw_octets[d], now[d], frames_since(p, raw, d),
+		    p->n_sampled < ENOUGH ? 0 : p->sampled_octets[d], p->is_octets_32, elapsed_us, &rise[d])) {
+		case OCTETS_GO_ON:
+			break;
+		case OCTETS_WRAPPED:
+			p->odd |= p->is_octets_32 ? 0 : 1u << EASE_ODD_OCTETS_32;
+			p->is_octets_32 = true;
+			break;
+		case OCTETS_REFUTED:
+			p->odd |= 1u << EASE_ODD_COUNTERS;
+			return false;
+		case OCTETS_BEGIN_ANEW:
+			return false;
+		}
+	}
+	p->octets[0] += rise[0];
+	p->octets[1] += rise[1];
+	return true;
+}
+
+/* How many frames it counted in the directions that it samples; a source that is sampled elsewhere, too, does not say. */
+static void
+hold_rate(struct sflow_state *s, struct sflow_port *p, const uint32_t raw[static SFLOW_N_TOTALS], uint64_t received_us)
+{
+	uint64_t in = frames_since(p, raw, 0), out = frames_since(p, raw, 1);
+	bool is_both = p->samples_in == p->samples_out;
+
+	if (!p->has_flow || in == UINT64_MAX || out == UINT64_MAX || is_elsewhere(s, p, false, received_us))
+		return;
+	p->odd |= rate_check_counted(&p->rate, is_both ? in + out : p->samples_in ? in : out);
+}
+
+enum sflow_counters_verdict
+sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sflow_counters *c,
+    const struct sflow_if_counters *i, const struct number_context *place, uint64_t received_us)
+{
 	int32_t step = (int32_t)(c->sequence - p->counters_sequence);
-	uint64_t in_octets = known64(i->in_octets), out_octets = known64(i->out_octets);
-	bool known = p->has_counters;
+	uint64_t elapsed_us = received_us > p->counters_us ? received_us - p->counters_us : 0, sent = sent_total(p);
+	bool known = p->has_counters, is_odd_speed;
 	uint32_t raw[SFLOW_N_TOTALS];
-	uint64_t sent = sent_total(p);
 
 	follow_restart(p);
-	if (known && !p->counters_again && !newer && step <= 0)
-		return false;
-	raw_counters(c, raw);
-	if (known && (p->counters_again || step < 0 || in_octets < p->in_octets ||
-			 out_octets < p->out_octets)) {
+	if (known && !p->counters_again && !place->newer && step <= 0)
+		return SFLOW_COUNTERS_OLD;
+	p->is_shadowed = is_elsewhere(s, p, true, received_us);
+	if (p->is_shadowed) {
+		p->odd |= 1u << EASE_ODD_COUNTERS_TWICE;
+		p->has_counters = false;
+		return SFLOW_COUNTERS_SHADOWED;
+	}
+	raw_counters(c, i, raw);
+	if (known && !p->counters_again)
+		hold_rate(s, p, raw, received_us);
+	if (known && (p->counters_again || step < 0 || !take_octets(p, i, raw, elapsed_us))) {
 		p->discontinuity_us = received_us;
 		p->waiting_pkts = 0;
 		p->counters_again = known = false;
 	}
+	if (!known) {
+		p->octets[0] = i->in_octets == SFLOW_UNKNOWN64 ? 0 : i->in_octets;
+		p->octets[1] = i->out_octets == SFLOW_UNKNOWN64 ? 0 : i->out_octets;
+	}
+	p->speed_bps = speed_judge(i->speed_bps, &is_odd_speed);
+	p->odd |= is_odd_speed ? 1u << EASE_ODD_SPEED : 0;
 	extend_totals(p, raw, !known);
 	p->has_counters = true;
 	p->counters_sequence = c->sequence;
-	p->in_octets = in_octets;
-	p->out_octets = out_octets;
+	p->counters_us = received_us;
+	p->raw_octets[0] = i->in_octets;
+	p->raw_octets[1] = i->out_octets;
+	p->sampled_octets[0] = p->sampled_octets[1] = p->n_sampled = 0;
 	count_sent(p, known ? sent_total(p) - sent : 0, received_us);
-	return true;
+	return SFLOW_COUNTERS_TAKEN;
 }
 
 void
@@ -649,12 +824,12 @@ sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_snapsho
 	*snapshot = (struct ease_snapshot){
 	    .if_index = p->if_index,
 	    .time_us = time_us,
-	    .in = {p->in_octets, t[SFLOW_IN_UCAST], t[SFLOW_IN_MCAST], t[SFLOW_IN_BCAST],
+	    .in = {p->octets[0], t[SFLOW_IN_UCAST], t[SFLOW_IN_MCAST], t[SFLOW_IN_BCAST],
 		t[SFLOW_IN_DISCARDS], t[SFLOW_IN_ERRORS]},
-	    .out = {p->out_octets, t[SFLOW_OUT_UCAST], t[SFLOW_OUT_MCAST], t[SFLOW_OUT_BCAST],
+	    .out = {p->octets[1], t[SFLOW_OUT_UCAST], t[SFLOW_OUT_MCAST], t[SFLOW_OUT_BCAST],
 		t[SFLOW_OUT_DISCARDS], t[SFLOW_OUT_ERRORS]},
 	    .discontinuity_us = p->discontinuity_us,
-	    .last_sequence = p->has_flow ? p->sequence : 0,
+	    .last_sequence = p->has_flow ? p->line.own : 0,
 	    .pool_in_pkts = t[SFLOW_IN_UCAST] + t[SFLOW_IN_MCAST] + t[SFLOW_IN_BCAST],
 	    .pool_out_pkts = p->sent_pkts,
 	};

@@ -1,21 +1,23 @@
 /*
- * What the collector must remember of sFlow agents: of each agent its start and the numbers of its
- * datagrams; of each port the state of its sample numbers, its pool and its 32-bit counters (a data source
- * that is no interface is a port, too: collector/source_port.h). It
- * detects restarts, measures the real sampling rate, and extends counters to 64 bits. Tables have a
- * fixed size; who makes room when they are full says common/lru_table.h, an owner being a sender. To whatever
- * comes back then the collector is one that restarted. No I/O.
+ * What the collector must remember of sFlow agents: of each sub-agent its start and the numbers of its datagrams; of
+ * each data source the line of its sample numbers, its rate and pool, and its 32-bit counters (a source that is no
+ * interface is a port, too: collector/source_port.h). It tells what in a datagram cannot be (sflow_plausible.h) and
+ * extends counters to 64 bits. Tables have a fixed size; who makes room when they are full says common/lru_table.h, an
+ * owner being a sender. To whatever comes back then the collector is one that restarted. No I/O.
  *
- * An sFlow agent has no easeAgentId, so its id is a hash of its address and sub-agent id. It has no
- * boot number either: its boot is the second (since 1970) at which it started, which is the arrival
- * of a datagram less its uptime, and one more when one of its sources restarts its numbers. So a
- * collector that restarts finds the same boot again (see sflow_meet). A boot lasts for a minute at
- * least: what restarts once more until then is refused, because each boot of a port is accounted for
- * by itself, and no real agent starts so often.
+ * An sFlow agent has no easeAgentId, so its id is a hash of its address; where that is none that one device alone has,
+ * of its sender's, too. Its sub-agents are one agent: an ifIndex is the device's. It has no boot number either: its
+ * boot is the second (since 1970) at which it started, which is the arrival of a datagram less its uptime. So a
+ * collector that restarts finds the same boot again (see sflow_meet). A boot lasts for a minute at least, and one
+ * sub-agent of several that starts anew begins none.
+ *
+ * A sample's number is ours: the agent's own at first, and one more for each sample after that; more where samples
+ * were lost. So whatever agents do with their numbers, nothing counts as lost that was not, and nothing twice.
  */
 #ifndef EASE_COLLECTOR_INPUT_SFLOW_STATE_H
 #define EASE_COLLECTOR_INPUT_SFLOW_STATE_H
 
+#include "collector/input/sflow_plausible.h"
 #include "common/endpoint.h"
 #include "common/frame.h"
 #include "common/lru_table.h"
@@ -32,15 +34,25 @@ enum {
 
 struct sflow_peer {
 	uint8_t id[EASE_AGENT_ID_LEN];
-	char address[FRAME_IP_TEXT]; /* the agent's own; if it states none, the sender's */
+	uint32_t sub_agent;
+	uint8_t slot; /* among those of its agent; 0: the first */
+	char address[FRAME_IP_TEXT]; /* the agent's own; the sender's, if that makes the id */
 	char source[ENDPOINT_TEXT];  /* the sender accepted last; "": none, or it is to be judged anew */
 	bool met; /* a datagram of it was received */
 	uint32_t boot;
 	uint32_t generation; /* its restarts so far; a port of an older one restarts, too */
-	uint32_t sequence, uptime_ms; /* of the newest datagram */
+	uint32_t sequence, uptime_ms; /* of the newest datagram, */
+	uint64_t heard_us;	      /* and when it came */
+	uint64_t came;		      /* bit i: the datagram i before the newest has come */
+	uint64_t missing;	      /* datagrams that did not come before a later one, so far */
+	uint32_t other, n_others;     /* numbers of datagrams behind the newest that go on in a row */
+	uint8_t uptimes_odd;	      /* refuted in a row */
+	uint32_t most_samples;	      /* in a datagram */
 	uint64_t met_us;
 	uint64_t restarted_us; /* when its present boot began; 0: before it was met */
 	bool samples_received, samples_sent; /* it has sampled frames that surely came in, that surely left */
+	uint32_t pool, pool_if_index, n_pools_on; /* of the newest sample; samples in a row whose pool goes on from another source's */
+	struct drops_shared drops;
 	uint32_t number; /* no other peer has it, also of those that left */
 	uint32_t next; /* in its bucket: index + 1, 0 at the end */
 	struct lru_link link;
@@ -63,20 +75,26 @@ struct sflow_port {
 	/* flow samples, or such events */
 	bool has_flow;
 	bool samples_in, samples_out; /* it has sampled frames that surely came in here, that surely left here */
+	bool is_further; /* another sub-agent samples this interface as well, and came first */
 	uint32_t flow_boot; /* the agent's, at the newest sample */
-	uint32_t sequence, pool;    /* of the newest sample */
-	uint64_t pool_pkts;	    /* the pool in 64 bits, since the port's first sample */
-	uint32_t made_up;	    /* rises of the pool in a row that were multiples of the rate */
-	uint32_t rate;		    /* as the agent states it */
-	uint64_t measured_pkts, measured_samples; /* since the stated rate changed */
+	struct number_line line;
+	struct rate_check rate;
+	uint64_t pool_pkts; /* the pool in 64 bits, since the port's first sample */
 	uint32_t frames_short, frames_60, frames_64; /* samples below 60, of 60, of 64 octets */
+	uint32_t sequence, not_sent; /* of the newest event of a discarded packet */
+	uint32_t odd; /* bits of oddities that were found and not told yet */
 	/* counters */
 	bool has_counters;
 	bool counters_again; /* the agent restarted since, so the counters may have, too */
+	bool is_shadowed; /* another source's counters of the same interface came first */
+	bool is_octets_32; /* octets have wrapped at 32 bits */
 	uint32_t counters_sequence;
+	uint64_t counters_us, speed_bps;
+	uint64_t sampled_octets[2]; /* by samples since the newest counters, in and out; octets times weight */
+	uint32_t n_sampled;
 	uint32_t raw[SFLOW_N_TOTALS];
 	uint64_t totals[SFLOW_N_TOTALS];
-	uint64_t in_octets, out_octets;
+	uint64_t raw_octets[2], octets[2]; /* in and out, as the agent states them, and extended */
 	uint64_t sent_pkts, waiting_pkts; /* pool of sent frames; frames that may belong to it */
 	uint64_t discontinuity_us;
 };
@@ -88,20 +106,20 @@ struct sflow_state;
 int sflow_state_new(struct sflow_state **out, uint64_t seed);
 void sflow_state_free(struct sflow_state *s);
 
-void sflow_agent_id(const struct sflow_agent *agent, const char *sender,
-    uint8_t id[static EASE_AGENT_ID_LEN]);
+/* Sets id, sub_agent and address. is_shared: several devices may state this address. */
+void sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender, bool is_shared);
 
-/* Sets id and address. */
-void sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender);
+/* Whether the address is none that one device alone has: unspecified, loopback, or a default of makers. */
+bool sflow_address_is_shared(const struct sflow_agent *agent);
 
 /* Has the sender of each agent judged anew. */
 void sflow_forget_sources(struct sflow_state *s);
 
-/* Returns the agent, or NULL if it is not in the table. */
-struct sflow_peer *sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent,
-    const char *sender);
+/* Returns the sub-agent, or NULL if it is not in the table. */
+struct sflow_peer *sflow_find_peer(
+    const struct sflow_state *s, const struct sflow_agent *agent, const char *sender, bool is_shared);
 
-/* Adds an agent that is not in the table, with the members of named; NULL if there is no place for another
+/* Adds a sub-agent that is not in the table, with the members of named; NULL if there is no place for another
  * one of this sender. */
 struct sflow_peer *sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named,
     const char *sender, uint64_t received_us);
@@ -117,31 +135,34 @@ struct sflow_port *sflow_port_of(struct sflow_state *s, struct sflow_peer *peer,
 void sflow_count_left(const struct sflow_state *s, uint64_t *agents, uint64_t *ports);
 
 struct sflow_arrival {
-	bool newer;	  /* than all datagrams before, so not one that was overtaken */
-	bool restarted;	  /* the agent restarted */
-	bool refused;	  /* it seems to have restarted again within a minute */
+	struct number_context place;
+	bool restarted;	  /* the sub-agent restarted */
 	uint32_t missing; /* datagrams between this one and the newest before */
+	uint32_t odd;	  /* bits of oddities */
 };
 
-/* Handles the first datagram of a peer. known_boot is its boot in the accounting, or 0; it is
- * kept if the agent's uptime shows that it has run since then (within a minute and the drift of
- * clocks). */
-void sflow_meet(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us,
-    uint32_t known_boot);
+/* Handles the first datagram of a peer. known_boot is its boot in the accounting, or 0; it is kept if another
+ * sub-agent has it, or the agent's uptime shows that it has run since then (within a minute and the drift of clocks). */
+struct sflow_arrival sflow_meet(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_datagram *d,
+    uint64_t received_us, uint32_t known_boot);
 
 /* Handles each further datagram. */
-struct sflow_arrival sflow_arrive(struct sflow_peer *peer, const struct sflow_datagram *d,
+struct sflow_arrival sflow_arrive(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_datagram *d,
     uint64_t received_us);
 
-enum sflow_flow_verdict {
-	SFLOW_FLOW_TAKEN,
-	SFLOW_FLOW_RESTARTED, /* taken; the source restarted its numbers, which begins a new boot */
-	SFLOW_FLOW_REFUSED,   /* not taken: it restarted again within a minute */
-};
+/* Notes, before the first sample of a port, whether another sub-agent of the device samples that interface. */
+void sflow_find_further(struct sflow_state *s, struct sflow_port *p);
 
-/* Notes a flow sample's number, pool, rate and length. newer: of its datagram. */
-enum sflow_flow_verdict sflow_take_flow(
-    struct sflow_port *p, const struct sflow_flow *f, bool newer, uint64_t received_us);
+/* Takes back the number that the newest sample got, as it cannot be used. */
+void sflow_give_back(struct sflow_port *p);
+
+/* Returns whether sflow_take_flow would begin a line of numbers, so that known_number is asked. */
+bool sflow_begins_line(const struct sflow_port *p);
+
+/* Notes a flow sample's number, drops, pool, rate and length. known_number: the highest of ours in this boot that the
+ * accounting has; 0: none. is_used: false if nothing else of the sample can be read. */
+struct number_step sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, const struct number_context *place,
+    uint32_t known_number, bool is_used);
 
 struct sflow_discard_step {
 	bool is_new;	   /* else it has come before, or too late to tell */
@@ -157,18 +178,17 @@ struct sflow_discard_step sflow_take_discard(struct sflow_port *p, const struct 
  * went the way that the source samples else, or its agent; if that is both, every second one of them each. */
 uint8_t sflow_direction(struct sflow_port *p, const struct sflow_flow *f);
 
-/* The number of frames that a sample stands for: the stated rate, or if pool and sample numbers
- * show clearly another one, that one; *differs is then set. */
-uint32_t sflow_weight(const struct sflow_port *p, bool *differs);
-
-/* False if the pool is no count of frames: Open vSwitch states the number of samples times the rate. */
-bool sflow_pool_is_real(const struct sflow_port *p);
-
 /* True if this port's frame lengths leave out the FCS: its minimum frames have 60 octets. */
 bool sflow_lacks_fcs(const struct sflow_port *p);
 
-/* Notes counters; false if they are older than the newest. */
-bool sflow_take_counters(struct sflow_port *p, const struct sflow_counters *c, bool newer,
+/* Notes a used sample's length and weight, against which octets are held. */
+void sflow_note_sampled(struct sflow_port *p, uint8_t direction, uint32_t frame_octets, uint32_t weight);
+
+enum sflow_counters_verdict { SFLOW_COUNTERS_TAKEN, SFLOW_COUNTERS_OLD, SFLOW_COUNTERS_SHADOWED };
+
+/* Notes one interface's counters of a sample; those that are refuted begin anew. */
+enum sflow_counters_verdict sflow_take_counters(struct sflow_state *s, struct sflow_port *p,
+    const struct sflow_counters *c, const struct sflow_if_counters *i, const struct number_context *place,
     uint64_t received_us);
 
 /* Fills in the port's totals after that. Unknown counters are 0. */

@@ -74,27 +74,53 @@
 	X(2104, "virtual network") \
 	X(2207, "Open vSwitch datapath")
 
+/* What is read, and may be spoiled. */
+#define FLOW_READ(X) \
+	X(1, "header") \
+	X(2, "Ethernet") \
+	X(3, "IPv4") \
+	X(4, "IPv6") \
+	X(1001, "switch") \
+	X(1012, "VLAN tunnel") \
+	X(1038, "function") \
+	X(1041, "hardware trap") \
+	X(1042, "Linux drop reason")
+#define COUNTER_READ(X) \
+	X(1, "interface") \
+	X(2, "Ethernet") \
+	X(7, "LACP") \
+	X(1005, "port name")
+
 #define FORMAT(number, name) number,
 static const uint32_t flow_formats[] = {FLOW_RECORDS(FORMAT)};
 static const uint32_t counter_formats[] = {COUNTER_RECORDS(FORMAT)};
+static const uint32_t flow_read[] = {FLOW_READ(FORMAT)};
+static const uint32_t counter_read[] = {COUNTER_READ(FORMAT)};
 
+#define N(array) (sizeof(array) / sizeof((array)[0]))
 enum {
-	N_FLOW = sizeof(flow_formats) / sizeof(flow_formats[0]),
-	N_COUNTER = sizeof(counter_formats) / sizeof(counter_formats[0]),
-	OTHER_FLOW = N_FLOW,
-	FIRST_COUNTER,
-	OTHER_COUNTER = FIRST_COUNTER + N_COUNTER,
-	N_STATS,
+	FIRST_COUNTER = N(flow_formats) + 1, /* behind each list one counts all others */
+	FIRST_FLOW_SPOILED = FIRST_COUNTER + N(counter_formats) + 1,
+	FIRST_COUNTER_SPOILED = FIRST_FLOW_SPOILED + N(flow_read) + 1,
+	N_STATS = FIRST_COUNTER_SPOILED + N(counter_read) + 1,
 };
 _Static_assert((int)N_STATS <= (int)SFLOW_UNREAD_FORMATS, "more formats than counters");
 
 #define FLOW(number, name)    {"sflow.unread_flow_" #number, "flow records " #number " (" name "), not used"},
 #define COUNTER(number, name) {"sflow.unread_counters_" #number, "counter records " #number " (" name "), not used"},
+#define FLOW_BAD(number, name) \
+	{"sflow.spoiled_flow_" #number, "flow records " #number " (" name ") shorter than their format, not used"},
+#define COUNTER_BAD(number, name) \
+	{"sflow.spoiled_counters_" #number, "counter records " #number " (" name ") shorter than their format, not used"},
 static const struct stat_name stat_names[N_STATS] = {
     FLOW_RECORDS(FLOW)
     {"sflow.unread_flow_other", "flow records of other formats, not used"},
     COUNTER_RECORDS(COUNTER)
     {"sflow.unread_counters_other", "counter records of other formats, not used"},
+    FLOW_READ(FLOW_BAD)
+    {"sflow.spoiled_flow_other", "further spoiled flow records of one sample, not used"},
+    COUNTER_READ(COUNTER_BAD)
+    {"sflow.spoiled_counters_other", "further spoiled counter records of one sample, not used"},
 };
 
 void
@@ -103,25 +129,36 @@ sflow_unread_init(struct sflow_unread *u)
 	u->stats = (struct stat_set){stat_names, N_STATS, u->values};
 }
 
-static unsigned
-row_of(bool is_counter, uint32_t format)
-{
-	const uint32_t *formats = is_counter ? counter_formats : flow_formats;
-	size_t n = is_counter ? N_COUNTER : N_FLOW;
-	size_t at = sorted_position_of(formats, n, sizeof(*formats), 0, format);
+static const struct list {
+	const uint32_t *formats;
+	size_t n;
+	unsigned first; /* its row */
+} lists[2][2] = {/* flow and counter records; that are not read, and that are spoiled */
+    {{flow_formats, N(flow_formats), 0}, {flow_read, N(flow_read), FIRST_FLOW_SPOILED}},
+    {{counter_formats, N(counter_formats), FIRST_COUNTER}, {counter_read, N(counter_read), FIRST_COUNTER_SPOILED}},
+};
 
-	if (at == n || formats[at] != format)
-		at = n;
-	return (unsigned)(is_counter ? FIRST_COUNTER + at : at);
+static void
+count_all(struct sflow_unread *u, const struct list *list, uint32_t n, const uint32_t formats[static SFLOW_UNREAD_MAX])
+{
+	uint32_t named = n < SFLOW_UNREAD_MAX ? n : SFLOW_UNREAD_MAX;
+
+	for (uint32_t i = 0; i < named; i++) {
+		size_t at = sorted_position_of(list->formats, list->n, sizeof(*list->formats), 0, formats[i]);
+
+		if (at == list->n || list->formats[at] != formats[i])
+			at = list->n;
+		stat_add_own(&u->stats, list->first + (unsigned)at, 1);
+	}
+	if (n > named)
+		stat_add_own(&u->stats, list->first + (unsigned)list->n, n - named);
 }
 
 void
 sflow_unread_count(struct sflow_unread *u, const struct sflow_sample *s)
 {
-	bool is_counter = s->kind == SFLOW_COUNTERS;
+	const struct list *of_kind = lists[s->kind == SFLOW_COUNTERS];
 
-	for (uint32_t i = 0; i < s->n_unread && i < SFLOW_UNREAD_MAX; i++)
-		stat_add_own(&u->stats, row_of(is_counter, s->unread[i]), 1);
-	if (s->n_unread > SFLOW_UNREAD_MAX)
-		stat_add_own(&u->stats, is_counter ? OTHER_COUNTER : OTHER_FLOW, s->n_unread - SFLOW_UNREAD_MAX);
+	count_all(u, &of_kind[0], s->n_unread, s->unread);
+	count_all(u, &of_kind[1], s->n_spoiled, s->spoiled);
 }

@@ -6,6 +6,7 @@
  */
 #include "collector/report/event_names.h"
 #include "collector/report/number_format.h"
+#include "collector/report/oddities.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/store/batch.h"
@@ -476,8 +477,12 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 	if (result->below)
 		result_hide_agent(result->below, query, EVENT_AGENT);
 	if (err == 0)
-		err = result_add_below(result->below, "refused_senders", refused_columns, REFUSED_COLUMNS);
+		err = oddities_add_table(query, result->below);
+	if (err == 0 && result->below->below)
+		result_hide_agent(result->below->below, query, 1);
 	if (err == 0)
-		err = add_refused_senders(query, result->below->below);
+		err = result_add_below(result->below->below, "refused_senders", refused_columns, REFUSED_COLUMNS);
+	if (err == 0)
+		err = add_refused_senders(query, result->below->below->below);
 	return err;
 }

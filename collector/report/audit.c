@@ -6,6 +6,7 @@
  */
 #include "collector/report/audit_reader.h"
 #include "collector/report/number_format.h"
+#include "collector/report/oddities.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/report/uplink_search.h"
@@ -392,6 +393,8 @@ add_port(struct report_result *result, const struct judged *j)
 		return 0;
 	}
 	fill_verdict(row, r);
+	if (r->mean <= 0 && j->port->refused > 0)
+		row[COLUMN_VERDICT] = cell_text(oddities_refusal(j->port->refused_kind));
 	if (r->mean <= 0)
 		return 0;
 	fill_rate(row, r);
@@ -620,6 +623,8 @@ report_audit(struct query *query, const struct report_options *options, uint64_t
 		return err;
 	result_begin(result, "audit", columns, N_COLUMNS, query);
 	err = query_windows(query);
+	if (err == 0)
+		err = oddities_read_refusals(query);
 	if (err == 0)
 		err = add_ports(query, result);
 	if (err == 0)

@@ -4,6 +4,7 @@
  * no longer heard. A link aggregate has the sum of what its members counted.
  */
 #include "collector/report/number_format.h"
+#include "collector/report/oddities.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 
@@ -138,6 +139,8 @@ check_without_samples(const struct port_load *p, double pool_pkts)
 {
 	double skip = p->skip > 0 ? p->skip : p->other_skip;
 
+	if (p->port->refused > 0)
+		return oddities_refusal(p->port->refused_kind);
 	if (pool_pkts < 1)
 		return "";
 	return skip > 0 && pool_pkts / skip < CHECK_FEW_SAMPLES ? "few" : "not sampling";
@@ -456,6 +459,8 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 		return err;
 	result_begin(result, "load", load_columns, N_COLUMNS, query);
 	err = query_windows(query);
+	if (err == 0)
+		err = oddities_read_refusals(query);
 	skip = mean_skip(query);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)

@@ -6,6 +6,7 @@
  * were not lost: they have a column of their own, and the completeness leaves them out.
  */
 #include "collector/report/event_names.h"
+#include "collector/report/oddities.h"
 #include "collector/report/query_private.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
@@ -29,6 +30,7 @@ enum {
 	COLUMN_LOST_ELSEWHERE,
 	COLUMN_LOST_NETWORK,
 	COLUMN_BEFORE,
+	COLUMN_APART,
 	COLUMN_DUPLICATES,
 	COLUMN_REORDERED,
 	COLUMN_LATE,
@@ -54,6 +56,8 @@ static const struct report_column loss_columns[N_COLUMNS] = {
 	[COLUMN_LOST_ELSEWHERE] = {"lost_elsewhere", NULL, REPORT_COUNT}, /* the next two */
 	[COLUMN_LOST_NETWORK] = {"lost_network", "in network", REPORT_COUNT},
 	[COLUMN_BEFORE] = {"before_collector", "before collector", REPORT_COUNT},
+	/* of no number, so none of those that are lost */
+	[COLUMN_APART] = {"dropped_apart", "dropped in agent, by its word", REPORT_COUNT},
 	[COLUMN_DUPLICATES] = {"duplicates", "DUPL", REPORT_COUNT},
 	[COLUMN_REORDERED] = {"reordered", "REORD", REPORT_COUNT},
 	[COLUMN_LATE] = {"late", "LATE", REPORT_COUNT},
@@ -87,7 +91,6 @@ static const struct place {
 	    "accounting.old_boot",
 	    "accounting.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.no_interface",
 	    "sflow.refused_sample",
-	    "sflow.refused_restart",
 	    "sflow.too_many"}, false},
 	{"store", "rows", {"accounting.lost_store_queue", "accounting.lost_store_rows",
 	    "store.lost_rows"}, false},
@@ -116,6 +119,12 @@ add_place(struct report_result *below, const char *place, double count, const ch
 	row[PLACE_COUNT] = cell_number(count);
 	row[PLACE_OF] = cell_text(of);
 	return 0;
+}
+
+static int
+add_refusal(void *below, const char *text, double n)
+{
+	return add_place(below, text, n, "samples");
 }
 
 static double
@@ -183,7 +192,7 @@ add_gaps(struct query *query, struct report_result *result)
 static int
 add_places(struct query *query, struct report_result *result)
 {
-	double agent = 0, collector = 0, network = 0, before = 0;
+	double agent = 0, collector = 0, network = 0, before = 0, apart = 0;
 	int err = result_add_below(result, "places", place_columns, PLACE_COLUMNS);
 
 	for (size_t i = 0; i < query->n_agents; i++) {
@@ -191,6 +200,7 @@ add_places(struct query *query, struct report_result *result)
 		collector += query->agents[i].losses.in_collector;
 		network += query->agents[i].losses.network;
 		before += query->agents[i].losses.before;
+		apart += query->agents[i].losses.apart;
 	}
 	if (err == 0)
 		err = add_place(result->below, "agent", agent, "samples");
@@ -200,6 +210,10 @@ add_places(struct query *query, struct report_result *result)
 		err = add_place(result->below, "network", network, "samples");
 	if (err == 0)
 		err = add_place(result->below, "before the collector", before, "samples");
+	if (err == 0 && apart > 0)
+		err = add_place(result->below, "agent, by its word", apart, "samples");
+	if (err == 0)
+		err = oddities_each_refusal(query, add_refusal, result->below);
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(places); i++) {
 		double count = count_of(result, &places[i]);
 
@@ -308,6 +322,7 @@ add_losses(struct query_losses *sum, const double *cells)
 	sum->in_collector += cells[COLUMN_LOST_COLLECTOR];
 	sum->network += cells[COLUMN_LOST_NETWORK];
 	sum->before += isnan(cells[COLUMN_BEFORE]) ? 0 : cells[COLUMN_BEFORE];
+	sum->apart += cells[COLUMN_APART];
 	sum->duplicates += cells[COLUMN_DUPLICATES];
 }
 
@@ -336,6 +351,7 @@ add_account(struct query *query, struct report_result *result, struct accounts *
 	item.cells[COLUMN_LOST_ELSEWHERE] = elsewhere;
 	item.cells[COLUMN_LOST_NETWORK] = isnan(before) ? elsewhere : elsewhere - before;
 	item.cells[COLUMN_BEFORE] = before;
+	item.cells[COLUMN_APART] = sqlite3_column_double(stmt, 13);
 	for (int i = COLUMN_DUPLICATES; i <= COLUMN_STALLED; i++)
 		item.cells[i] = sqlite3_column_double(stmt, 6 + i - COLUMN_DUPLICATES);
 	result->samples += (uint64_t)received;
@@ -389,7 +405,7 @@ add_accounts(struct query *query, const struct report_options *options,
 	    "SELECT agent, if_index, boot, expected, received,"
 	    " agent_drops, duplicates, reordered, late, stalls, stalled_pkts,"
 	    " (SELECT samples FROM gone WHERE agent = account.agent AND boot = account.boot"
-	    " AND if_index = account.if_index), tracker FROM account"
+	    " AND if_index = account.if_index), tracker, dropped_apart FROM account"
 	    " WHERE last_us >= :from AND first_us < :to");
 	int err = stmt ? 0 : -EIO;
 
@@ -437,6 +453,16 @@ add_counters(struct query *query, struct report_result *result)
 	return err;
 }
 
+static bool
+drops_are_told(const struct query *query)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < query->n_agents; i++)
+		any |= query->agents[i].losses.apart > 0;
+	return any;
+}
+
 int
 report_loss(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
@@ -460,6 +486,7 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 		err = add_counters(query, result);
 	if (err == 0)
 		err = add_places(query, result);
+	result->hidden |= drops_are_told(query) ? 0 : 1u << COLUMN_APART;
 	result_hide_agent(result, query, COLUMN_AGENT);
 	result_finish(result, query);
 	return err;

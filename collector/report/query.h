@@ -44,6 +44,7 @@ struct query_agent {
 	struct query_losses { /* samples of all of its accounts: by the report loss */
 		double expected, received, lost, in_agent, in_collector, network, before;
 		double duplicates;
+		double apart; /* dropped in the agent, by its word: of no number */
 	} losses;
 	bool sets_range; /* where the range has no ends of its own; its clock is right */
 	uint64_t samples[EASE_OUT + 1]; /* by enum ease_direction, in the range; [0] unused */
@@ -72,6 +73,8 @@ struct query_port {
 		double pkts, octets;
 	} cut[EASE_OUT + 1];
 	uint64_t expected, received; /* samples */
+	uint64_t refused; /* samples that came, */
+	uint8_t refused_kind; /* and why most of them were (oddities.h) */
 	uint64_t cut_numbers; /* of those lost: in losses longer than a notification, which cut is about */
 	uint64_t counters_us;	     /* newest counters, device's clock; 0: none are known */
 	/* In a range that reaches beyond, its counters begin or end there, though its samples do not; 0: they do not */

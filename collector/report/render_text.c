@@ -654,11 +654,14 @@ print_empty(FILE *out, const struct report_result *result, const struct render_o
 	return ferror(out) ? -EIO : 0;
 }
 
+/* An agent that was heard so short before a record in its name was refused has not moved. *assumed* */
+#define BOTH_HEARD_US 60000000ull
+
 /* Of agents: what was refused in the name of one. */
 static void
 print_refusals(FILE *out, const struct report_result *result, const struct render_options *options)
 {
-	const struct report_value *refused, *source, *known, *newest, *id, *why;
+	const struct report_value *refused, *source, *known, *newest, *id, *why, *heard;
 	char time[NUMBER_TEXT];
 
 	for (size_t i = 0; i < result->n_rows; i++) {
@@ -675,6 +678,10 @@ print_refusals(FILE *out, const struct report_result *result, const struct rende
 			     "known as %s.\n",
 		    refused->number, id->text, time, source->text,
 		    known->known && *known->text ? known->text : "what agent_sources names");
+		heard = cell_of_field(result, i, "last_seen");
+		if (strcmp(why->text, "source") == 0 && heard && heard->time_us + BOTH_HEARD_US >= newest->time_us)
+			fprintf(out, "  Both are heard. If these are two switches, give each an agent address of its own, or name "
+				     "the one they state in sflow_shared_agents.\n");
 		if (strcmp(why->text, "source") == 0)
 			fprintf(out, "  If %s is the switch itself, add \"%s %s\" to agent_sources in easecapd.conf "
 				     "and send SIGHUP.\n", source->text, id->text, source->text);

@@ -13,6 +13,7 @@ static const struct {
     [STORE_AGENTS] = {sizeof(struct store_agent), false},
     [STORE_AGENT_SOURCES] = {sizeof(struct store_agent_source), false},
     [STORE_AGENT_REFUSALS] = {sizeof(struct store_agent_refusal), false},
+    [STORE_ODDITIES] = {sizeof(struct store_oddity), false},
     [STORE_AGENT_CLOCKS] = {sizeof(struct store_agent_clock), false},
     [STORE_REFUSED_SENDERS] = {sizeof(struct store_refused_sender), false},
     [STORE_PORTS] = {sizeof(struct store_port), false},

@@ -26,6 +26,7 @@ enum store_table {
 	STORE_AGENT_REFUSALS,
 	STORE_AGENT_CLOCKS,
 	STORE_REFUSED_SENDERS,
+	STORE_ODDITIES,
 	STORE_PORTS,
 	STORE_SAMPLES,
 	STORE_COUNTERS,
@@ -97,6 +98,15 @@ struct store_refused_sender {
 	char reason[STORE_REASON_TEXT]; /* of the newest */
 	uint64_t datagrams;		/* since the row before */
 	uint64_t first_us, last_us;	/* of these, by the collector's clock */
+};
+
+/* What an sFlow agent stated that cannot be. */
+struct store_oddity {
+	int64_t agent;
+	uint32_t if_index; /* 0: none */
+	uint8_t kind;	   /* enum ease_oddity (collector/record.h) */
+	uint64_t n;	   /* since the row before */
+	uint64_t first_us, last_us; /* of these, by the collector's clock */
 };
 
 /* What is added to an agent's times, because its clock is wrong. */
@@ -190,6 +200,7 @@ struct store_account {
 	uint32_t if_index;
 	uint64_t expected, received, duplicates, reordered, late;
 	uint64_t agent_drops, stalls, stalled_pkts;
+	uint64_t dropped_apart; /* by the agent's word, beside numbers that are missing */
 	uint64_t first_us, last_us;
 	bool is_new; /* the store has no row of this boot yet */
 	uint64_t base_us; /* time of the counters from which totals go on; 0: none of this boot */

@@ -25,7 +25,7 @@ static const char choose_ports[] =
 			" temp.forgotten)"
 static const char *const delete_ports[] = {
     OF_PORTS("account"), OF_PORTS("gone"), OF_PORTS("port"), OF_PORTS("counter"),
-    OF_PORTS("resource"), OF_PORTS("error_source"), OF_PORTS("place"),
+    OF_PORTS("resource"), OF_PORTS("error_source"), OF_PORTS("place"), OF_PORTS("oddity"),
     OF_PORTS("discard") " AND agent IN (SELECT agent FROM temp.forgotten)", "DELETE FROM temp.forgotten",
 };
 
@@ -37,7 +37,7 @@ static const char delete_agents[] =
 #define OF_NOBODY(table) "DELETE FROM " table " WHERE agent NOT IN (SELECT id FROM agent)"
 static const char *const delete_of_nobody[] = {
     OF_NOBODY("agent_source"), OF_NOBODY("agent_refused"), OF_NOBODY("agent_clock"), OF_NOBODY("sample_floor"),
-    OF_NOBODY("place"), OF_NOBODY("discard"),
+    OF_NOBODY("place"), OF_NOBODY("discard"), OF_NOBODY("oddity"),
 };
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -152,6 +152,7 @@ static const char *const delete_agent[] = {
     "DELETE FROM port WHERE agent = ?1", "DELETE FROM counter WHERE agent = ?1",
     "DELETE FROM resource WHERE agent = ?1", "DELETE FROM error_source WHERE agent = ?1",
     "DELETE FROM place WHERE agent = ?1", "DELETE FROM discard WHERE agent = ?1",
+    "DELETE FROM oddity WHERE agent = ?1",
     "DELETE FROM sample WHERE agent = ?1", "DELETE FROM gap WHERE agent = ?1",
     "DELETE FROM sample_floor WHERE agent = ?1", "DELETE FROM agent_source WHERE agent = ?1",
     "DELETE FROM agent_refused WHERE agent = ?1", "DELETE FROM agent_clock WHERE agent = ?1",

@@ -54,7 +54,11 @@ static const char others[] =
     "CREATE INDEX place_port ON place(agent, if_index, last_us)";
 
 /* steps[v - STORE_FIRST_VERSION] brings version v to v + 1. */
-static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {NULL};
+static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
+    "ALTER TABLE account ADD COLUMN dropped_apart INTEGER NOT NULL DEFAULT 0;"
+    "CREATE TABLE oddity(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, kind INTEGER NOT NULL, n INTEGER NOT NULL,"
+    " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL, PRIMARY KEY(agent, if_index, kind)) WITHOUT ROWID",
+};
 
 const char *
 store_schema_step(int64_t version)

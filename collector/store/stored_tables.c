@@ -71,6 +71,18 @@ static const struct stored_column refused_sender_columns[] = {
 };
 #undef ROW
 
+/* What sFlow agents stated that cannot be, by port (0: none) and kind (enum ease_oddity), and how often. */
+#define ROW struct store_oddity
+static const struct stored_column oddity_columns[] = {
+    C("agent", AGENT, agent),
+    C("if_index", UINT, if_index),
+    C("kind", UINT, kind),
+    C("n", UINT, n),
+    C("first_us", UINT, first_us),
+    C("last_us", UINT, last_us),
+};
+#undef ROW
+
 /* One row per change; the row with the newest since_us <= t is the state at time t. */
 #define ROW struct store_port
 static const struct stored_column port_columns[] = {
@@ -172,6 +184,7 @@ static const struct stored_column account_columns[] = {
     C("last_us", UINT, last_us),
     C("tracker", OCTETS, tracker, FLAG(LENGTH_U16, tracker_octets), LOCAL, .may_be_null = true),
     C("base_us", UINT, base_us, .when = STORED_IF_SET),
+    C("dropped_apart", UINT, dropped_apart, LOCAL, .otherwise = "0"),
 };
 #undef ROW
 
@@ -328,6 +341,7 @@ const struct stored_table stored_tables[STORE_N_TABLES] = {
     [STORE_AGENT_REFUSALS] = {TABLE("agent_refused", agent_refusal, store_agent_refusal, "agent"), .has_rowid = true},
     [STORE_AGENT_CLOCKS] = {TABLE("agent_clock", agent_clock, store_agent_clock, "agent"), .has_rowid = true},
     [STORE_REFUSED_SENDERS] = {TABLE("refused_sender", refused_sender, store_refused_sender, "address")},
+    [STORE_ODDITIES] = {TABLE("oddity", oddity, store_oddity, "agent, if_index, kind")},
     [STORE_PORTS] = {TABLE("port", port, store_port, "agent, if_index, since_us")},
     [STORE_SAMPLES] = {TABLE("sample", sample, store_sample, "agent, boot, if_index, sequence")},
     [STORE_COUNTERS] = {TABLE("counter", counter, store_counter, "agent, if_index, time_us")},

@@ -114,6 +114,9 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	.limit_sql = "DELETE FROM refused_sender WHERE last_us < ?1 OR ((SELECT count(*) FROM refused_sender) > "
 	REFUSED_SENDERS " AND address IN (SELECT address FROM refused_sender ORDER BY datagrams, last_us LIMIT "
 	REFUSED_SENDERS_A_LIMIT "))", .limit_of = oldest_refused},
+    /* what a capture that is imported again has is there already */
+    [STORE_ODDITIES] = {.further = " ON CONFLICT DO UPDATE SET n = n + excluded.n, last_us = excluded.last_us"
+			" WHERE excluded.last_us > last_us"},
     [STORE_PORTS] = {.how = "OR REPLACE",
 	.limit_sql =
 	    "DELETE FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us <= (SELECT since_us FROM"

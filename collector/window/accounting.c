@@ -171,6 +171,18 @@ accounting_set_forget(struct accounting *acc, uint64_t forget_us)
 }
 
 uint32_t
+accounting_newest_number(struct accounting *acc, const uint8_t *agent_id, uint32_t boot, uint32_t if_index)
+{
+	const struct agent *a = inventory_find_agent(&acc->inventory, agent_id);
+	const struct port *p = a ? inventory_find_port(&acc->inventory, a, if_index) : NULL;
+
+	for (int i = 0; p && i < INVENTORY_BOOTS; i++)
+		if (p->accounts[i].used && p->accounts[i].boot == boot && p->accounts[i].slot->tracker.started)
+			return (uint32_t)p->accounts[i].slot->tracker.highest;
+	return 0;
+}
+
+uint32_t
 accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 {
 	const struct agent *a = inventory_find_agent(&acc->inventory, agent_id);
@@ -439,7 +451,12 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 
 	if (!a)
 		return;
-	raise_to(&a->agent_drops, s->drops);
+	if (r->loose_numbers) {
+		a->agent_drops += r->dropped;
+		a->dropped_apart += r->dropped_apart;
+	} else {
+		raise_to(&a->agent_drops, s->drops);
+	}
 	t = &a->slot->tracker;
 	if (!follow_jump(acc, p, a, s->sequence, batch))
 		return;
@@ -542,7 +559,7 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
 	a = account_of(acc, p, r, s->time_us, batch);
 	if (!a)
 		return;
-	accounting_show_counters(acc, p);
+	accounting_show_counters(acc, p, r);
 	raise_to(&a->agent_drops, s->drops);
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
@@ -618,6 +635,15 @@ add_row(
 	accounting_count(acc, added ? ACCOUNTING_STAT_ROWS : ACCOUNTING_STAT_LOST_STORE_ROWS);
 }
 
+/* The store adds up what is not flushed yet of a kind. */
+static void
+add_odd(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
+{
+	(void)acc;
+	(void)batch;
+	oddities_note(&p->odd, &r->odd);
+}
+
 /* For each kind of record: where its ifIndex and time stand in it, and the function that adds it.
  */
 static const struct {
@@ -639,6 +665,7 @@ static const struct {
 	offsetof(struct ease_record, error_source.time_us), add_row},
     [EASE_PART_DISCARD] = {offsetof(struct ease_record, discard.frame.if_index),
 	offsetof(struct ease_record, discard.frame.time_us), accounting_add_discard},
+    [EASE_PART_ODD] = {offsetof(struct ease_record, odd.if_index), offsetof(struct ease_record, odd.time_us), add_odd},
 };
 
 static uint64_t
@@ -677,6 +704,10 @@ add_record(struct accounting *acc, struct agent *a, struct store_batch *batch, c
 	if (!has_good_time(acc, r))
 		return;
 	note_heard(acc, a, r, time_of(r));
+	if (r->kind == EASE_PART_ODD && if_index == 0) {
+		oddities_note(&a->odd, &r->odd);
+		return;
+	}
 	p = port_of(acc, a, if_index);
 	if (p)
 		record_kinds[r->kind].add(acc, p, r, batch);

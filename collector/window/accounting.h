@@ -164,6 +164,10 @@ void accounting_bind_sources(
  * 0 if the agent is not known. */
 uint32_t accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id);
 
+/* Returns the highest sample number of a port in that boot, also by earlier collectors of this store; 0 if none is
+ * known. */
+uint32_t accounting_newest_number(struct accounting *acc, const uint8_t *agent_id, uint32_t boot, uint32_t if_index);
+
 /* Adds the records of one notification. batch is the one being filled. */
 void accounting_add_records(
     struct accounting *acc, struct store_batch *batch, const struct ease_record *records, size_t n);

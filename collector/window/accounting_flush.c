@@ -19,6 +19,7 @@
 enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 32768,
 	FREE_ERROR_SOURCES = 4096,
 	FREE_DISCARDS = 256,
+	FREE_ODDITIES = 4096,
 	OUTAGES = 8 /* one at a start, and one each time the store is replaced */ };
 
 void
@@ -43,6 +44,7 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 	room[STORE_RESOURCES].free = limits->ports;
 	room[STORE_ERROR_SOURCES].free = FREE_ERROR_SOURCES;
 	room[STORE_DISCARDS].free = FREE_DISCARDS;
+	room[STORE_ODDITIES].free = FREE_ODDITIES;
 	window_room(&limits->windows, room);
 }
 
@@ -115,6 +117,25 @@ flush_state(struct port *p, struct store_batch *batch)
 	p->state_unwritten = false;
 }
 
+/* What finds no room waits. */
+static void
+flush_oddities(struct oddities *o, int64_t agent, uint32_t if_index, struct store_batch *batch)
+{
+	bool is_left = false;
+
+	for (uint8_t kind = 0; o->newest_us > 0 && kind < EASE_N_ODDITIES; kind++) {
+		struct store_oddity *row = o->n[kind] > 0 ? store_batch_add(batch, STORE_ODDITIES) : NULL;
+
+		is_left |= !row && o->n[kind] > 0;
+		if (!row)
+			continue;
+		*row = (struct store_oddity){agent, if_index, kind, o->n[kind], o->newest_us, o->newest_us};
+		o->n[kind] = 0;
+	}
+	if (!is_left)
+		o->newest_us = 0;
+}
+
 static void
 flush_ports(struct accounting *acc, struct store_batch *batch)
 {
@@ -136,6 +157,7 @@ flush_ports(struct accounting *acc, struct store_batch *batch)
 		}
 		flush_state(p, batch);
 		accounting_flush_discards(acc, p, batch);
+		flush_oddities(&p->odd, p->agent->row.id, p->if_index, batch);
 	}
 }
 
@@ -186,6 +208,7 @@ flush_agents(struct accounting *acc, struct store_batch *batch)
 		a->dirty = false;
 		flush_identity(a, batch);
 		flush_clock(a, batch);
+		flush_oddities(&a->odd, a->row.id, 0, batch);
 	}
 }
 

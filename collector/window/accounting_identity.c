@@ -104,6 +104,13 @@ accounting_refuse_source(struct accounting *acc, struct agent *a, const struct e
 	accounting_count(acc, ACCOUNTING_STAT_FOREIGN_SOURCE);
 	agent_identity_refuse(&a->identity, r, STORE_REFUSED_SOURCE);
 	format_id(r->agent_id, id);
+	if (r->loose_numbers && a->heard_us > 0 && acc->mono_us - a->heard_us < SILENT_US) {
+		log_warn_limited(ROOM,
+		    "refused sFlow of agent %s from %s: %s states the address %s, too, and is heard; if these are two switches, "
+		    "give each an agent address of its own, or name that address in sflow_shared_agents",
+		    id, agent_identity_source(r), a->identity.bound, r->sender);
+		return;
+	}
 	log_warn_limited(ROOM,
 	    "refused a record of agent %s from %s: the agent is known as %s; if %s is the switch itself, add "
 	    "\"%s %s\" to agent_sources and send SIGHUP",

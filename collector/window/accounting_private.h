@@ -135,9 +135,9 @@ int64_t accounting_judge_clock(struct accounting *acc, struct agent *a, uint64_t
 /* accounting_watch.c */
 
 /* Tell who watches. missing: samples of the port that were found missing with this one. */
-void accounting_show_sample(const struct accounting *acc, const struct port *p, const struct ease_record *r,
+void accounting_show_sample(const struct accounting *acc, struct port *p, const struct ease_record *r,
     const struct frame_keys *keys, uint64_t missing);
-void accounting_show_counters(const struct accounting *acc, const struct port *p);
+void accounting_show_counters(const struct accounting *acc, struct port *p, const struct ease_record *r);
 
 /* accounting_flush.c */
 

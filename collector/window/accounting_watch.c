@@ -1,6 +1,7 @@
 /* Tells who watches of samples and counters, and takes the events that come of it. */
 #include "collector/window/accounting_private.h"
 
+#include <math.h>
 #include <stdio.h>
 
 void
@@ -15,12 +16,50 @@ place_of(const struct accounting *acc, const struct port *p)
 	return (uint32_t)(p - acc->inventory.ports);
 }
 
+/* So long samples of an sFlow port are not shown until two of its counters say whether they may be believed. *assumed* */
+#define UNHELD_US 60000000ull
+
+/* What sFlow's samples say was received is at most what the port counted meanwhile: 5 standard errors above it, they
+ * stand for fewer frames than their agent says, and no alarm is raised that the counters deny. */
+static void
+hold_samples(struct port *p, const struct ease_record *r)
+{
+	const struct ease_snapshot *before = &p->newest_counters.snapshot, *now = &r->snapshot;
+	double counted = (double)now->in.octets - (double)before->in.octets;
+	double said = p->watched.octets, error = 5 * sqrt(p->watched.squares);
+
+	p->watched.octets = p->watched.squares = 0;
+	if (before->time_us == 0 || before->discontinuity_us != now->discontinuity_us || counted < 0)
+		return;
+	p->watched.part = said - counted > error && counted > 0 ? counted / said : 1;
+}
+
+/* Returns the sample as it may be believed; false: not yet. */
+static bool
+hold_sample(struct port *p, const struct ease_record *r, struct ease_sample *s)
+{
+	double octets = (double)s->mean_skip * s->frame_octets;
+
+	if (!r->loose_numbers)
+		return true;
+	if (s->direction == EASE_IN) {
+		p->watched.octets += octets;
+		p->watched.squares += octets * octets;
+	}
+	if (p->watched.since_us == 0)
+		p->watched.since_us = r->received_us + UNHELD_US;
+	if (p->watched.part > 0)
+		s->mean_skip = (uint32_t)fmax(1, s->mean_skip * p->watched.part + 0.5);
+	return p->watched.part > 0 || r->received_us >= p->watched.since_us;
+}
+
 void
-accounting_show_sample(const struct accounting *acc, const struct port *p, const struct ease_record *r,
+accounting_show_sample(const struct accounting *acc, struct port *p, const struct ease_record *r,
     const struct frame_keys *keys, uint64_t missing)
 {
+	struct ease_sample sample;
 	const struct watched_sample shown = {
-	    .sample = &r->sample,
+	    .sample = &sample,
 	    .keys = keys,
 	    .agent = p->agent->row.id,
 	    .place = place_of(acc, p),
@@ -31,13 +70,18 @@ accounting_show_sample(const struct accounting *acc, const struct port *p, const
 	    .mono_us = acc->mono_us,
 	};
 
-	if (acc->watch.sample)
+	if (!acc->watch.sample)
+		return;
+	sample = r->sample;
+	if (hold_sample(p, r, &sample))
 		acc->watch.sample(acc->watch.arg, &shown);
 }
 
 void
-accounting_show_counters(const struct accounting *acc, const struct port *p)
+accounting_show_counters(const struct accounting *acc, struct port *p, const struct ease_record *r)
 {
+	if (acc->watch.heard && r->loose_numbers)
+		hold_samples(p, r);
 	if (acc->watch.heard)
 		acc->watch.heard(acc->watch.arg, p->agent->row.id, p->if_index, place_of(acc, p), acc->mono_us);
 }

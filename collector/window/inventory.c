@@ -537,6 +537,7 @@ inventory_account_row(const struct port *p, const struct account *a, struct stor
 	row->reordered = t->reordered;
 	row->late = t->late;
 	row->agent_drops = a->agent_drops;
+	row->dropped_apart = a->dropped_apart;
 	row->stalls = a->stalls;
 	row->stalled_pkts = a->stalled_pkts;
 	row->first_us = a->first_us;
@@ -649,6 +650,7 @@ load_account(void *arg, const struct store_account *row)
 	t = &a->slot->tracker;
 	a->stored = true;
 	a->agent_drops = row->agent_drops;
+	a->dropped_apart = row->dropped_apart;
 	a->stalls = row->stalls;
 	a->stalled_pkts = row->stalled_pkts;
 	a->slot->last_us = a->last_expected_us = row->last_us;

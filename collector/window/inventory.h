@@ -26,6 +26,19 @@ enum { INVENTORY_BOOTS = 2 };
 /* By what an agent is found. */
 enum inventory_key { INVENTORY_ID, INVENTORY_NUMBER, INVENTORY_ADDRESS, INVENTORY_N_KEYS };
 
+/* What an sFlow agent stated that cannot be, and is not written yet. */
+struct oddities {
+	uint64_t newest_us; /* 0: nothing */
+	uint32_t n[EASE_N_ODDITIES];
+};
+
+static inline void
+oddities_note(struct oddities *o, const struct ease_odd *odd)
+{
+	o->newest_us = odd->time_us;
+	o->n[odd->kind] += odd->n;
+}
+
 struct agent {
 	struct store_agent row; /* row.boot: the newest boot; row.last_us: newest time in it */
 	/* The boot in which the agent was first heard. Of later boots the start was observed, so
@@ -49,6 +62,7 @@ struct agent {
 		uint64_t start_us; /* of the newest minute with events of discarded packets, */
 		uint32_t told;	   /* and how many of them have rows (accounting_discards.c) */
 	} discards;
+	struct oddities odd; /* of no port */
 	struct lru_link link;
 	uint32_t n_ports;
 	uint32_t next[INVENTORY_N_KEYS]; /* in its buckets: index into agents + 1, 0 at the end */
@@ -62,6 +76,7 @@ struct account {
 	struct crash_journal_slot *slot; /* its sequence tracker and newest time, in the journal */
 	uint64_t stored_crash_lost;	 /* samples lost with a crash, as the store has it */
 	uint64_t agent_drops, stalls, stalled_pkts;
+	uint64_t dropped_apart; /* samples that the agent says it dropped, beside those whose numbers are missing */
 	struct sequence_jumps jumps;
 	bool is_newest;	      /* the last record was the newest by the device's clock, */
 	uint64_t newest_said_us; /* which this is the latest time of; 0: not known */
@@ -99,6 +114,13 @@ struct port {
 		uint64_t time_us, counted, not_sent;
 		int64_t lost;
 	} discards;
+	struct oddities odd;
+	/* sFlow: what samples since the newest counters say was received, by which these hold them (accounting_watch.c) */
+	struct {
+		double octets, squares;
+		double part; /* of what samples say, as much was counted; 0: not known yet, and not looked at before since_us */
+		uint64_t since_us;
+	} watched;
 	bool has_state;
 	bool state_unwritten; /* the state must be written to a new, empty store */
 	uint32_t state_boot;

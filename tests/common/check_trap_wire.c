@@ -276,6 +276,7 @@ decode(enum ease_part part, const uint8_t *octets, size_t len)
 	case EASE_PART_CHANGE:
 		return trap_wire_get_change(octets, len, &u.change);
 	case EASE_PART_DISCARD: /* comes by sFlow alone */
+	case EASE_PART_ODD:
 		break;
 	}
 	return -EINVAL;

@@ -52,7 +52,7 @@ for (my $i = 0; $i < $spoofed;) {
 	}
 	$us = int(100e6 * $i / $spoofed);
 	datagram($each, $samples);
-	counters(1 + $datagrams, 1000 * $n) if $datagrams % 1000 == 0;
+	counters(1 + $datagrams, 1000 * $n) if $datagrams % 200 == 0; # each 20 s of 20,000
 }
 counters(1 + $datagrams, 1000 * $n);
 print STDERR "10.0.0.$_ $heavy{$_}\n" for sort { $a <=> $b } keys %heavy;

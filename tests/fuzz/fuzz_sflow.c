@@ -34,7 +34,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sflow_sample s;
 	enum sflow_verdict verdict = sflow_open(&d, data, size);
 
-	while (verdict == SFLOW_OK || sflow_spoils_sample_only(verdict)) {
+	while (verdict == SFLOW_OK || verdict == SFLOW_BAD_SAMPLE) {
 		verdict = sflow_next(&d, &s);
 		if (verdict == SFLOW_OK && s.kind == SFLOW_FLOW)
 			check_flow(&d, &s.flow, data, size);

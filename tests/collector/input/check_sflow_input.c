@@ -37,8 +37,11 @@ accounted_boot(void *arg, const uint8_t *agent_id)
 static void
 setup(void)
 {
-	const struct sflow_accounting accounting = {.known_boot = accounted_boot};
+	static struct prefix shared;
+	const struct sflow_accounting accounting = {.known_boot = accounted_boot, .shared = &shared, .n_shared = 1};
+	const char *reason;
 
+	ck_assert_int_eq(prefix_parse("192.168.1.0/24", &shared, &reason), 0);
 	ck_assert_int_eq(sflow_input_new(&in, 1, &accounting), 0);
 	datagram_sequence = 0;
 	rig_boot = 0;
@@ -82,6 +85,16 @@ flow(uint32_t sequence, uint32_t pool)
 	    .header = frame};
 }
 
+/* The sample among what was delivered; what cannot be in it is told beside it. */
+static const struct ease_record *
+taken(void)
+{
+	for (size_t i = 0; i < result.n; i++)
+		if (result.records[i].kind == EASE_PART_SAMPLE)
+			return &result.records[i];
+	return NULL;
+}
+
 /* One flow sample in a datagram of its own. */
 static const struct ease_sample *
 take(const struct built_flow *f, uint64_t uptime_ms)
@@ -89,7 +102,7 @@ take(const struct built_flow *f, uint64_t uptime_ms)
 	begin(uptime_ms, 1);
 	built_add_flow(&b, f);
 	ck_assert_int_eq(deliver(uptime_ms), SFLOW_END);
-	return result.n == 1 ? &result.records[0].sample : NULL;
+	return taken() ? &taken()->sample : NULL;
 }
 
 START_TEST(test_a_sample)
@@ -113,7 +126,7 @@ START_TEST(test_a_sample)
 	ck_assert_uint_eq(s->output_if, 4);
 	ck_assert_uint_eq(s->mean_skip, RATE);
 	ck_assert_uint_eq(s->pool_pkts, 4000);
-	ck_assert_uint_eq(s->drops, 6);
+	ck_assert_uint_eq(result.records[0].dropped + result.records[0].dropped_apart, 0); /* before the collector */
 	ck_assert_uint_eq(s->frame_octets, 500);
 	ck_assert_uint_eq(s->kept_octets, sizeof(frame));
 	ck_assert_mem_eq(s->header, frame, sizeof(frame));
@@ -138,7 +151,8 @@ static const struct {
     {false, 0, 3, 1, 258, EASE_IN, 3, EASE_IF_UNKNOWN}, /* discarded */
     {false, 0, 3, 0, 0x3fffffff, EASE_IN, 3, EASE_IF_LOCAL},
     {true, 0, 3, 0, 0x3fffffff, EASE_IN, 3, EASE_IF_LOCAL},
-    {true, 0, 3, 0, 0x50000000, EASE_IN, 3, EASE_IF_UNKNOWN}, /* no room in EASE's form */
+    {true, 0, 3, 0, 0x50000000, EASE_IN, 3, 0x50000000},
+    {true, 0, 3, 0, 0x80000000, EASE_IN, 3, EASE_IF_UNKNOWN}, /* no ifIndex (RFC 2863) */
     {true, 0, 9, 2, 0xffffffff, EASE_OUT, 9, EASE_IF_MANY},
 };
 
@@ -160,22 +174,61 @@ START_TEST(test_direction)
 }
 END_TEST
 
+/* An agent is a device: its address, and its sender's too where the address is one that many have. */
+static const struct {
+	uint32_t first, second, sub_agent;
+	const char *first_sender, *second_sender;
+	bool same;
+} devices[] = {
+    {AGENT, AGENT, 0, "192.0.2.1", "192.0.2.1", true},
+    {AGENT, AGENT, 1, "192.0.2.1", "192.0.2.1", true}, /* another sub-agent */
+    {AGENT, AGENT + 1, 0, "192.0.2.1", "192.0.2.1", false},
+    {AGENT, AGENT, 0, "192.0.2.1", "192.0.2.2", true},
+    {0x7f000001, 0x7f000001, 0, "192.0.2.1", "192.0.2.2", false}, /* loopback */
+    {0x7f000001, 0x7f000001, 3, "192.0.2.1", "192.0.2.1", true},
+    {0, 0, 0, "192.0.2.1", "192.0.2.2", false},
+    {0x80000004, 0x80000004, 0, "192.0.2.1", "192.0.2.2", false}, /* Juniper's inside */
+    {0xf07f0101, 0xf07f0101, 0, "192.0.2.1", "192.0.2.2", false}, /* SONiC's default */
+    {0xc0a80101, 0xc0a80101, 0, "192.0.2.1", "192.0.2.2", false}, /* the option below */
+};
+
 START_TEST(test_agents_are_told_apart)
 {
+	struct decode_origin origin = {.sender = devices[_i].first_sender, .received_us = START_S * 1000000ull};
 	struct built_flow f = flow(1, 100);
 	uint8_t first[EASE_AGENT_ID_LEN];
-
-	ck_assert_ptr_nonnull(take(&f, 0));
-	memcpy(first, result.records[0].agent_id, sizeof(first));
-	built_begin(&b, AGENT, 1, 1, 0, 1); /* another sub-agent */
+	built_begin(&b, devices[_i].first, 0, 1, 0, 1);
 	built_add_flow(&b, &f);
-	ck_assert_int_eq(deliver(0), SFLOW_END);
+	sflow_input_take(in, b.octets, b.n, &origin, &result);
 	ck_assert_uint_eq(result.n, 1);
-	ck_assert_mem_ne(first, result.records[0].agent_id, sizeof(first));
-	built_begin(&b, AGENT, 0, 2, 0, 1);
+	memcpy(first, result.records[0].agent_id, sizeof(first));
+	origin.sender = devices[_i].second_sender;
+	built_begin(&b, devices[_i].second, devices[_i].sub_agent, 2, 0, 1);
+	f.sequence++;
 	built_add_flow(&b, &f);
-	ck_assert_int_eq(deliver(0), SFLOW_END);
-	ck_assert_mem_eq(first, result.records[0].agent_id, sizeof(first));
+	sflow_input_take(in, b.octets, b.n, &origin, &result);
+	ck_assert_uint_ge(result.n, 1);
+	ck_assert_int_eq(memcmp(first, result.records[0].agent_id, sizeof(first)) == 0, devices[_i].same);
+}
+END_TEST
+
+/* An interface that two sub-agents sample is one port; each has its own numbers. */
+START_TEST(test_sub_agents_of_a_port)
+{
+	for (uint32_t i = 1; i <= 10; i++)
+		for (uint32_t sub = 0; sub < 2; sub++) {
+			struct built_flow f = flow(sub * 5000 + i, i * RATE);
+
+			built_begin(&b, AGENT, sub, i, i, 1);
+			built_add_flow(&b, &f);
+			ck_assert_int_eq(deliver(i), SFLOW_END);
+			ck_assert_uint_eq(result.records[0].sample.if_index, 3);
+			ck_assert_uint_eq(result.records[0].sample.sequence, sub * 5000 + i);
+			ck_assert_uint_eq(result.records[0].source_port, sub ? source_port_of_further(1, 3) : 0);
+			ck_assert_uint_eq(result.n, 1 + (sub && i > 1)); /* and that is told */
+		}
+	ck_assert_int_eq(result.records[1].kind, EASE_PART_ODD);
+	ck_assert_int_eq(result.records[1].odd.kind, EASE_ODD_SUB_AGENTS);
 }
 END_TEST
 
@@ -195,7 +248,7 @@ START_TEST(test_what_is_not_used)
 	for (size_t i = 0; i < sizeof(discard) / sizeof(discard[0]); i++)
 		built_word(&b, discard[i]);
 	ck_assert_int_eq(deliver(0), SFLOW_END);
-	ck_assert_uint_eq(result.n, 1); /* the discarded packet: an event without a frame is one, too */
+	ck_assert_uint_eq(result.n, 3); /* the discarded packet: an event without a frame is one, too; and two refusals */
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_INTERFACE), 1);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_RATE), 1);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_HEADER), 1);
@@ -218,7 +271,7 @@ static const struct {
     {false, 1, 12, 0, 5, 5, 0xc100000c},
     {false, 3, 0, 0, 5, 5, 0xc3000000},
     {false, 0, 0, 0, 5, 5, 0xc0000000}, /* ifIndex 0 is none */
-    {true, 63, 0xffffff, 0, 5, 5, 0xffffffff},
+    {true, 31, 0xffffff, 0, 5, 5, 0xdfffffff},
 };
 
 START_TEST(test_data_sources)
@@ -232,13 +285,11 @@ START_TEST(test_data_sources)
 		f.index = sources[_i].index;
 		f.input_format = sources[_i].input_format;
 		f.input = sources[_i].input;
-		f.drops = 7;
 		s = take(&f, i);
 		ck_assert_ptr_nonnull(s);
 		ck_assert_uint_eq(s->if_index, sources[_i].if_index);
 		ck_assert_uint_eq(result.records[0].source_port, sources[_i].source_port);
 		ck_assert_uint_eq(s->sequence, i);
-		ck_assert_uint_eq(s->drops, 7);
 		ck_assert_uint_eq(s->direction, EASE_IN);
 		ck_assert_int_eq(s->pool_pkts == EASE_COUNT_UNKNOWN, sources[_i].class != 0 || sources[_i].index == 0);
 	}
@@ -246,7 +297,7 @@ START_TEST(test_data_sources)
 }
 END_TEST
 
-/* Numbers of two sources are apart; that one begins anew is seen. */
+/* Numbers of two sources are apart; that one begins anew is seen, and ours go on. */
 START_TEST(test_data_sources_are_told_apart)
 {
 	struct built_flow bridge = flow(500, 1), port = flow(1, 1);
@@ -257,10 +308,11 @@ START_TEST(test_data_sources_are_told_apart)
 	take(&port, 1001);
 	bridge.sequence = 501;
 	take(&bridge, 1002);
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 0);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_ODD), 0);
 	bridge.sequence = 1;
 	take(&bridge, 1003);
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 1);
+	ck_assert_uint_eq(result.records[0].sample.sequence, 502);
+	ck_assert_uint_gt(stat_of(SFLOW_STAT_ODD), 0);
 }
 END_TEST
 
@@ -340,14 +392,11 @@ END_TEST
 START_TEST(test_good_samples_beside_bad_ones)
 {
 	struct built_flow f = flow(1, 1);
-	size_t bad_at;
 
 	begin(0, 3);
 	built_add_flow(&b, &f);
-	bad_at = b.n;
-	f.sequence++;
-	built_add_flow(&b, &f);
-	built_patch(&b, bad_at + 36, 0); /* records */
+	for (uint32_t i = 0; i < 4; i++) /* a flow sample of 8 octets */
+		built_word(&b, i == 1 ? 8 : 1);
 	f.sequence++;
 	built_add_flow(&b, &f);
 	ck_assert_int_eq(deliver(0), SFLOW_END);
@@ -357,7 +406,7 @@ START_TEST(test_good_samples_beside_bad_ones)
 	datagram_sequence++;
 	built_patch(&b, 16, datagram_sequence);
 	ck_assert_int_eq(deliver(0), SFLOW_BAD_SAMPLE_LENGTH);
-	ck_assert_uint_eq(result.n, 1);
+	ck_assert_int_eq(result.records[0].kind, EASE_PART_SAMPLE);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_DATAGRAM), 1);
 	built_patch(&b, 0, 4);
 	ck_assert_int_eq(deliver(0), SFLOW_BAD_VERSION);
@@ -405,7 +454,8 @@ START_TEST(test_gaps_and_disorder)
 	f.sequence = 5;
 	ck_assert_ptr_nonnull(take(&f, 1500));
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_DATAGRAMS_LATE), 1);
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 0);
+	ck_assert_uint_eq(result.records[0].sample.sequence, 5);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_ODD), 0);
 	ck_assert_uint_eq(result.records[0].boot, START_S);
 	datagram_sequence = 0xffffffff - 1; /* began anew, no gap of billions */
 	f.sequence = 11;
@@ -427,7 +477,7 @@ START_TEST(test_agent_restart)
 	built_add_flow(&b, &f);
 	deliver(200000);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_AGENT_RESTARTS), 1);
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 0);
+	ck_assert_uint_eq(result.records[0].sample.sequence, 1);
 	ck_assert_uint_eq(result.records[0].boot, START_S + 199);
 }
 END_TEST
@@ -474,69 +524,212 @@ END_TEST
 
 START_TEST(test_source_restart)
 {
-	struct built_flow f = flow(5000, 1);
+	struct built_flow f = flow(5000, 1000);
+	uint64_t odd;
 
 	take(&f, 1000);
 	f.sequence = 1;
 	take(&f, 2000);
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 1);
-	ck_assert_uint_eq(result.records[0].boot, START_S + 1);
-	f.sequence = 0xffffffff; /* and a wrap of its numbers is none */
-	f.index = 5;
-	f.input = 5;
+	ck_assert_uint_eq(result.records[0].sample.sequence, 5001); /* ours go on, in the same boot */
+	ck_assert_uint_eq(result.records[0].boot, START_S);
+	odd = stat_of(SFLOW_STAT_ODD);
+	ck_assert_uint_gt(odd, 0);
+	f = flow(0xffffffff, 0xfffffff0); /* and a wrap of its numbers and its pool is none */
+	f.index = f.input = 5;
 	take(&f, 3000);
 	f.sequence = 0;
+	f.pool += RATE;
 	take(&f, 4000);
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 1);
+	ck_assert_uint_eq(result.records[0].sample.sequence, 0);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_ODD), odd);
 }
 END_TEST
 
-/* A boot lasts for a minute at least, however often numbers or uptimes go back; and restarts of all
- * sources of an agent are one. */
-START_TEST(test_restarts_without_end)
+/* Whatever numbers do, each sample counts once and none is called lost; and uptimes that cannot be begin no boot. */
+static uint32_t
+falling(uint32_t i)
 {
-	struct built_flow f = flow(0, 1);
-	uint32_t boot;
+	return 5000 - i;
+}
 
-	for (uint32_t i = 1000; i > 900; i--) {
-		f.sequence = i; /* goes back with each sample */
-		take(&f, 1000 + (1000 - i) * 100);
+static uint32_t
+always_0(uint32_t i)
+{
+	return 0 * i;
+}
+
+static uint32_t
+two_lines(uint32_t i)
+{
+	return i / 2 + (i % 2) * 60;
+}
+
+static uint32_t
+swapped(uint32_t i)
+{
+	return 100 + (i % 8 == 3 ? i + 1 : i % 8 == 4 ? i - 1 : i);
+}
+
+static uint32_t
+in_threes(uint32_t i)
+{
+	return 100 + 3 * i;
+}
+
+static uint32_t
+leaping(uint32_t i)
+{
+	return i == 50 ? 4000000000u : 100 + i;
+}
+
+static uint32_t (*const numberings_of[])(uint32_t) = {falling, always_0, two_lines, swapped, in_threes, leaping};
+
+START_TEST(test_numbers_that_no_line_has)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < 400; i++) {
+		struct built_flow f = flow(numberings_of[_i](i), 1000 + i * 97);
+		const struct ease_sample *s = take(&f, 1000 + i * 100);
+
+		ck_assert_ptr_nonnull(s);
+		first = i == 0 ? s->sequence : first;
+		ck_assert_uint_eq(s->sequence, first + i);
+		ck_assert_uint_eq(taken()->boot, START_S);
+		ck_assert_uint_eq(s->mean_skip, RATE);
 	}
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 1);
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_RESTART), 98);
-	ck_assert_uint_eq(result.n, 0);
-	take(&f, 70000);
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 2);
+	ck_assert_uint_gt(stat_of(SFLOW_STAT_ODD), 0);
+}
+END_TEST
+
+START_TEST(test_uptimes_that_cannot_be)
+{
+	struct built_flow f = flow(1, 1);
+	uint32_t boot, n_boots = 0;
+
+	take(&f, 3600000);
 	boot = result.records[0].boot;
-	ck_assert_uint_eq(boot, START_S + 2);
-	for (uint32_t i = 0; i < 100; i++) { /* and so does the uptime */
-		built_begin(&b, AGENT, 0, 1, i % 2 ? 1000 : 60000, 1);
-		f.sequence = i;
+	for (uint32_t i = 1; i <= 100; i++) {
+		built_begin(&b, AGENT, 0, ++datagram_sequence, i % 2 ? 1000000 : 60000 + i * 4000, 1);
+		f.sequence++;
 		built_add_flow(&b, &f);
-		deliver(71000 + i);
+		deliver(3600000 + i * 10);
+		ck_assert_uint_eq(result.records[result.n - 1].boot, boot);
 	}
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_AGENT_RESTARTS), 0);
-	ck_assert_uint_ge(stat_of(SFLOW_STAT_REFUSED_RESTART), 98 + 100);
-	teardown();
-	setup();
-	for (uint32_t port = 1; port <= 20; port++)
-		for (uint32_t i = 0; i < 2; i++) {
-			f.index = f.input = port;
-			f.sequence = 5000 - 100 * i;
-			take(&f, 1000 + i * 1000);
-		}
-	ck_assert_uint_eq(result.records[0].boot, START_S + 1);
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_RESTART), 19);
-	teardown();
-	setup();
-	for (uint32_t i = 0; i < 2; i++)
-		for (uint32_t port = 1; port <= 20; port++) {
-			f.index = f.input = port;
-			f.sequence = 5000 - 100 * i;
-			take(&f, 1000 + i * 1000);
-			ck_assert_uint_eq(result.records[0].boot, START_S + i);
-		}
-	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_RESTART), 0);
+	for (uint32_t i = 1; i <= 100; i++) { /* and one that really begins anew each second has few boots */
+		built_begin(&b, AGENT, 0, 1 + i % 2, i % 2 ? 10 : 3010, 1);
+		f.sequence = 1 + i % 2;
+		built_add_flow(&b, &f);
+		deliver(3700000 + i * 3000);
+		n_boots += taken()->boot != boot;
+		boot = taken()->boot;
+	}
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_AGENT_RESTARTS), 50);
+	ck_assert_uint_eq(n_boots, 5); /* in 300 s */
+}
+END_TEST
+
+/* Numbers that are left out count as lost where datagrams are missing; of what the agent says it dropped, where it
+ * fits, they are its own, and the rest is told apart. */
+START_TEST(test_drops_and_losses)
+{
+	/* numbers and datagrams of a step, drops so far; what of ours is left out, and what the agent dropped */
+	static const struct {
+		uint32_t number, datagrams, drops, left_out, dropped, apart;
+	} steps[] = {
+	    {1, 1, 467178, 0, 0, 0}, /* before the collector */
+	    {3, 2, 467178, 2, 0, 0}, /* the network */
+	    {5, 1, 467182, 4, 4, 0}, /* a full queue, in which they had numbers */
+	    {1, 1, 467183, 0, 0, 1}, /* and one in which they had none */
+	    {6, 1, 467183, 0, 0, 0}, /* nothing is missing: it numbers otherwise */
+	    {1, 1, 1000000000, 0, 0, 0}, /* a lie, with what rose meanwhile */
+	    {1, 1, 467184, 0, 0, 0},
+	    {1, 1, 467186, 0, 0, 2},
+	    {1, 1, 5, 0, 0, 0}, /* a lie as well */
+	    {1, 1, 467187, 0, 0, 1},
+	};
+	struct built_flow f = flow(1000, 1000);
+	uint32_t before = 0;
+
+	for (uint32_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		const struct ease_record *r;
+
+		f.sequence += steps[i].number;
+		f.pool += RATE;
+		f.drops = steps[i].drops;
+		datagram_sequence += steps[i].datagrams - 1;
+		ck_assert_ptr_nonnull(take(&f, 1000 + i));
+		r = taken();
+		if (i > 0)
+			ck_assert_msg(r->sample.sequence == before + 1 + steps[i].left_out, "step %u", i);
+		before = r->sample.sequence;
+		ck_assert_msg(r->dropped == steps[i].dropped, "step %u: %u", i, r->dropped);
+		ck_assert_msg(r->dropped_apart == steps[i].apart, "step %u: %u", i, r->dropped_apart);
+	}
+}
+END_TEST
+
+/* What a port counts says whose word holds: the stated rate's, or the pool's. */
+START_TEST(test_counters_decide)
+{
+	/* the pool rises so much a sample, and the port counts so many frames; then samples stand for */
+	static const uint32_t cases[][3] = {{200, 100, 100}, {200, 200, 200}, {50, 100, 100}, {50, 50, 50}, {200, 0, 200}};
+	struct built_counters c = {.sequence = 0, .index = 3, .speed_bps = 1000000000, .status = 3};
+
+	for (uint32_t i = 1; i <= 600; i++) {
+		struct built_flow f = flow(i, i * cases[_i][0] + i % 7);
+		const struct ease_sample *s = take(&f, 100 * i);
+
+		ck_assert_ptr_nonnull(s);
+		if (i == 600)
+			ck_assert_uint_eq(s->mean_skip, cases[_i][2]);
+		c.in[0] += cases[_i][1];
+		c.in_octets += 500 * cases[_i][1];
+		if (i % 60 != 0 || cases[_i][1] == 0)
+			continue;
+		c.sequence++;
+		begin(100 * i, 1);
+		built_add_counters(&b, &c);
+		deliver(100 * i);
+	}
+}
+END_TEST
+
+/* A length that no frame has is that of the IP header, or the sample is refused. */
+START_TEST(test_lengths_that_cannot_be)
+{
+	static const struct {
+		uint32_t stated;
+		uint16_t packet; /* 0: no IP header */
+		uint32_t used;	 /* 0: refused */
+	} lengths[] = {
+	    {500, 1000, 500}, {1518, 40, 1518}, /* a sender may write anything in there */
+	    {4000000000, 482, 500}, {4000000000, 0, 0}, {0, 482, 500}, {0, 0, 0}, {9018, 9000, 9018}, {9000, 482, 500},
+	    {65000, 64982, 65000}, {9018, 0, 9018},
+	};
+
+	for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		uint8_t header[64] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 8, 0, 0x45};
+		struct built_flow f = flow(i + 1, (i + 1) * RATE);
+		const struct ease_sample *s;
+
+		header[12] = lengths[i].packet ? 8 : 0x88;
+		header[16] = (uint8_t)(lengths[i].packet >> 8);
+		header[17] = (uint8_t)lengths[i].packet;
+		f.header = header;
+		f.frame_octets = lengths[i].stated;
+		begin(i, 1);
+		built_add_flow(&b, &f);
+		deliver(i);
+		s = NULL;
+		for (size_t r = 0; r < result.n; r++)
+			if (result.records[r].kind == EASE_PART_SAMPLE)
+				s = &result.records[r].sample;
+		ck_assert_msg((s ? s->frame_octets : 0) == lengths[i].used, "%u: %u", i, s ? s->frame_octets : 0);
+	}
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_LENGTH), 2);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_LENGTH_MENDED), 3);
 }
 END_TEST
 
@@ -587,7 +780,7 @@ START_TEST(test_made_up_pools)
 
 		for (uint32_t n = 1; n <= 40; n++) {
 			f.sequence = n;
-			f.pool += n == 30 ? rises[i] + 1 : rises[i]; /* one that was counted */
+			f.pool += n == 30 ? rises[i] + 2 : rises[i]; /* one that was counted */
 			const struct ease_sample *s = take(&f, 1000 + n);
 			bool is_made_up = (n > 16 && n < 30);
 
@@ -685,13 +878,14 @@ START_TEST(test_counters_wrap)
 	const struct ease_snapshot *s;
 
 	c.in[0] = 0xfffffff0;
+	c.in_octets = 1ull << 41;
 	take_counters(&c, 1000);
 	c.sequence = 2;
 	c.in[0] = 0x10;
-	c.in_octets = 1ull << 41;
+	c.in_octets += 32 * 500;
 	s = take_counters(&c, 2000);
 	ck_assert_uint_eq(s->in.ucast_pkts, 0x100000010ull);
-	ck_assert_uint_eq(s->in.octets, 1ull << 41);
+	ck_assert_uint_eq(s->in.octets, (1ull << 41) + 32 * 500);
 	ck_assert_uint_eq(s->discontinuity_us, 0);
 }
 END_TEST
@@ -737,6 +931,44 @@ START_TEST(test_counters_over_an_agent_restart)
 }
 END_TEST
 
+/* Octets that wrap in 32 bits go on; what frames and time refute begins anew; and speeds that are none. */
+START_TEST(test_counters_that_cannot_be)
+{
+	struct built_counters c = counters(1);
+	const struct ease_snapshot *s;
+
+	c.in_octets = 4294967000u;
+	take_counters(&c, 1000);
+	c.sequence++;
+	c.in[0] += 10;
+	c.in_octets = 704; /* 1,000 more */
+	begin(2000, 1);
+	built_add_counters(&b, &c);
+	deliver(2000);
+	s = &result.records[0].snapshot;
+	ck_assert_uint_eq(s->in.octets, 4294968000ull);
+	ck_assert_uint_eq(s->discontinuity_us, 0);
+	ck_assert_int_eq(result.records[2].odd.kind, EASE_ODD_OCTETS_32);
+	c.sequence++;
+	c.in_octets += 1ull << 50;
+	begin(3000, 1);
+	built_add_counters(&b, &c);
+	deliver(3000);
+	ck_assert_uint_gt(s->discontinuity_us, 0);
+	ck_assert_int_eq(result.records[2].odd.kind, EASE_ODD_COUNTERS);
+	c.speed_bps = 1410065408; /* 10^10 in 32 bits */
+	begin(4000, 1);
+	built_add_counters(&b, &c);
+	deliver(4000);
+	ck_assert_uint_eq(result.records[1].state.speed_bps, 10000000000ull);
+	c.speed_bps = UINT32_MAX;
+	begin(5000, 1);
+	built_add_counters(&b, &c);
+	deliver(5000);
+	ck_assert_uint_eq(result.records[1].state.speed_bps, 0);
+}
+END_TEST
+
 START_TEST(test_unknown_counters_are_zero)
 {
 	struct built_counters c = counters(1);
@@ -776,16 +1008,16 @@ END_TEST
 
 /* A sample of one of a sender's ports, of one of its agents. */
 static bool
-come(const char *sender, uint32_t sub_agent, uint32_t if_index, uint64_t uptime_ms)
+come(const char *sender, uint32_t agent, uint32_t if_index, uint64_t uptime_ms)
 {
 	struct decode_origin origin = {.sender = sender, .received_us = START_S * 1000000ull + uptime_ms * 1000};
 	struct built_flow f = flow(17, 4000);
 
 	f.index = if_index;
-	built_begin(&b, AGENT, sub_agent, ++datagram_sequence, (uint32_t)uptime_ms, 1);
+	built_begin(&b, AGENT + agent, 0, ++datagram_sequence, (uint32_t)uptime_ms, 1);
 	built_add_flow(&b, &f);
 	sflow_input_take(in, b.octets, b.n, &origin, &result);
-	return result.n == 1;
+	return taken() != NULL;
 }
 
 enum { MOST_AGENTS = 1024, MOST_PORTS = 16384, SILENT_MS = 900000 };
@@ -839,7 +1071,8 @@ add_tests(TCase *tc)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_a_sample);
 	tcase_add_loop_test(tc, test_direction, 0, sizeof(interfaces) / sizeof(interfaces[0]));
-	tcase_add_test(tc, test_agents_are_told_apart);
+	tcase_add_loop_test(tc, test_agents_are_told_apart, 0, sizeof(devices) / sizeof(devices[0]));
+	tcase_add_test(tc, test_sub_agents_of_a_port);
 	tcase_add_test(tc, test_what_is_not_used);
 	tcase_add_loop_test(tc, test_data_sources, 0, sizeof(sources) / sizeof(sources[0]));
 	tcase_add_test(tc, test_data_sources_are_told_apart);
@@ -851,7 +1084,12 @@ add_tests(TCase *tc)
 	tcase_add_test(tc, test_uptime_wrap_is_no_restart);
 	tcase_add_test(tc, test_boot_over_a_collector_restart);
 	tcase_add_test(tc, test_source_restart);
-	tcase_add_test(tc, test_restarts_without_end);
+	tcase_add_loop_test(tc, test_numbers_that_no_line_has, 0, sizeof(numberings_of) / sizeof(numberings_of[0]));
+	tcase_add_test(tc, test_uptimes_that_cannot_be);
+	tcase_add_test(tc, test_drops_and_losses);
+	tcase_add_loop_test(tc, test_counters_decide, 0, 5);
+	tcase_add_test(tc, test_counters_that_cannot_be);
+	tcase_add_test(tc, test_lengths_that_cannot_be);
 	tcase_add_test(tc, test_measured_rate);
 	tcase_add_test(tc, test_made_up_pools);
 	tcase_add_test(tc, test_lengths_without_fcs);

@@ -1,6 +1,7 @@
 /*
  * Reports over stores filled by SQL, against figures worked out by hand.
  */
+#include "collector/record.h"
 #include "collector/window/sequence_tracker.h"
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
@@ -577,7 +578,7 @@ START_TEST(loss_knows_what_was_before_the_collector)
 	for (size_t i = 0; i < sizeof(octets); i++)
 		snprintf(hex + 2 * i, 3, "%02x", octets[i]);
 	report_store_sql(&store, "INSERT INTO account VALUES(1, 1, 1, 140, 30, 0, 0, 0, 0, 0, 0,"
-	    " %llu, %llu, x'%s', NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE, hex);
+	    " %llu, %llu, x'%s', NULL, 0)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE, hex);
 	j = report_store_json(&store, "loss", &options);
 	ck_assert_double_eq(report_json_number(j, "samples"), 30);
 	ck_assert_double_eq(report_json_number(j, "expected"), 40); /* as the minutes have it */
@@ -598,7 +599,7 @@ START_TEST(loss_says_where)
 		const char *place;
 		double count;
 	} places[] = {{"agent", 60}, {"collector", 15}, {"network", 25},
-	    {"before the collector", 0}, {"receive buffer", 5}, {"fair share", 8},
+	    {"before the collector", 0}, {"agent, by its word", 9}, {"samples refused: rate 0", 3}, {"receive buffer", 5}, {"fair share", 8},
 	    {"refused", 4}, {"slow queue", 0}, {"accounting", 0}, {"store", 11},
 	    {"collector crash", 1}};
 	struct report_options options = report_store_options();
@@ -607,9 +608,11 @@ START_TEST(loss_says_where)
 
 	report_store_sql(&store,
 	    "INSERT INTO account VALUES(1, 1, 1, 1000, 900, 7, 3, 2, 60, 4, 55,"
-	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
+	    " %llu, %llu, NULL, NULL, 0)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
 	report_store_sql(&store, "INSERT INTO account VALUES(1, 2, 1, 50, 50, 0, 0, 0, 0, 0, 0,"
-	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0 + MINUTE, REPORT_STORE_T0 + 2 * MINUTE);
+	    " %llu, %llu, NULL, NULL, 9)", REPORT_STORE_T0 + MINUTE, REPORT_STORE_T0 + 2 * MINUTE);
+	report_store_sql(&store, "INSERT INTO oddity VALUES(1, 1, %d, 3, 1, %llu), (1, 1, %d, 5, 1, %llu), (1, 1, %d, 8, 1, 2)",
+	    EASE_ODD_NO_RATE, REPORT_STORE_T0 + MINUTE, EASE_ODD_POOL, REPORT_STORE_T0 + MINUTE, EASE_ODD_NO_HEADER);
 	report_store_sql(&store, "INSERT INTO stat VALUES('input.refused', 12),"
 	    " ('input.kernel_drops', 5), ('input.over_share', 7), ('slow_path.over_share', 1),"
 	    " ('input.refused_sender', 3), ('sflow.refused_datagram', 1),"
@@ -629,7 +632,7 @@ START_TEST(loss_says_where)
 	ck_assert_double_eq(report_json_number(j, "rows.1.lost_in_collector"), 0);
 	ck_assert_double_eq(report_json_number(j, "rows.0.lost_network"), 25);
 	ck_assert(json_is_null(report_json_at(j, "rows.0.before_collector"))); /* not kept */
-	ck_assert_uint_eq(json_array_size(report_json_at(j, "places")), 11); /* no older outage */
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "places")), 13); /* no older outage */
 	ck_assert_double_eq(report_json_number(j, "rows.0.duplicates"), 7);
 	ck_assert_double_eq(report_json_number(j, "rows.0.reordered"), 3);
 	ck_assert_double_eq(report_json_number(j, "rows.0.late"), 2);
@@ -637,6 +640,7 @@ START_TEST(loss_says_where)
 	ck_assert_double_eq(report_json_number(j, "rows.0.stalled_frames"), 55);
 	ck_assert_double_eq(report_json_number(j, "rows.1.boot"), 2);
 	ck_assert_double_eq(report_json_number(j, "rows.1.lost"), 0);
+	ck_assert_double_eq(report_json_number(j, "rows.1.dropped_apart"), 9);
 	ck_assert_double_eq(json_integer_value(json_object_get(report_json_at(j, "collector"),
 	    "input.refused")), 12);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {

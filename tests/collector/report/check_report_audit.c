@@ -99,7 +99,7 @@ add(const struct port *p)
 		    p->mac ? p->mac : "0200000000ee", "0200000000ff");
 	}
 	report_store_sql(&store, "INSERT INTO account VALUES(%d, %ld, %d, %d, %d, 0, 0, 0, 0, 0, 0, %llu, %llu, NULL,"
-	    " NULL)", p->agent, p->boot, p->if_index, sequence, sequence, REPORT_STORE_T0,
+	    " NULL, 0)", p->agent, p->boot, p->if_index, sequence, sequence, REPORT_STORE_T0,
 	    REPORT_STORE_T0 + MINUTES * MINUTE);
 	report_store_sql_text(&store, "COMMIT");
 }

@@ -116,7 +116,7 @@ END_TEST
 
 /* A sample of a bridge's port, with the bridge's numbers. */
 static void
-send_of_bridge(struct accounting_rig *f, uint32_t if_index, uint32_t number, uint64_t time_us, uint64_t drops)
+send_of_bridge(struct accounting_rig *f, uint32_t if_index, uint32_t number, uint64_t time_us, uint32_t dropped)
 {
 	uint8_t header[BOOKS_HEADER];
 	struct ease_record r;
@@ -129,7 +129,7 @@ send_of_bridge(struct accounting_rig *f, uint32_t if_index, uint32_t number, uin
 	r.sample.direction = EASE_IN;
 	r.sample.time_us = time_us;
 	r.sample.pool_pkts = EASE_COUNT_UNKNOWN;
-	r.sample.drops = drops;
+	r.dropped = dropped;
 	accounting_add_records(f->accounting, f->batch, &r, 1);
 }
 
@@ -143,7 +143,7 @@ START_TEST(ports_of_a_bridge_share_its_numbers)
 	rig_open(&f);
 	for (uint32_t i = 1; i <= 600; i++)
 		if (i % 10 != 4 && i != 301) /* 4, 14, … are lost, at port 6; 301 is late */
-			send_of_bridge(&f, 5 + i % 2 + (i % 10 == 5), i, NOON_US + i * STEP_US, i / 10);
+			send_of_bridge(&f, 5 + i % 2 + (i % 10 == 5), i, NOON_US + i * STEP_US, i % 10 == 5);
 	send_of_bridge(&f, 5, 301, NOON_US + 301 * STEP_US, 0); /* it was missed at another port, in another minute */
 	send_of_bridge(&f, 5, 301, NOON_US + 301 * STEP_US, 0);
 	rig_flush(&f);

@@ -376,7 +376,7 @@ START_TEST(metrics_are_as_prometheus_reads_them)
 	report_store_sql(&store, "INSERT INTO counter VALUES(1, 1, %llu, 1, 0, 123456789012, 5,"
 	    " " NOT_COUNTED ", 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", REPORT_STORE_T0);
 	report_store_sql(&store, "INSERT INTO account VALUES(1, 1, 1, 1000, 900, 7, 3, 2, 60, 4, 55,"
-	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
+	    " %llu, %llu, NULL, NULL, 0)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
 	start();
 	answer = get("/metrics", LOCAL);
 	ck_assert_int_eq(answer.status, 200);

@@ -1,0 +1,583 @@
+#include "collector/input/sflow_plausible.h"
+
+#include "common/frame.h"
+
+#include <math.h>
+
+#define BIT(kind) (1u << (kind))
+
+/* ---- how many frames a sample stands for ---- */
+
+enum {
+	/* The rate is measured in blocks of so many steps: as skips are drawn, two blocks differ by a factor of
+	 * BLOCK_ALIKE, and one step has BLOCK_LEAP times what the others have, about once in a million. */
+	BLOCK_STEPS = 32,
+	BLOCK_ALIKE = 3,
+	BLOCK_LEAP = 20,
+	/* A measured rate replaces the stated one after so many numbers, if it differs by so many standard errors (for
+	 * geometric skips: 1/sqrt(n)) and at least one part in so many; after one block if it is so many times that. */
+	MEASURE_NUMBERS = 256,
+	MEASURE_ERRORS = 5,
+	MEASURE_LEAST = 50,
+	MEASURE_GROSS = 4,
+	MEASURE_FORGET = 65536, /* after so many numbers earlier ones count half */
+	GUESS_NUMBERS = 8, /* where no rate is stated */
+	/* A pool that rose so often in a row by a multiple of the rate is computed from it; by chance that comes once in
+	 * rate^16. */
+	MADE_UP_RISES = 16,
+	SHARED_STEPS = 16,
+	/* One leap is a pool that began anew; three within some samples are no count. */
+	LEAP = 16,
+	LEAPS_REAL = 3 * LEAP,
+};
+
+static uint8_t
+more_of(uint8_t level, unsigned more)
+{
+	return level + more < UINT8_MAX ? (uint8_t)(level + more) : UINT8_MAX;
+}
+
+static double
+ratio(double a, double b)
+{
+	return a > b ? a / b : b / a;
+}
+
+static bool
+are_alike(uint64_t pkts, uint64_t numbers, uint64_t other_pkts, uint64_t other_numbers)
+{
+	if (pkts == 0 || other_pkts == 0)
+		return pkts == other_pkts;
+	return ratio((double)pkts / (double)numbers, (double)other_pkts / (double)other_numbers) < BLOCK_ALIKE;
+}
+
+static bool
+has_leap(const struct rate_block *b)
+{
+	uint64_t rest = b->pkts - b->most_pkts;
+	uint32_t rest_numbers = b->numbers - b->most_numbers;
+
+	return (double)b->most_pkts * rest_numbers > (double)BLOCK_LEAP * (double)rest * b->most_numbers;
+}
+
+/* A block that disagrees with those before may be by chance or a lie; two that agree with each other are a new rate. */
+static void
+take_block(struct rate_check *c, const struct rate_block *b)
+{
+	if (c->numbers == 0 || are_alike(b->pkts, b->numbers, c->pkts, c->numbers)) {
+		c->pkts += b->pkts;
+		c->numbers += b->numbers;
+	} else if (c->odd.steps > 0 && are_alike(b->pkts, b->numbers, c->odd.pkts, c->odd.numbers)) {
+		c->pkts = c->odd.pkts + b->pkts;
+		c->numbers = c->odd.numbers + b->numbers;
+	} else {
+		c->odd = *b;
+		return;
+	}
+	c->odd.steps = 0;
+	if (c->numbers >= MEASURE_FORGET) {
+		c->pkts /= 2;
+		c->numbers /= 2;
+	}
+}
+
+static uint32_t
+measure(struct rate_check *c, uint32_t numbers, uint32_t pkts)
+{
+	struct rate_block *b = &c->open;
+	uint32_t odd = 0;
+
+	b->pkts += pkts;
+	b->numbers += numbers;
+	if ((double)pkts * b->most_numbers >= (double)b->most_pkts * numbers) {
+		b->most_pkts = pkts;
+		b->most_numbers = numbers;
+	}
+	if (++b->steps < BLOCK_STEPS)
+		return 0;
+	if (has_leap(b)) {
+		c->leaps = more_of(c->leaps, LEAP);
+		odd = BIT(EASE_ODD_POOL);
+	} else {
+		take_block(c, b);
+	}
+	*b = (struct rate_block){.steps = 0};
+	return odd;
+}
+
+static void
+measure_anew(struct rate_check *c)
+{
+	c->open = c->odd = (struct rate_block){.steps = 0};
+	c->pkts = c->numbers = c->counted_pkts = c->counted_numbers = 0;
+	c->is_denied = false;
+}
+
+/* A rate that was stated before is believed, so that two may take turns. A new one is if the frames that passed since
+ * the sample before are better explained by it (skips are drawn, so they are exponential); else the old one holds for
+ * this sample, which is right, too, for the first one after a change: its skip was drawn at the old rate. */
+static uint32_t
+note_rate(struct rate_check *c, uint32_t rate, uint32_t numbers, uint32_t pkts)
+{
+	uint32_t before = c->stated;
+	double gain;
+
+	if (rate == before && rate != 0)
+		return 0;
+	if (rate == 0 || rate > EASE_MEAN_SKIP_MAX)
+		return BIT(EASE_ODD_RATE);
+	if (before == 0 || rate == c->other) {
+		c->stated = rate;
+		c->other = before;
+		measure_anew(c);
+		return 0;
+	}
+	gain = numbers * log((double)before / rate) + pkts * (1.0 / before - 1.0 / rate);
+	c->other = rate;
+	if (gain <= 0)
+		return pkts > 0 ? BIT(EASE_ODD_RATE) : 0;
+	c->other = before;
+	c->stated = rate;
+	measure_anew(c);
+	return 0;
+}
+
+/* Returns the line that the sample goes on from; NULL: none. Of several it is the one whose number is below by least, as
+ * the least rise of a pool would favour small ones. */
+static struct rate_line *
+line_of(struct rate_check *c, const struct sflow_flow *f)
+{
+	struct rate_line *best = NULL;
+
+	if (!c->is_split)
+		return c->n_samples > 0 && (int32_t)(f->pool_pkts - c->lines->pool) >= 0 ? c->lines : NULL;
+	for (int i = 0; i < RATE_LINES; i++) {
+		struct rate_line *l = &c->lines[i];
+
+		if (l->used > 0 && (int32_t)(f->sequence - l->number) > 0 && (int32_t)(f->pool_pkts - l->pool) >= 0 &&
+		    (!best || f->sequence - l->number < f->sequence - best->number))
+			best = l;
+	}
+	return best;
+}
+
+static struct rate_line *
+oldest_line(struct rate_check *c)
+{
+	struct rate_line *oldest = c->lines;
+
+	for (int i = 1; i < RATE_LINES; i++)
+		if (c->lines[i].used < oldest->used)
+			oldest = &c->lines[i];
+	return oldest;
+}
+
+static uint32_t
+note_pool(struct rate_check *c, const struct sflow_flow *f, uint32_t numbers, uint32_t pkts)
+{
+	if (c->leaps > 0)
+		c->leaps--;
+	c->made_up = f->rate > 1 && (pkts % f->rate == 0 || pkts == numbers) ? c->made_up + 1 : 0;
+	return measure(c, numbers, pkts);
+}
+
+/* The pool goes on from none. One that does so all the time may be of several samplers. */
+static void
+note_leap(struct rate_check *c)
+{
+	c->leaps = more_of(c->leaps, LEAP);
+	c->open = (struct rate_block){.steps = 0};
+	if (c->leaps < LEAPS_REAL || c->is_split)
+		return;
+	c->is_split = true;
+	c->leaps = 0;
+	measure_anew(c);
+}
+
+uint32_t
+rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uint32_t numbers, uint32_t *rise)
+{
+	struct rate_line *l = line_of(c, f);
+	uint32_t odd, of_line = l && c->is_split ? f->sequence - l->number : numbers;
+	bool is_first = c->n_samples++ == 0;
+
+	*rise = l ? f->pool_pkts - l->pool : 0;
+	odd = note_rate(c, f->rate, of_line, *rise);
+	if (l) {
+		odd |= note_pool(c, f, of_line, *rise);
+	} else if (!is_first) {
+		odd |= BIT(EASE_ODD_POOL);
+		note_leap(c);
+	}
+	if (!l)
+		l = c->is_split ? oldest_line(c) : c->lines;
+	*l = (struct rate_line){f->sequence, f->pool_pkts, c->n_samples};
+	c->line = (uint8_t)(l - c->lines);
+	c->numbers_since += numbers;
+	return odd;
+}
+
+void
+rate_check_shared(struct rate_check *c, bool together)
+{
+	/* Pools that rise as one do so by chance where ports are alike; then the rate is as stated. */
+	bool is_more = c->numbers >= MEASURE_NUMBERS / 4 && c->stated > 0 &&
+	    (double)c->pkts > 1.3 * (double)c->numbers * c->stated;
+
+	if (!together)
+		c->is_shared = false;
+	else if (is_more)
+		c->is_shared = true;
+}
+
+bool
+rate_check_pool_is_real(const struct rate_check *c)
+{
+	return c->made_up < MADE_UP_RISES && c->leaps < LEAPS_REAL && !c->is_shared && !c->is_denied;
+}
+
+static double
+measured_rate(const struct rate_check *c, uint32_t least)
+{
+	return c->numbers >= least && c->pkts > 0 && rate_check_pool_is_real(c) ? (double)c->pkts / (double)c->numbers : 0;
+}
+
+static bool
+differs_clearly(const struct rate_check *c, double measured)
+{
+	double off = measured / c->stated;
+
+	if (c->is_split)
+		return true;
+	if (off >= MEASURE_GROSS || off <= 1.0 / MEASURE_GROSS)
+		return true;
+	return c->numbers >= MEASURE_NUMBERS && fabs(off - 1) >= 1.0 / MEASURE_LEAST &&
+	    (off - 1) * (off - 1) * (double)c->numbers >= MEASURE_ERRORS * MEASURE_ERRORS;
+}
+
+static uint32_t
+whole_rate(double rate)
+{
+	return rate < 1 ? 1 : rate > EASE_MEAN_SKIP_MAX ? EASE_MEAN_SKIP_MAX : (uint32_t)(rate + 0.5);
+}
+
+/* Where no rate is stated: what the port counted, what the pool rose by, or pool and number since the agent began. */
+static uint32_t
+guessed_rate(const struct rate_check *c)
+{
+	uint64_t pkts = c->pkts + c->open.pkts, numbers = c->numbers + c->open.numbers;
+	const struct rate_line *l = &c->lines[c->line];
+	double measured = measured_rate(c, BLOCK_STEPS);
+
+	if (c->counted_numbers >= BLOCK_STEPS && c->counted_pkts > 0)
+		return whole_rate((double)c->counted_pkts / (double)c->counted_numbers);
+	if (measured > 0)
+		return whole_rate(measured);
+	if (!rate_check_pool_is_real(c))
+		return 0;
+	if (l->number >= GUESS_NUMBERS && l->pool > l->number && l->pool / l->number <= EASE_MEAN_SKIP_MAX &&
+	    (numbers < GUESS_NUMBERS || are_alike(l->pool, l->number, pkts, numbers)))
+		return l->pool / l->number;
+	return numbers >= GUESS_NUMBERS && pkts > 0 ? whole_rate((double)pkts / (double)numbers) : 0;
+}
+
+uint32_t
+rate_check_weight(const struct rate_check *c, bool *differs)
+{
+	double measured;
+
+	*differs = c->stated == 0;
+	if (c->stated == 0)
+		return guessed_rate(c);
+	measured = measured_rate(c, BLOCK_STEPS);
+	*differs = measured > 0 && differs_clearly(c, measured);
+	return *differs ? whole_rate(measured) : c->stated;
+}
+
+uint32_t
+rate_check_counted(struct rate_check *c, uint64_t pkts)
+{
+	uint64_t numbers = c->numbers_since;
+	bool was_denied = c->is_denied;
+	double counted, measured;
+
+	c->numbers_since = 0;
+	if (pkts == 0 || numbers == 0)
+		return 0;
+	c->counted_pkts += pkts;
+	c->counted_numbers += numbers;
+	if (c->counted_numbers >= MEASURE_FORGET) {
+		c->counted_pkts /= 2;
+		c->counted_numbers /= 2;
+	}
+	c->is_denied = false;
+	measured = measured_rate(c, BLOCK_STEPS);
+	if (c->counted_numbers < BLOCK_STEPS || measured <= 0 || c->stated == 0) {
+		c->is_denied = was_denied;
+		return 0;
+	}
+	counted = (double)c->counted_pkts / (double)c->counted_numbers;
+	c->is_denied = differs_clearly(c, measured) && ratio(c->stated, counted) < ratio(measured, counted);
+	return c->is_denied ? BIT(EASE_ODD_POOL_DENIED) : 0;
+}
+
+/* ---- numbers of samples, and drops ---- */
+
+enum {
+	ODD_NUMBER = 8,
+	ODD_LINE = 4 * ODD_NUMBER, /* from here on numbers do not tell of losses */
+	MOST_LEAST = 8, /* samples that a datagram may hold, if none was larger yet */
+	DROPS_SMALL = 64, /* a larger rise needs the next sample to confirm it */
+};
+
+/* The rise of the agent's drops that is believed; *shared knows the newest of all of its sources. */
+static uint32_t
+drops_told(struct number_line *l, uint32_t drops, struct drops_shared *shared, uint32_t *odd)
+{
+	uint32_t rise = drops - l->drops, of_all = drops - shared->newest, told;
+
+	if (!l->has_drops) {
+		l->has_drops = true;
+		l->drops = drops;
+		rise = 0;
+	} else if (rise > INT32_MAX) { /* back: a lie of the sample before, of this one, or a new beginning */
+		*odd |= BIT(EASE_ODD_DROPS);
+		if (l->drops_pending > 0 || l->drops_back)
+			l->drops = drops;
+		l->drops_back = l->drops_pending == 0 && !l->drops_back;
+		l->drops_pending = 0;
+		return 0;
+	}
+	shared->is_apart |= of_all > INT32_MAX;
+	if (of_all <= INT32_MAX)
+		shared->newest = drops;
+	if (!shared->is_apart && of_all < rise)
+		rise = of_all;
+	l->drops_back = false;
+	l->drops = drops;
+	told = l->drops_pending;
+	l->drops_pending = rise > DROPS_SMALL ? rise : 0;
+	return told + (rise > DROPS_SMALL ? 0 : rise);
+}
+
+/* Of the numbers that a step leaves out, those that can be lost: in datagrams that are missing, or dropped. */
+static uint32_t
+lost_of(struct number_line *l, uint32_t gap, const struct number_context *c, struct number_step *step)
+{
+	uint64_t missing = c->missing - l->missing;
+	uint64_t most = missing * (c->most > MOST_LEAST ? c->most : MOST_LEAST);
+	uint32_t left, of_told;
+
+	if (gap <= most)
+		return gap;
+	left = gap - (uint32_t)most;
+	if (left > step->dropped_apart + (uint64_t)l->drops_pending) {
+		step->odd |= BIT(EASE_ODD_NUMBERS);
+		return missing < gap ? (uint32_t)missing : gap;
+	}
+	of_told = left < step->dropped_apart ? left : step->dropped_apart;
+	step->dropped = left;
+	step->dropped_apart -= of_told;
+	l->drops_pending -= left - of_told;
+	return gap;
+}
+
+static void
+take_newer(struct number_line *l, uint32_t sequence, const struct number_context *c, struct number_step *step)
+{
+	int32_t ahead = (int32_t)(sequence - l->sequence);
+	bool is_line = l->odd < ODD_LINE;
+
+	step->advance = 1;
+	if (ahead <= 0)
+		step->odd |= BIT(EASE_ODD_NUMBERS);
+	else if (ahead > 1 && is_line)
+		step->advance += lost_of(l, (uint32_t)ahead - 1, c, step);
+	else if (ahead > 1)
+		step->odd |= BIT(EASE_ODD_NUMBERS);
+	if (step->odd & BIT(EASE_ODD_NUMBERS))
+		l->odd = more_of(l->odd, ODD_NUMBER);
+	else if (l->odd > 0)
+		l->odd--;
+	if (is_line && l->odd >= ODD_LINE && l->known > 0 && (int32_t)(l->known - l->own) > 0)
+		l->own = l->known; /* so that nothing of ours comes again */
+}
+
+struct number_step
+number_line_take(struct number_line *l, const struct sflow_flow *f, const struct number_context *c,
+    struct drops_shared *shared, bool is_used)
+{
+	struct number_step step = {.odd = 0};
+	int32_t ahead = (int32_t)(f->sequence - l->sequence);
+
+	if (!c->newer && ahead <= 0 && l->odd < ODD_LINE) { /* overtaken, or twice */
+		step.number = l->own + (uint32_t)ahead;
+		return step;
+	}
+	if (!c->newer && c->again) {
+		step.is_again = true;
+		return step;
+	}
+	step.dropped_apart = drops_told(l, f->drops, shared, &step.odd);
+	take_newer(l, f->sequence, c, &step);
+	l->sequence = f->sequence;
+	l->missing = c->missing;
+	l->own += step.advance - !is_used;
+	step.number = l->own;
+	return step;
+}
+
+void
+number_line_begin(struct number_line *l, const struct sflow_flow *f, uint32_t after, const struct number_context *c,
+    struct drops_shared *shared, bool is_used)
+{
+	uint32_t odd = 0;
+
+	l->started = true;
+	l->sequence = f->sequence;
+	l->own = (after > 0 ? after + 1 : f->sequence) - !is_used;
+	l->missing = c->missing;
+	l->odd = 0;
+	l->has_drops = l->drops_back = false;
+	l->drops_pending = 0;
+	drops_told(l, f->drops, shared, &odd);
+}
+
+/* ---- time ---- */
+
+enum {
+	OVERTAKEN_MS = 2000, /* a datagram that was overtaken is at most so much older */
+	UPTIME_SLACK_MS = 60000,
+};
+
+enum uptime_verdict
+uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us)
+{
+	int32_t rise_ms = (int32_t)(now_ms - before_ms);
+	uint64_t elapsed_ms = elapsed_us / 1000;
+
+	if (rise_ms >= -OVERTAKEN_MS)
+		return rise_ms > (int64_t)(elapsed_ms + elapsed_ms / 8 + UPTIME_SLACK_MS) ? UPTIME_REFUTED : UPTIME_GOES_ON;
+	/* it has begun since, or has not begun anew */
+	return now_ms <= elapsed_ms + elapsed_ms / 8 + OVERTAKEN_MS ? UPTIME_RESTARTED : UPTIME_REFUTED;
+}
+
+/* ---- counters ---- */
+
+#define SPEED_MOST_BPS 3200000000000ull /* of an interface, or an aggregate of some. *assumed* */
+#define TWO_TO_32      (1ull << 32)
+
+enum {
+	SPEED_UNIT = 1000, /* all speeds are multiples of this, and what was cut to 32 bits of this: */
+	SPEED_CUT_UNIT = 1000000000,
+	FRAME_LEAST = 42, /* octets of a frame that is not padded yet, without FCS */
+	FRAME_MOST = 65600, /* of one that a host hands to its network card in one piece */
+};
+
+uint64_t
+speed_judge(uint64_t stated_bps, bool *odd)
+{
+	*odd = false;
+	if (stated_bps == SFLOW_UNKNOWN64 || stated_bps == 0)
+		return 0;
+	if (stated_bps > SPEED_MOST_BPS || stated_bps == UINT32_MAX) { /* the latter: ifHighSpeed has it (RFC 2863) */
+		*odd = true;
+		return 0;
+	}
+	if (stated_bps > UINT32_MAX || stated_bps % SPEED_UNIT == 0)
+		return stated_bps;
+	for (uint64_t bps = stated_bps + TWO_TO_32; bps <= SPEED_MOST_BPS; bps += TWO_TO_32)
+		if (bps % SPEED_CUT_UNIT == 0) {
+			*odd = true;
+			return bps;
+		}
+	return stated_bps;
+}
+
+static bool
+are_octets_of(uint64_t octets, uint64_t pkts, uint64_t least)
+{
+	return octets >= pkts * least && octets <= pkts * FRAME_MOST;
+}
+
+enum octets_verdict
+octets_judge(uint64_t before, uint64_t now, uint64_t pkts, uint64_t expected, bool is_32, uint64_t elapsed_us,
+    uint64_t *rise)
+{
+	uint64_t most = SPEED_MOST_BPS / 8 * (elapsed_us / 1000000 + 10); /* counters may be read late */
+	bool fits_32 = before < TWO_TO_32 && now < TWO_TO_32;
+
+	*rise = now - before;
+	if (now < before) {
+		*rise = now + TWO_TO_32 - before;
+		if (!fits_32 || pkts == UINT64_MAX || !are_octets_of(*rise, pkts, FRAME_LEAST))
+			return OCTETS_BEGIN_ANEW;
+		is_32 = true;
+	} else if (*rise > most || (pkts != UINT64_MAX && *rise > (pkts + 1) * FRAME_MOST)) {
+		return OCTETS_REFUTED;
+	}
+	if (!is_32 || !fits_32)
+		return OCTETS_GO_ON;
+	while (expected > *rise + TWO_TO_32 / 2) /* it wrapped more than once */
+		*rise += TWO_TO_32;
+	return OCTETS_WRAPPED;
+}
+
+/* ---- a frame's length ---- */
+
+enum {
+	ADDRESSES = 2 * FRAME_MAC_LEN,
+	TAG = 4,
+	TAGS_MOST = 3,
+	IP4_HEADER = 20,
+	IP6_HEADER = 40,
+	LENGTH_JUMBO = 1600, /* up to here a frame may have anything behind its packet */
+	LENGTH_TRAILER = 256, /* octets behind a packet: padding, tags that were stripped, a FCS */
+};
+
+/* Returns where a frame's packet begins; 0: it has no IP, or that is not kept. */
+static uint32_t
+packet_at(const uint8_t *header, uint32_t kept_octets)
+{
+	uint32_t at = ADDRESSES;
+
+	for (int tags = 0; at + 2 <= kept_octets; tags++, at += TAG) {
+		uint16_t type = (uint16_t)(header[at] << 8 | header[at + 1]);
+
+		if (type == 0x0800 || type == 0x86dd)
+			return at + 2;
+		if ((type != 0x8100 && type != 0x88a8 && type != 0x9100) || tags == TAGS_MOST)
+			break;
+	}
+	return 0;
+}
+
+/* Octets of the packet, as its header says; 0: it does not. */
+static uint32_t
+packet_octets(const uint8_t *header, uint32_t kept_octets)
+{
+	uint32_t octets = 0;
+
+	if (kept_octets >= IP4_HEADER && header[0] >> 4 == 4)
+		octets = (uint32_t)(header[2] << 8 | header[3]);
+	else if (kept_octets >= IP6_HEADER && header[0] >> 4 == 6 && (header[4] | header[5]) != 0)
+		octets = (uint32_t)(header[4] << 8 | header[5]) + IP6_HEADER;
+	return octets >= IP4_HEADER ? octets : 0;
+}
+
+uint32_t
+frame_length_judge(uint32_t stated_octets, bool is_packet, const uint8_t *header, uint32_t kept_octets)
+{
+	uint32_t at, own;
+
+	if (stated_octets > 0 && stated_octets <= LENGTH_JUMBO)
+		return stated_octets;
+	at = is_packet ? 0 : packet_at(header, kept_octets);
+	own = (is_packet || at > 0) && kept_octets > at ? packet_octets(header + at, kept_octets - at) : 0;
+	if (own > 0)
+		own = frame_wire_octets(own + (is_packet ? ADDRESSES + 2 : at));
+	/* A sender chooses what its IP header says, so that is believed only where the stated length is the lie. */
+	if (own > 0 && (stated_octets == 0 || stated_octets > own + LENGTH_TRAILER))
+		return own;
+	return stated_octets <= FRAME_MOST ? stated_octets : 0;
+}

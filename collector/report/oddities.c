@@ -1,0 +1,160 @@
+#include "collector/report/oddities.h"
+
+#include "collector/record.h"
+#include "collector/report/result.h"
+
+#include <errno.h>
+
+/* What was found, and what is done about it. */
+static const struct {
+	const char *what, *done, *refusal;
+} words[EASE_N_ODDITIES] = {
+	[EASE_ODD_RATE] = {"a rate of 0, beyond 2^23, or that the pool refutes", "another stated or measured one is used", NULL},
+	[EASE_ODD_POOL] = {"a pool that goes back or leaps", "it is measured anew, or not used", NULL},
+	[EASE_ODD_POOL_DENIED] = {"a pool that the port's counters refute", "the stated rate is used", NULL},
+	[EASE_ODD_POOL_SHARED] = {"one pool for several ports", "the stated rate is used", NULL},
+	[EASE_ODD_NUMBERS] = {"sample numbers that go back, repeat or leap", "all count; missing datagrams tell what is lost", NULL},
+	[EASE_ODD_DROPS] = {"drops that go back or leap", "not counted", NULL},
+	[EASE_ODD_UPTIME] = {"an uptime that cannot be", "not taken for a restart", NULL},
+	[EASE_ODD_DATAGRAMS] = {"datagram numbers that go back", "all count; what is lost is not known", NULL},
+	[EASE_ODD_LENGTH] = {"a frame length that no frame has", "the IP header's own is used", NULL},
+	[EASE_ODD_HEADER] = {"a header protocol that is not read", "the length counts, without addresses", NULL},
+	[EASE_ODD_RECORD] = {"a record shorter than its format", "it is left out, the others count", NULL},
+	[EASE_ODD_SUB_AGENTS] = {"a port that several sub-agents sample", "it is one port, with one's counters", NULL},
+	[EASE_ODD_COUNTERS_TWICE] = {"counters of a port from two sources", "those that came first count", NULL},
+	[EASE_ODD_COUNTERS] = {"octets that frames or time refute", "they are counted from there anew", NULL},
+	[EASE_ODD_OCTETS_32] = {"octets that wrap at 32 bits", "they are extended", NULL},
+	[EASE_ODD_SPEED] = {"a speed that no interface has", "it is mended, or not known", NULL},
+	[EASE_ODD_NO_RATE] = {"samples of rate 0, and nothing else tells it", "refused: set a sampling rate", "samples refused: rate 0"},
+	[EASE_ODD_NO_LENGTH] = {"samples of a length that no frame has", "refused", "samples refused: frame length"},
+	[EASE_ODD_NO_HEADER] = {"samples without a readable header", "refused: send sampled headers", "samples refused: no header"},
+};
+
+const char *
+oddities_refusal(int kind)
+{
+	return words[kind].refusal;
+}
+
+static bool
+is_known(int64_t kind)
+{
+	return kind > 0 && kind < EASE_N_ODDITIES;
+}
+
+#define REFUSALS "kind >= ?1 AND last_us >= :from"
+
+static sqlite3_stmt *
+prepare_refusals(struct query *query, const char *sql)
+{
+	sqlite3_stmt *stmt = query_prepare(query, sql);
+
+	if (stmt)
+		sqlite3_bind_int(stmt, 1, EASE_ODD_NO_RATE);
+	return stmt;
+}
+
+int
+oddities_read_refusals(struct query *query)
+{
+	sqlite3_stmt *stmt;
+	int more = 0;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		query->ports[i].refused = 0;
+	if (query->mirror)
+		return 0;
+	stmt = prepare_refusals(query, "SELECT agent, if_index, kind, n FROM oddity WHERE " REFUSALS " ORDER BY n");
+	if (!stmt)
+		return -EIO;
+	while ((more = query_step(query, stmt)) == 1) {
+		struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+		    (uint32_t)sqlite3_column_int64(stmt, 1));
+
+		if (!port || !is_known(sqlite3_column_int64(stmt, 2)))
+			continue;
+		port->refused += query_u64(stmt, 3);
+		port->refused_kind = (uint8_t)sqlite3_column_int(stmt, 2);
+	}
+	sqlite3_finalize(stmt);
+	return more < 0 ? more : 0;
+}
+
+int
+oddities_each_refusal(struct query *query, int (*each)(void *arg, const char *text, double n), void *arg)
+{
+	sqlite3_stmt *stmt;
+	int more = 0;
+
+	if (query->mirror)
+		return 0;
+	stmt = prepare_refusals(query, "SELECT kind, sum(n) FROM oddity WHERE " REFUSALS " GROUP BY kind ORDER BY kind");
+	if (!stmt)
+		return -EIO;
+	while ((more = query_step(query, stmt)) == 1)
+		if (is_known(sqlite3_column_int64(stmt, 0))) {
+			more = each(arg, words[sqlite3_column_int(stmt, 0)].refusal, sqlite3_column_double(stmt, 1));
+			if (more < 0)
+				break;
+		}
+	sqlite3_finalize(stmt);
+	return more < 0 ? more : 0;
+}
+
+enum { ODD_SITE, ODD_AGENT, ODD_WHAT, ODD_COUNT, ODD_PORTS, ODD_PORT, ODD_DONE, ODD_NEWEST, ODD_COLUMNS };
+
+static const struct report_column odd_columns[ODD_COLUMNS] = {
+	[ODD_SITE] = {"site", "SITE", REPORT_TEXT},
+	[ODD_AGENT] = {"agent", "AGENT", REPORT_TEXT},
+	[ODD_WHAT] = {"oddity", "WHAT IT STATES", REPORT_TEXT},
+	[ODD_COUNT] = {"count", "COUNT", REPORT_COUNT},
+	[ODD_PORTS] = {"ports", "PORTS", REPORT_COUNT},
+	[ODD_PORT] = {"most_at_port", "MOST AT", REPORT_TEXT},
+	[ODD_DONE] = {"done", "WHAT IS DONE", REPORT_TEXT},
+	[ODD_NEWEST] = {"newest", "NEWEST", REPORT_TIME},
+};
+
+static int
+add_row(const struct query *query, struct report_result *table, sqlite3_stmt *stmt)
+{
+	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
+	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint32_t)sqlite3_column_int64(stmt, 5));
+	int64_t kind = sqlite3_column_int64(stmt, 1);
+	struct report_value *row;
+
+	if (!agent || !agent->chosen || !is_known(kind))
+		return 0;
+	row = result_add_row(table);
+	if (!row)
+		return -ENOMEM;
+	row[ODD_SITE] = cell_site(agent->site);
+	row[ODD_AGENT] = cell_text(agent->name);
+	row[ODD_WHAT] = cell_text(words[kind].what);
+	row[ODD_COUNT] = cell_number(sqlite3_column_double(stmt, 2));
+	if (sqlite3_column_int64(stmt, 3) > 0)
+		row[ODD_PORTS] = cell_number(sqlite3_column_double(stmt, 3));
+	row[ODD_PORT] = cell_text(port ? port->name : "-");
+	row[ODD_DONE] = cell_text(words[kind].done);
+	row[ODD_NEWEST] = cell_time(query_u64(stmt, 4));
+	return 0;
+}
+
+int
+oddities_add_table(struct query *query, struct report_result *result)
+{
+	int err = result_add_below(result, "oddities", odd_columns, ODD_COLUMNS);
+	sqlite3_stmt *stmt;
+
+	if (err || query->mirror)
+		return err;
+	stmt = query_prepare(query,
+	    "SELECT agent, kind, sum(n), sum(if_index > 0), max(last_us), (SELECT if_index FROM oddity o WHERE o.agent ="
+	    " oddity.agent AND o.kind = oddity.kind ORDER BY n DESC LIMIT 1) FROM oddity WHERE last_us >= :from"
+	    " GROUP BY agent, kind ORDER BY agent, 3 DESC");
+	err = stmt ? 0 : -EIO;
+	while (err == 0 && (err = query_step(query, stmt)) == 1)
+		err = add_row(query, result->below, stmt);
+	sqlite3_finalize(stmt);
+	return err;
+}
