@@ -172,6 +172,15 @@ vxlan_imported() {
 	    --store "sqlite:$rig/vxlan.db" | jq -c '[.rows[].src]')" '["10.0.0.1","10.0.0.2"]'
 }
 
+# Numbers, pools and counts of packets of 32 bits that wrap in the middle.
+wrapped_imported() {
+	rig_new
+	printf 'sflow_listen = {"127.0.0.1:1"}\nsenders = {"192.0.2.0/24"}\n' >>"$rig/collector.conf"
+	NUMBER=4294966696 short_capture 'numbers that wrap' 180 '192.0.2.10 0 179.9 0+'
+	expect 'numbers that wrap: the sampler is sound, and nothing is lost' "$("$build/collector/easetop" audit --last all \
+	    --format json --store "sqlite:$rig/short.db" | jq -c '.rows[0] | [.verdict, .lost_percent]')" '["sound",0]'
+}
+
 # Other versions and protocols by their names, and fragments; here over IPv6, whose header of fragments is another.
 foreign_imported() {
 	local out
@@ -314,6 +323,7 @@ interrupted INT
 interrupted KILL
 wrong_files
 short_captures
+wrapped_imported
 foreign_imported
 vxlan_imported
 sflow_imported

@@ -13,7 +13,8 @@ my @sent; # [time, sender, datagram]
 srand 7;
 for (@agents) {
 	my ($address, $from, $until, $times) = split;
-	my ($first, $next, $pool, $octets, $n, $number) = (int($from * 1000), 0, 0, 0, 0, 0);
+	# with NUMBER=N in the environment samples are numbered from behind it, and their pool begins at 100 N
+	my ($first, $n, $pool, $octets, $number) = (int($from * 1000), $ENV{NUMBER} // 0, 100 * ($ENV{NUMBER} // 0), 0, 0);
 	my @due = map { /(.*)\+$/ ? map { $1 + 30 * $_ } 0 .. int(($until - $1) / 30) : $_ } split /,/, $times // "";
 	my $send = sub {
 		my ($at, $type, $body) = @_;
@@ -22,7 +23,7 @@ for (@agents) {
 	};
 	for (my $ms = $first; $ms <= $until * 1000; $ms++) {
 		while (@due && $due[0] * 1000 <= $ms) {
-			my $generic = pack("NNQ>NN Q>NNNNNN Q>NNNNN N", 7, 6, 1e9, 1, 3, $octets, $pool, 0, 0, 0, 0, 0,
+			my $generic = pack("NNQ>NN Q>NNNNNN Q>NNNNN N", 7, 6, 1e9, 1, 3, $octets, $pool & 0xffffffff, 0, 0, 0, 0, 0,
 			    0, 0, 0, 0, 0, 0, 0);
 			$send->($ms / 1000, 2, pack("NNN NN", 1, 7, 1, 1, length $generic) . $generic);
 			shift @due;
@@ -39,7 +40,7 @@ for (@agents) {
 		    1, 0, 64, 17, 0, 10, 1, 1, 1, 10, 1, 1, 2, 50000, $ENV{VXLAN}, 16 + length $header, 0, 8 << 24, 5 << 8) . $header
 		    if $ENV{VXLAN};
 		my $raw = pack("NNNN", 1, $length, 4, length $header) . $header . "\0" x (-length($header) % 4);
-		$send->($ms / 1000, 1, pack("NNNNNNNN NN", ++$n, 7, 100, $pool, 0, 7, 8, 1, 1, length $raw) . $raw);
+		$send->($ms / 1000, 1, pack("NNNNNNNN NN", ++$n & 0xffffffff, 7, 100, $pool & 0xffffffff, 0, 7, 8, 1, 1, length $raw) . $raw);
 	}
 }
 open(my $out, ">", $file) or die;
