@@ -420,7 +420,7 @@ print_uncounted(FILE *out, const struct report_result *result)
 {
 	const struct report_uncounted *uncounted = &result->uncounted;
 	size_t named = uncounted->n_ports < REPORT_UNCOUNTED_NAMED ? uncounted->n_ports : REPORT_UNCOUNTED_NAMED;
-	const char *between = "About: no counters came from ";
+	const char *between = "About: fewer than two counters came from ";
 	char lost[NUMBER_TEXT];
 
 	if (uncounted->lost_samples > 0) {

@@ -219,7 +219,7 @@ export function uncounted(ports) {
 		notes.push(`Counted in a part of the range: ${named(ports.partly)}; what passed there before and after` +
 		    ' is estimated from samples alone.');
 	if (ports.n_ports > 0)
-		notes.push(`About: no counters came from ${named(ports)},` +
+		notes.push(`About: fewer than two counters came from ${named(ports)},` +
 		    ' so their traffic is estimated from samples alone; let the agent send counters.');
 	return notes.join(' ');
 }

@@ -712,6 +712,10 @@ judge_past(struct tally *t, struct live *l, int seconds)
 			if (result.columns[c].field && strcmp(result.columns[c].field, "check") == 0)
 				ck_assert_ptr_null(strstr(report_cell(&result, r, c)->text, "mismatch"));
 	report_result_free(&result);
+	options.step_us = TEN_S * SECOND_US;
+	ask(l, "history", &options, seconds + 3600, &result);
+	ck_assert_double_eq_tol(counted(&result, ESTIMATE_PKTS) / result.total[ESTIMATE_PKTS], 1, 0.02);
+	report_result_free(&result);
 	options.step_us = MINUTE_US;
 	ask(l, "history", &options, seconds + 3600, &result);
 	ck_assert_double_eq_tol(counted(&result, ESTIMATE_PKTS) / (double)truth.pkts, 1, 0.06);
