@@ -212,6 +212,8 @@ tell_odd(struct taking *t, uint32_t if_index, enum ease_oddity kind, uint32_t n)
 	struct ease_record *r = add_record(t, EASE_PART_ODD);
 
 	stat_add_own(&t->in->stats, SFLOW_STAT_ODD, n);
+	log_warn_limited(ROOM, "agent %s, sent by %s, states what cannot be, at ifIndex %u: easetop agents names it",
+	    t->peer->address, t->origin->sender, if_index);
 	if (r)
 		r->odd = (struct ease_odd){if_index, r->received_us, kind, n};
 }
@@ -315,7 +317,7 @@ fill_frame(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, u
 		return EASE_ODD_NO_HEADER;
 	if (f->has_header && s->kept_octets == 0)
 		tell_odd(t, place_of(f), EASE_ODD_HEADER, 1);
-	octets = frame_length_judge(s->frame_octets, s->is_packet, s->header, s->kept_octets);
+	octets = frame_length_judge(&p->lengths, s->frame_octets, s->is_packet, s->header, s->kept_octets);
 	if (octets == 0)
 		return EASE_ODD_NO_LENGTH;
 	if (octets != s->frame_octets) {
@@ -523,9 +525,8 @@ status_of(const struct sflow_if_counters *i, uint32_t bit)
  * number. */
 static void
 add_state(struct taking *t, const struct sflow_port *p, const struct sflow_counters *c,
-    const struct sflow_if_counters *i)
+    const struct sflow_if_counters *i, bool is_own)
 {
-	bool is_own = i == &c->interface;
 	static const uint8_t duplexes[] = {[1] = EASE_DUPLEX_FULL, [2] = EASE_DUPLEX_HALF};
 	struct ease_record *r = add_record(t, EASE_PART_STATE);
 
@@ -540,21 +541,33 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_count
 	    .admin_status = status_of(i, SFLOW_STATUS_ADMIN_UP),
 	    .oper_status = status_of(i, SFLOW_STATUS_OPER_UP),
 	    .lag_parent = !is_own || c->aggregate == p->if_index || c->aggregate >= SOURCE_PORT ? 0 : c->aggregate,
-	    .edge = true,
+	    .edge = is_own, /* what passes a part of a port passes the port as well, and counts there */
 	};
 	if (is_own)
 		clean_text(&c->name, r->state.name, sizeof(r->state.name));
 }
 
 /* Each record of counters is of its own ifIndex. One without is the source's. */
+static struct sflow_port *
+port_of_counters(struct taking *t, const struct sflow_counters *c, const struct sflow_if_counters *i, bool *is_own)
+{
+	struct sflow_source interface = {SFLOW_SOURCE_IF, i->if_index};
+
+	*is_own = true;
+	if (!is_interface(&interface) || !is_interface(&c->source))
+		return port_of(t, is_interface(&interface) ? &interface : &c->source);
+	return sflow_port_of_counters(t->in->state, t->peer, c->source.index, i, c->n_others == 0, t->origin->received_us,
+	    is_own);
+}
+
 static void
 take_interface(struct taking *t, const struct sflow_counters *c, const struct sflow_if_counters *i)
 {
-	struct sflow_source interface = {SFLOW_SOURCE_IF, i->if_index};
 	struct ease_record *r;
 	struct sflow_port *p;
+	bool is_own;
 
-	p = port_of(t, is_interface(&interface) ? &interface : &c->source);
+	p = port_of_counters(t, c, i, &is_own);
 	if (!p)
 		return;
 	switch (sflow_take_counters(t->in->state, p, c, i, &t->arrival.place, t->origin->received_us)) {
@@ -569,7 +582,7 @@ take_interface(struct taking *t, const struct sflow_counters *c, const struct sf
 		if (!r)
 			return;
 		sflow_snapshot(p, r->received_us, &r->snapshot);
-		add_state(t, p, c, i);
+		add_state(t, p, c, i, is_own);
 		count(t->in, SFLOW_STAT_COUNTERS);
 	}
 	tell_port(t, p, p->if_index);
@@ -665,12 +678,12 @@ arrive(struct taking *t, const struct sflow_datagram *d)
 }
 
 static bool
-is_shared(const struct sflow_input *in, const struct sflow_agent *agent)
+is_shared(const struct sflow_input *in, const struct sflow_agent *agent, const char *sender)
 {
 	char address[FRAME_IP_TEXT];
 
-	if (in->accounting.n_shared == 0 || sflow_address_is_shared(agent))
-		return sflow_address_is_shared(agent);
+	if (in->accounting.n_shared == 0 || sflow_address_is_shared(agent, sender))
+		return sflow_address_is_shared(agent, sender);
 	frame_format_ip(agent->type == SFLOW_ADDRESS_IP4 ? 4 : 6, agent->address, address);
 	for (size_t i = 0; i < in->accounting.n_shared; i++)
 		if (prefix_holds_text(&in->accounting.shared[i], address))
@@ -695,7 +708,7 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 {
 	struct sflow_input *in = t->in;
 	const char *sender = t->origin->sender;
-	bool shared = is_shared(in, agent);
+	bool shared = is_shared(in, agent, sender);
 	struct sflow_peer *known = sflow_find_peer(in->state, agent, sender, shared);
 
 	t->peer = known;

@@ -451,7 +451,7 @@ enum {
 };
 
 enum uptime_verdict
-uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us)
+uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us, bool goes_on)
 {
 	int32_t rise_ms = (int32_t)(now_ms - before_ms);
 	uint64_t elapsed_ms = elapsed_us / 1000;
@@ -459,7 +459,7 @@ uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us)
 	if (rise_ms >= -OVERTAKEN_MS)
 		return rise_ms > (int64_t)(elapsed_ms + elapsed_ms / 8 + UPTIME_SLACK_MS) ? UPTIME_REFUTED : UPTIME_GOES_ON;
 	/* it has begun since, or has not begun anew */
-	return now_ms <= elapsed_ms + elapsed_ms / 8 + OVERTAKEN_MS ? UPTIME_RESTARTED : UPTIME_REFUTED;
+	return !goes_on && now_ms <= elapsed_ms + elapsed_ms / 8 + OVERTAKEN_MS ? UPTIME_RESTARTED : UPTIME_REFUTED;
 }
 
 /* ---- counters ---- */
@@ -532,7 +532,7 @@ enum {
 	IP4_HEADER = 20,
 	IP6_HEADER = 40,
 	LENGTH_JUMBO = 1600, /* up to here a frame may have anything behind its packet */
-	LENGTH_TRAILER = 256, /* octets behind a packet: padding, tags that were stripped, a FCS */
+	LENGTH_TRAILER = 256, /* octets behind a packet: padding, tags that were stripped, a FCS; or so many missing */
 };
 
 /* Returns where a frame's packet begins; 0: it has no IP, or that is not kept. */
@@ -565,19 +565,35 @@ packet_octets(const uint8_t *header, uint32_t kept_octets)
 	return octets >= IP4_HEADER ? octets : 0;
 }
 
+/* A sender chooses what its IP header says, so that is believed only where the stated length is the lie. */
 uint32_t
-frame_length_judge(uint32_t stated_octets, bool is_packet, const uint8_t *header, uint32_t kept_octets)
+frame_length_judge(
+    struct length_check *c, uint32_t stated_octets, bool is_packet, const uint8_t *header, uint32_t kept_octets)
 {
-	uint32_t at, own;
+	uint32_t at = is_packet ? 0 : packet_at(header, kept_octets), own = 0;
 
-	if (stated_octets > 0 && stated_octets <= LENGTH_JUMBO)
-		return stated_octets;
-	at = is_packet ? 0 : packet_at(header, kept_octets);
-	own = (is_packet || at > 0) && kept_octets > at ? packet_octets(header + at, kept_octets - at) : 0;
+	if ((is_packet || at > 0) && kept_octets > at)
+		own = packet_octets(header + at, kept_octets - at);
 	if (own > 0)
 		own = frame_wire_octets(own + (is_packet ? ADDRESSES + 2 : at));
-	/* A sender chooses what its IP header says, so that is believed only where the stated length is the lie. */
-	if (own > 0 && (stated_octets == 0 || stated_octets > own + LENGTH_TRAILER))
+	if (own > 0 && (stated_octets == 0 || (stated_octets > LENGTH_JUMBO && stated_octets > own + LENGTH_TRAILER)))
 		return own;
-	return stated_octets <= FRAME_MOST ? stated_octets : 0;
+	if (stated_octets == 0 || stated_octets > FRAME_MOST)
+		return 0;
+	c->n++;
+	c->stated_octets += stated_octets;
+	c->packet_octets += own > stated_octets ? own : stated_octets;
+	return c->is_of_packets && own > stated_octets + LENGTH_TRAILER ? own : stated_octets;
+}
+
+void
+length_check_counted(struct length_check *c, uint64_t octets, uint64_t pkts)
+{
+	double n = c->n, counted = (double)octets / (double)pkts;
+
+	if (c->n < BLOCK_STEPS || pkts == 0 || octets == 0)
+		return;
+	c->is_of_packets = (double)c->packet_octets > 1.5 * (double)c->stated_octets &&
+	    ratio((double)c->packet_octets / n, counted) < ratio((double)c->stated_octets / n, counted);
+	c->stated_octets = c->packet_octets = c->n = 0;
 }

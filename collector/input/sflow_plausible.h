@@ -112,8 +112,9 @@ struct number_step number_line_take(struct number_line *l, const struct sflow_fl
 
 enum uptime_verdict { UPTIME_GOES_ON, UPTIME_RESTARTED, UPTIME_REFUTED };
 
-/* Judges the time that an agent says it has run, when elapsed_us have passed since the datagram that said before_ms. */
-enum uptime_verdict uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us);
+/* Judges the time that an agent says it has run, when elapsed_us have passed since the datagram that said before_ms.
+ * goes_on: the numbers of its datagrams do, so it has not begun anew. */
+enum uptime_verdict uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us, bool goes_on);
 
 /* ---- counters ---- */
 
@@ -130,8 +131,19 @@ enum octets_verdict octets_judge(uint64_t before, uint64_t now, uint64_t pkts, u
 
 /* ---- a frame's length ---- */
 
+/* What a port's samples say of lengths since its newest counters, and which of both these agree with. */
+struct length_check {
+	uint64_t stated_octets, packet_octets;
+	uint32_t n;
+	bool is_of_packets; /* lengths are those that IP headers say; the stated ones leave out what was not kept */
+};
+
 /* Returns the length in octets of the frame that a sampled header is of, with FCS: the stated one, or if no frame can
- * have that, what its IP header says; 0: nothing tells. */
-uint32_t frame_length_judge(uint32_t stated_octets, bool is_packet, const uint8_t *header, uint32_t kept_octets);
+ * have that, or the port's counters refute it, what its IP header says; 0: nothing tells. */
+uint32_t frame_length_judge(
+    struct length_check *c, uint32_t stated_octets, bool is_packet, const uint8_t *header, uint32_t kept_octets);
+
+/* Notes what the port counted meanwhile, in the directions that it samples. */
+void length_check_counted(struct length_check *c, uint64_t octets, uint64_t pkts);
 
 #endif

@@ -88,18 +88,19 @@ spread_bits(uint64_t h)
 /* Addresses that makers set, or that devices have inside: Juniper's 128.0.0.0/24, SONiC's 240.127.1.1; and those that
  * are none. */
 bool
-sflow_address_is_shared(const struct sflow_agent *agent)
+sflow_address_is_shared(const struct sflow_agent *agent, const char *sender)
 {
 	static const uint8_t sonic[] = {240, 127, 1, 1}, juniper[] = {128, 0, 0};
 	const uint8_t *a = agent->address;
+	bool is_here = strncmp(sender, "127.", 4) == 0 || strcmp(sender, "::1") == 0;
 	uint8_t before_last = 0;
 
 	if (agent->type == SFLOW_ADDRESS_IP4)
-		return a[0] == 0 || a[0] == 127 || memcmp(a, juniper, sizeof(juniper)) == 0 ||
+		return a[0] == 0 || (a[0] == 127 && !is_here) || memcmp(a, juniper, sizeof(juniper)) == 0 ||
 		    memcmp(a, sonic, sizeof(sonic)) == 0;
 	for (size_t i = 0; i < SFLOW_ADDRESS_MAX - 1; i++)
 		before_last |= a[i];
-	return agent->type == SFLOW_ADDRESS_UNKNOWN || (before_last == 0 && a[SFLOW_ADDRESS_MAX - 1] <= 1);
+	return agent->type == SFLOW_ADDRESS_UNKNOWN || (before_last == 0 && a[SFLOW_ADDRESS_MAX - 1] <= !is_here);
 }
 
 /* The id of a device is that of its sub-agent 0. */
@@ -446,7 +447,9 @@ struct sflow_arrival
 sflow_arrive(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us)
 {
 	uint64_t elapsed_us = received_us > peer->heard_us ? received_us - peer->heard_us : 0;
-	enum uptime_verdict verdict = uptime_judge(peer->uptime_ms, d->uptime_ms, elapsed_us);
+	int32_t step = (int32_t)(d->sequence - peer->sequence);
+	bool goes_on = step > 0 && step <= NEW_LINE && d->sequence > 2 * NEW_LINE; /* few were numbered since a start */
+	enum uptime_verdict verdict = uptime_judge(peer->uptime_ms, d->uptime_ms, elapsed_us, goes_on);
 	bool is_risen = verdict == UPTIME_GOES_ON && (int32_t)(d->uptime_ms - peer->uptime_ms) > 0;
 	struct sflow_arrival arrival = {.restarted = verdict == UPTIME_RESTARTED};
 
@@ -514,11 +517,14 @@ sflow_begins_line(const struct sflow_port *p)
 static void
 note_shared_pool(struct sflow_port *p, uint32_t pool)
 {
-	enum { ON = 32, STEPS = 16 }; /* frames between two samples, in rates: nearly all are below */
+	enum { ON = 32 /* frames between two samples, in rates: nearly all are below */, STEPS = 16, MOST = 64, BACK = 4 };
 	struct sflow_peer *peer = p->peer;
+	bool goes_on = pool - peer->pool <= (uint64_t)ON * p->rate.stated;
 
-	if (peer->pool_if_index != p->if_index)
-		peer->n_pools_on = pool - peer->pool <= (uint64_t)ON * p->rate.stated ? peer->n_pools_on + 1 : 0;
+	if (peer->pool_if_index != p->if_index && goes_on && peer->n_pools_on < MOST)
+		peer->n_pools_on++;
+	else if (peer->pool_if_index != p->if_index && !goes_on)
+		peer->n_pools_on = peer->n_pools_on > BACK ? peer->n_pools_on - BACK : 0;
 	peer->pool = pool;
 	peer->pool_if_index = p->if_index;
 	rate_check_shared(&p->rate, peer->n_pools_on >= STEPS);
@@ -761,9 +767,47 @@ take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint3
 	return true;
 }
 
+struct sflow_port *
+sflow_port_of_counters(struct sflow_state *s, struct sflow_peer *peer, uint32_t source_index,
+    const struct sflow_if_counters *i, bool is_alone, uint64_t received_us, bool *is_own)
+{
+	struct sflow_port *source = sflow_port_of(s, peer, source_index, received_us), *named;
+
+	*is_own = source_index == i->if_index;
+	if (!source || *is_own) {
+		if (source)
+			source->has_own_counters = true;
+		return source;
+	}
+	named = find_port(s, peer, i->if_index);
+	if (is_alone && !source->has_own_counters && !(named && (named->has_flow || named->has_own_counters)) &&
+	    (source->alias == 0 || source->alias == i->if_index)) {
+		source->alias = i->if_index;
+		*is_own = true;
+		return source;
+	}
+	return sflow_port_of(s, peer, i->if_index, received_us);
+}
+
+/* More than the stated speed allows is no lie of the octets: frames agree with these. Some state megabits. */
+static void
+hold_speed(struct sflow_port *p, uint64_t stated_bps, uint64_t octets, uint64_t elapsed_us)
+{
+	enum { SLACK_US = 2000000, MEGA = 1000000 };
+	double bits = 8.0 * (double)octets, seconds = (double)(elapsed_us + SLACK_US) / 1e6;
+	bool is_odd;
+
+	p->speed_bps = speed_judge(stated_bps, &is_odd);
+	p->is_speed_denied |= p->speed_bps > 0 && elapsed_us > SLACK_US && bits > 1.1 * (double)p->speed_bps * seconds;
+	if (p->is_speed_denied)
+		p->speed_bps = p->speed_bps < MEGA ? p->speed_bps * MEGA : 0;
+	p->odd |= is_odd || p->is_speed_denied ? 1u << EASE_ODD_SPEED : 0;
+}
+
 /* How many frames it counted in the directions that it samples; a source that is sampled elsewhere, too, does not say. */
 static void
-hold_rate(struct sflow_state *s, struct sflow_port *p, const uint32_t raw[static SFLOW_N_TOTALS], uint64_t received_us)
+hold_samples(struct sflow_state *s, struct sflow_port *p, const uint32_t raw[static SFLOW_N_TOTALS],
+    const uint64_t octets[static 2], uint64_t received_us)
 {
 	uint64_t in = frames_since(p, raw, 0), out = frames_since(p, raw, 1);
 	bool is_both = p->samples_in == p->samples_out;
@@ -771,6 +815,7 @@ hold_rate(struct sflow_state *s, struct sflow_port *p, const uint32_t raw[static
 	if (!p->has_flow || in == UINT64_MAX || out == UINT64_MAX || is_elsewhere(s, p, false, received_us))
 		return;
 	p->odd |= rate_check_counted(&p->rate, is_both ? in + out : p->samples_in ? in : out);
+	length_check_counted(&p->lengths, is_both || p->samples_in ? octets[0] : octets[1], is_both || p->samples_in ? in : out);
 }
 
 enum sflow_counters_verdict
@@ -779,7 +824,8 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 {
 	int32_t step = (int32_t)(c->sequence - p->counters_sequence);
 	uint64_t elapsed_us = received_us > p->counters_us ? received_us - p->counters_us : 0, sent = sent_total(p);
-	bool known = p->has_counters, is_odd_speed;
+	uint64_t before[2] = {p->octets[0], p->octets[1]}, rise[2] = {0, 0};
+	bool known = p->has_counters;
 	uint32_t raw[SFLOW_N_TOTALS];
 
 	follow_restart(p);
@@ -792,19 +838,22 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 		return SFLOW_COUNTERS_SHADOWED;
 	}
 	raw_counters(c, i, raw);
-	if (known && !p->counters_again)
-		hold_rate(s, p, raw, received_us);
-	if (known && (p->counters_again || step < 0 || !take_octets(p, i, raw, elapsed_us))) {
+	/* An agent that began anew need not be a device that did: its counters say. */
+	if (known && ((step < 0 && !p->counters_again) || !take_octets(p, i, raw, elapsed_us))) {
 		p->discontinuity_us = received_us;
 		p->waiting_pkts = 0;
-		p->counters_again = known = false;
+		known = false;
 	}
+	p->counters_again = false;
+	for (int d = 0; known && d < 2; d++)
+		rise[d] = p->octets[d] - before[d];
+	if (known)
+		hold_samples(s, p, raw, rise, received_us);
 	if (!known) {
 		p->octets[0] = i->in_octets == SFLOW_UNKNOWN64 ? 0 : i->in_octets;
 		p->octets[1] = i->out_octets == SFLOW_UNKNOWN64 ? 0 : i->out_octets;
 	}
-	p->speed_bps = speed_judge(i->speed_bps, &is_odd_speed);
-	p->odd |= is_odd_speed ? 1u << EASE_ODD_SPEED : 0;
+	hold_speed(p, i->speed_bps, rise[0] > rise[1] ? rise[0] : rise[1], elapsed_us);
 	extend_totals(p, raw, !known);
 	p->has_counters = true;
 	p->counters_sequence = c->sequence;

@@ -51,7 +51,7 @@ struct sflow_peer {
 	uint64_t met_us;
 	uint64_t restarted_us; /* when its present boot began; 0: before it was met */
 	bool samples_received, samples_sent; /* it has sampled frames that surely came in, that surely left */
-	uint32_t pool, pool_if_index, n_pools_on; /* of the newest sample; samples in a row whose pool goes on from another source's */
+	uint32_t pool, pool_if_index, n_pools_on; /* of the newest sample; how often one went on from another source's, lately */
 	struct drops_shared drops;
 	uint32_t number; /* no other peer has it, also of those that left */
 	uint32_t next; /* in its bucket: index + 1, 0 at the end */
@@ -79,6 +79,7 @@ struct sflow_port {
 	uint32_t flow_boot; /* the agent's, at the newest sample */
 	struct number_line line;
 	struct rate_check rate;
+	struct length_check lengths;
 	uint64_t pool_pkts; /* the pool in 64 bits, since the port's first sample */
 	uint32_t frames_short, frames_60, frames_64; /* samples below 60, of 60, of 64 octets */
 	uint32_t sequence, not_sent; /* of the newest event of a discarded packet */
@@ -88,6 +89,9 @@ struct sflow_port {
 	bool counters_again; /* the agent restarted since, so the counters may have, too */
 	bool is_shadowed; /* another source's counters of the same interface came first */
 	bool is_octets_32; /* octets have wrapped at 32 bits */
+	bool has_own_counters; /* some that name its ifIndex */
+	bool is_speed_denied;  /* more passed than the stated speed allows */
+	uint32_t alias;	       /* counters of this other ifIndex, which no source has, are taken for its own; 0: none */
 	uint32_t counters_sequence;
 	uint64_t counters_us, speed_bps;
 	uint64_t sampled_octets[2]; /* by samples since the newest counters, in and out; octets times weight */
@@ -109,8 +113,9 @@ void sflow_state_free(struct sflow_state *s);
 /* Sets id, sub_agent and address. is_shared: several devices may state this address. */
 void sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender, bool is_shared);
 
-/* Whether the address is none that one device alone has: unspecified, loopback, or a default of makers. */
-bool sflow_address_is_shared(const struct sflow_agent *agent);
+/* Whether the address is none that one device alone has: unspecified, a default of makers, or loopback, unless the
+ * sender is this machine. */
+bool sflow_address_is_shared(const struct sflow_agent *agent, const char *sender);
 
 /* Has the sender of each agent judged anew. */
 void sflow_forget_sources(struct sflow_state *s);
@@ -185,6 +190,12 @@ bool sflow_lacks_fcs(const struct sflow_port *p);
 void sflow_note_sampled(struct sflow_port *p, uint8_t direction, uint32_t frame_octets, uint32_t weight);
 
 enum sflow_counters_verdict { SFLOW_COUNTERS_TAKEN, SFLOW_COUNTERS_OLD, SFLOW_COUNTERS_SHADOWED };
+
+/* Returns the port that counters of an interface are of, which came in a sample of a data source: that of the interface
+ * they name; but the source's, if it names always the same other one and never itself. *is_own: the source's. NULL: there
+ * is no place for it. */
+struct sflow_port *sflow_port_of_counters(struct sflow_state *s, struct sflow_peer *peer, uint32_t source_index,
+    const struct sflow_if_counters *i, bool is_alone, uint64_t received_us, bool *is_own);
 
 /* Notes one interface's counters of a sample; those that are refuted begin anew. */
 enum sflow_counters_verdict sflow_take_counters(struct sflow_state *s, struct sflow_port *p,

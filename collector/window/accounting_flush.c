@@ -16,10 +16,10 @@
 /* A batch has room for the samples of a fifth of a second at the rate the collector is built for
  * (400,000 a second). It is handed over when half of the rows are used, so the other half has room
  * for what arrives until then. */
-enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 32768,
+enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 28672,
 	FREE_ERROR_SOURCES = 4096,
 	FREE_DISCARDS = 256,
-	FREE_ODDITIES = 4096,
+	FREE_ODDITIES = 512,
 	OUTAGES = 8 /* one at a start, and one each time the store is replaced */ };
 
 void

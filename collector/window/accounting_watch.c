@@ -17,7 +17,7 @@ place_of(const struct accounting *acc, const struct port *p)
 }
 
 /* So long samples of an sFlow port are not shown until two of its counters say whether they may be believed. *assumed* */
-#define UNHELD_US 60000000ull
+#define UNHELD_S 60
 
 /* What sFlow's samples say was received is at most what the port counted meanwhile: 5 standard errors above it, they
  * stand for fewer frames than their agent says, and no alarm is raised that the counters deny. */
@@ -26,12 +26,13 @@ hold_samples(struct port *p, const struct ease_record *r)
 {
 	const struct ease_snapshot *before = &p->newest_counters.snapshot, *now = &r->snapshot;
 	double counted = (double)now->in.octets - (double)before->in.octets;
-	double said = p->watched.octets, error = 5 * sqrt(p->watched.squares);
+	double said = p->watched.octets, error = 5 * sqrt((double)p->watched.squares);
 
-	p->watched.octets = p->watched.squares = 0;
+	p->watched.octets = 0;
+	p->watched.squares = 0;
 	if (before->time_us == 0 || before->discontinuity_us != now->discontinuity_us || counted < 0)
 		return;
-	p->watched.part = said - counted > error && counted > 0 ? counted / said : 1;
+	p->watched.part = said - counted > error && counted > 0 ? (float)(counted / said) : 1;
 }
 
 /* Returns the sample as it may be believed; false: not yet. */
@@ -44,13 +45,13 @@ hold_sample(struct port *p, const struct ease_record *r, struct ease_sample *s)
 		return true;
 	if (s->direction == EASE_IN) {
 		p->watched.octets += octets;
-		p->watched.squares += octets * octets;
+		p->watched.squares += (float)(octets * octets);
 	}
-	if (p->watched.since_us == 0)
-		p->watched.since_us = r->received_us + UNHELD_US;
+	if (p->watched.since_s == 0)
+		p->watched.since_s = (uint32_t)(r->received_us / 1000000) + UNHELD_S;
 	if (p->watched.part > 0)
-		s->mean_skip = (uint32_t)fmax(1, s->mean_skip * p->watched.part + 0.5);
-	return p->watched.part > 0 || r->received_us >= p->watched.since_us;
+		s->mean_skip = (uint32_t)fmax(1, s->mean_skip * (double)p->watched.part + 0.5);
+	return p->watched.part > 0 || r->received_us / 1000000 >= p->watched.since_s;
 }
 
 void

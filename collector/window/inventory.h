@@ -29,14 +29,14 @@ enum inventory_key { INVENTORY_ID, INVENTORY_NUMBER, INVENTORY_ADDRESS, INVENTOR
 /* What an sFlow agent stated that cannot be, and is not written yet. */
 struct oddities {
 	uint64_t newest_us; /* 0: nothing */
-	uint32_t n[EASE_N_ODDITIES];
+	uint16_t n[EASE_N_ODDITIES]; /* as many as fit: between two flushes */
 };
 
 static inline void
 oddities_note(struct oddities *o, const struct ease_odd *odd)
 {
 	o->newest_us = odd->time_us;
-	o->n[odd->kind] += odd->n;
+	o->n[odd->kind] = (uint16_t)(o->n[odd->kind] + odd->n < UINT16_MAX ? o->n[odd->kind] + odd->n : UINT16_MAX);
 }
 
 struct agent {
@@ -117,9 +117,10 @@ struct port {
 	struct oddities odd;
 	/* sFlow: what samples since the newest counters say was received, by which these hold them (accounting_watch.c) */
 	struct {
-		double octets, squares;
-		double part; /* of what samples say, as much was counted; 0: not known yet, and not looked at before since_us */
-		uint64_t since_us;
+		double octets;
+		float squares;
+		float part; /* of what samples say, as much was counted; 0: not known yet, and not shown before since_s */
+		uint32_t since_s;
 	} watched;
 	bool has_state;
 	bool state_unwritten; /* the state must be written to a new, empty store */

@@ -439,7 +439,7 @@ const struct attack attacks[] = {
     {"ports without end", ports_without_end, "accounting.ports_full", NULL},
     {"boots without end", boots_without_end, "accounting.samples", NULL},
     {"data sources without end", data_sources_without_end, "accounting.ports_full|sflow.ports_full", NULL},
-    {"data sources that begin anew", sources_that_begin_anew, "sflow.source_restarts", NULL},
+    {"data sources that begin anew", sources_that_begin_anew, "sflow.odd", NULL},
     {"sources of errors without end", sources_of_errors, "accounting.rows", NULL},
     {"a port that changes its state all the time", states_that_change, "accounting.states", NULL},
     {"new addresses, all of one moment", addresses_of_one_moment, "accounting.rows", NULL},

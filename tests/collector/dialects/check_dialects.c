@@ -146,7 +146,7 @@ sum_of(const json_t *report, const char *column)
 static void
 check_used(const struct dialect *d)
 {
-	static const char *const refusals[] = {"sflow.refused_sample", "sflow.refused_restart",
+	static const char *const refusals[] = {"sflow.refused_sample",
 	    "sflow.refused_datagram", "sflow.foreign_source", "sflow.no_rate", "accounting.foreign_source"};
 	double refused = heard_stats(&heard, sizeof(refusals) / sizeof(refusals[0]), refusals);
 	double used = sum_of(heard.loss, "received"), given = (double)heard.passed.flows;
