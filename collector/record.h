@@ -45,6 +45,7 @@ enum ease_oddity {
 	EASE_ODD_LENGTH,	 /* a frame length that the IP header refutes; its own is used */
 	EASE_ODD_HEADER,	 /* a header protocol that is not read: the length counts */
 	EASE_ODD_RECORD,	 /* a record or sample of another length than its format */
+	EASE_ODD_SOURCE,	 /* a data source whose numbers the sample does not have, but its input's */
 	EASE_ODD_SUB_AGENTS,	 /* several sub-agents sample the port */
 	EASE_ODD_COUNTERS_TWICE, /* counters of the port come from two sources */
 	EASE_ODD_COUNTERS,	 /* counters that frames, speed or time refute */

@@ -299,10 +299,12 @@ static uint32_t
 known_number(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f)
 {
 	const struct sflow_accounting *a = &t->in->accounting;
-	uint32_t port = numbers_port(t, p, f);
+	uint32_t port;
 
-	return a->known_number && sflow_begins_line(p)
-	    ? a->known_number(a->arg, t->peer->id, t->peer->boot, port ? port : p->if_index) : 0;
+	if (!a->known_number || !sflow_begins_line(p))
+		return 0;
+	port = numbers_port(t, p, f);
+	return a->known_number(a->arg, t->peer->id, t->peer->boot, port ? port : p->if_index);
 }
 
 /* Returns why a sample cannot be used, as far as its frame tells; 0: it can. */
@@ -316,13 +318,13 @@ fill_frame(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, u
 	if (!sflow_frame_fill(f, made, s))
 		return EASE_ODD_NO_HEADER;
 	if (f->has_header && s->kept_octets == 0)
-		tell_odd(t, place_of(f), EASE_ODD_HEADER, 1);
+		p->odd |= 1u << EASE_ODD_HEADER;
 	octets = frame_length_judge(&p->lengths, s->frame_octets, s->is_packet, s->header, s->kept_octets);
 	if (octets == 0)
 		return EASE_ODD_NO_LENGTH;
 	if (octets != s->frame_octets) {
 		count(t->in, SFLOW_STAT_LENGTH_MENDED);
-		tell_odd(t, place_of(f), EASE_ODD_LENGTH, 1);
+		p->odd |= 1u << EASE_ODD_LENGTH;
 	}
 	s->frame_octets = octets;
 	return 0;
@@ -339,17 +341,12 @@ refuse_sample(struct taking *t, const struct sflow_flow *f, enum ease_oddity why
 }
 
 static void
-add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, const struct ease_sample *filled,
+fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, struct ease_record *r,
     const struct number_step *step, uint32_t weight)
 {
-	struct ease_record *r = add_record(t, EASE_PART_SAMPLE);
-
-	if (!r)
-		return;
 	r->source_port = numbers_port(t, p, f);
 	r->dropped = step->dropped;
 	r->dropped_apart = step->dropped_apart;
-	r->sample = *filled;
 	r->sample.time_us = r->received_us;
 	r->sample.if_index = place_of(f);
 	r->sample.sequence = step->number;
@@ -363,40 +360,67 @@ add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, c
 	count(t->in, SFLOW_STAT_SAMPLES);
 }
 
+/* Notes a sample that can be used at its port, and fills in the record, unless it comes again or nothing says its weight.
+ * Returns whether it did, else *why, which is 0 of one that comes again. */
+static bool
+use_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, struct ease_record *r, enum ease_oddity *why)
+{
+	struct number_step step = sflow_take_flow(p, f, &t->arrival.place, known_number(t, p, f), *why == 0);
+	uint32_t weight;
+	bool differs;
+
+	if (p->is_further && step.advance > 0)
+		p->odd |= 1u << EASE_ODD_SUB_AGENTS;
+	if (step.is_again)
+		count(t->in, SFLOW_STAT_AGAIN);
+	if (step.is_again || *why != 0)
+		return false;
+	weight = rate_check_weight(&p->rate, &differs);
+	if (weight == 0) {
+		sflow_give_back(p);
+		p->odd &= ~(1u << EASE_ODD_RATE);
+		*why = EASE_ODD_NO_RATE;
+		return false;
+	}
+	if (differs)
+		count(t->in, SFLOW_STAT_RATE_DIFFERS);
+	fill_sample(t, p, f, r, &step, weight);
+	return true;
+}
+
 static void
-take_flow(struct taking *t, const struct sflow_flow *f)
+take_flow_of(struct taking *t, const struct sflow_flow *f)
 {
 	struct sflow_port *p = port_of(t, &f->source);
-	uint8_t *made = t->in->made[t->result->n < DECODE_RECORDS_MAX ? t->result->n : 0];
-	struct ease_sample filled;
-	struct number_step step;
+	struct ease_record *r = p ? add_record(t, EASE_PART_SAMPLE) : NULL;
 	enum ease_oddity why;
-	bool differs = false;
-	uint32_t weight;
 
-	if (!p)
+	if (!r)
 		return;
 	if (!p->has_flow && is_interface(&f->source))
 		sflow_find_further(t->in->state, p);
-	why = fill_frame(t, p, f, made, &filled);
-	step = sflow_take_flow(p, f, &t->arrival.place, known_number(t, p, f), why == 0);
-	weight = step.is_again ? 0 : rate_check_weight(&p->rate, &differs);
-	if (step.is_again)
-		count(t->in, SFLOW_STAT_AGAIN);
-	else if (why == 0 && weight == 0) {
-		sflow_give_back(p);
-		p->odd &= ~(1u << EASE_ODD_RATE);
-		why = EASE_ODD_NO_RATE;
-	}
-	if (differs && why == 0)
-		count(t->in, SFLOW_STAT_RATE_DIFFERS);
+	why = fill_frame(t, p, f, t->in->made[t->result->n - 1], &r->sample);
+	if (!use_sample(t, p, f, r, &why))
+		t->result->n--;
 	if (why != 0)
 		refuse_sample(t, f, why);
-	else if (!step.is_again)
-		add_sample(t, p, f, &filled, &step, weight);
-	if (p->is_further)
-		p->odd |= step.advance > 0 ? 1u << EASE_ODD_SUB_AGENTS : 0;
 	tell_port(t, p, place_of(f));
+}
+
+static void
+take_flow(struct taking *t, const struct sflow_flow *f)
+{
+	struct sflow_port *by_number =
+	    f->source.class == SFLOW_SOURCE_IF ? sflow_port_by_number(t->in->state, t->peer, f) : NULL;
+	struct sflow_flow mended;
+
+	if (by_number) {
+		by_number->odd |= 1u << EASE_ODD_SOURCE;
+		mended = *f;
+		mended.source.index = by_number->if_index;
+		f = &mended;
+	}
+	take_flow_of(t, f);
 }
 
 /* Texts come from devices: what is kept of one steers nothing wherever it is shown. */

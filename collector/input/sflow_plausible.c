@@ -89,7 +89,7 @@ measure(struct rate_check *c, uint32_t numbers, uint32_t pkts)
 
 	b->pkts += pkts;
 	b->numbers += numbers;
-	if ((double)pkts * b->most_numbers >= (double)b->most_pkts * numbers) {
+	if ((uint64_t)pkts * b->most_numbers >= b->most_pkts * numbers) {
 		b->most_pkts = pkts;
 		b->most_numbers = numbers;
 	}
@@ -113,12 +113,14 @@ measure_anew(struct rate_check *c)
 	c->is_denied = false;
 }
 
-/* A rate that was stated before is believed, so that two may take turns. A new one is if the frames that passed since
- * the sample before are better explained by it (skips are drawn, so they are exponential); else the old one holds for
- * this sample, which is right, too, for the first one after a change: its skip was drawn at the old rate. */
+/* A new rate is believed if the frames that passed before its samples are better explained by it than by the old one
+ * (skips are drawn, so they are exponential). The old one holds meanwhile, which is right, too, for the first sample
+ * after a change: its skip was drawn at the old rate. Where the pool says nothing, a rate is believed once it was stated
+ * twice, so that two may take turns. */
 static uint32_t
 note_rate(struct rate_check *c, uint32_t rate, uint32_t numbers, uint32_t pkts)
 {
+	bool is_new = rate != c->other, tells = pkts > 0 && rate_check_pool_is_real(c);
 	uint32_t before = c->stated;
 	double gain;
 
@@ -126,17 +128,19 @@ note_rate(struct rate_check *c, uint32_t rate, uint32_t numbers, uint32_t pkts)
 		return 0;
 	if (rate == 0 || rate > EASE_MEAN_SKIP_MAX)
 		return BIT(EASE_ODD_RATE);
-	if (before == 0 || rate == c->other) {
-		c->stated = rate;
-		c->other = before;
-		measure_anew(c);
-		return 0;
-	}
-	gain = numbers * log((double)before / rate) + pkts * (1.0 / before - 1.0 / rate);
+	if (is_new)
+		c->other_numbers = c->other_pkts = 0;
 	c->other = rate;
-	if (gain <= 0)
-		return pkts > 0 ? BIT(EASE_ODD_RATE) : 0;
+	c->other_numbers += numbers;
+	c->other_pkts += pkts;
+	gain = before == 0 ? 1 : (double)c->other_numbers * log((double)before / rate) +
+		(double)c->other_pkts * (1.0 / before - 1.0 / rate);
+	if (before > 0 && !tells && is_new)
+		return 0;
+	if (before > 0 && tells && gain <= 0)
+		return BIT(EASE_ODD_RATE);
 	c->other = before;
+	c->other_numbers = c->other_pkts = 0;
 	c->stated = rate;
 	measure_anew(c);
 	return 0;
@@ -201,6 +205,12 @@ rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uint32_t num
 	uint32_t odd, of_line = l && c->is_split ? f->sequence - l->number : numbers;
 	bool is_first = c->n_samples++ == 0;
 
+	c->numbers_since += numbers;
+	if (l && !c->is_split && f->rate == c->stated && c->stated > 0) { /* as most */
+		*rise = f->pool_pkts - l->pool;
+		*l = (struct rate_line){f->sequence, f->pool_pkts, c->n_samples};
+		return note_pool(c, f, numbers, *rise);
+	}
 	*rise = l ? f->pool_pkts - l->pool : 0;
 	odd = note_rate(c, f->rate, of_line, *rise);
 	if (l) {
@@ -213,21 +223,13 @@ rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uint32_t num
 		l = c->is_split ? oldest_line(c) : c->lines;
 	*l = (struct rate_line){f->sequence, f->pool_pkts, c->n_samples};
 	c->line = (uint8_t)(l - c->lines);
-	c->numbers_since += numbers;
 	return odd;
 }
 
 void
 rate_check_shared(struct rate_check *c, bool together)
 {
-	/* Pools that rise as one do so by chance where ports are alike; then the rate is as stated. */
-	bool is_more = c->numbers >= MEASURE_NUMBERS / 4 && c->stated > 0 &&
-	    (double)c->pkts > 1.3 * (double)c->numbers * c->stated;
-
-	if (!together)
-		c->is_shared = false;
-	else if (is_more)
-		c->is_shared = true;
+	c->is_shared = together;
 }
 
 bool
@@ -281,6 +283,16 @@ guessed_rate(const struct rate_check *c)
 	return numbers >= GUESS_NUMBERS && pkts > 0 ? whole_rate((double)pkts / (double)numbers) : 0;
 }
 
+/* What most sources are, told without a division: near the stated rate, or too few numbers to tell that they are not. */
+static bool
+is_as_stated(const struct rate_check *c)
+{
+	uint64_t stated = c->numbers * c->stated, off = c->pkts > stated ? c->pkts - stated : stated - c->pkts;
+
+	return !c->is_split && (off * MEASURE_LEAST < stated || (c->numbers < MEASURE_NUMBERS &&
+	    c->pkts < MEASURE_GROSS * stated && c->pkts * MEASURE_GROSS > stated));
+}
+
 uint32_t
 rate_check_weight(const struct rate_check *c, bool *differs)
 {
@@ -289,6 +301,8 @@ rate_check_weight(const struct rate_check *c, bool *differs)
 	*differs = c->stated == 0;
 	if (c->stated == 0)
 		return guessed_rate(c);
+	if (c->numbers < BLOCK_STEPS || is_as_stated(c))
+		return c->stated;
 	measured = measured_rate(c, BLOCK_STEPS);
 	*differs = measured > 0 && differs_clearly(c, measured);
 	return *differs ? whole_rate(measured) : c->stated;
@@ -410,6 +424,14 @@ number_line_take(struct number_line *l, const struct sflow_flow *f, const struct
 	struct number_step step = {.odd = 0};
 	int32_t ahead = (int32_t)(f->sequence - l->sequence);
 
+	if (c->newer && ahead == 1 && l->odd == 0 && f->drops == l->drops && l->drops_pending == 0 && is_used) { /* as most */
+		l->sequence = f->sequence;
+		l->missing = c->missing;
+		l->drops_back = false;
+		step.advance = 1;
+		step.number = ++l->own;
+		return step;
+	}
 	if (!c->newer && ahead <= 0 && l->odd < ODD_LINE) { /* overtaken, or twice */
 		step.number = l->own + (uint32_t)ahead;
 		return step;
@@ -531,6 +553,7 @@ enum {
 	TAGS_MOST = 3,
 	IP4_HEADER = 20,
 	IP6_HEADER = 40,
+	LENGTH_EACH = 4, /* one in so many ordinary samples is looked at */
 	LENGTH_JUMBO = 1600, /* up to here a frame may have anything behind its packet */
 	LENGTH_TRAILER = 256, /* octets behind a packet: padding, tags that were stripped, a FCS; or so many missing */
 };
@@ -570,8 +593,11 @@ uint32_t
 frame_length_judge(
     struct length_check *c, uint32_t stated_octets, bool is_packet, const uint8_t *header, uint32_t kept_octets)
 {
-	uint32_t at = is_packet ? 0 : packet_at(header, kept_octets), own = 0;
+	uint32_t at, own = 0;
 
+	if (!c->is_of_packets && stated_octets > 0 && stated_octets <= LENGTH_JUMBO && ++c->n_seen % LENGTH_EACH != 0)
+		return stated_octets;
+	at = is_packet ? 0 : packet_at(header, kept_octets);
 	if ((is_packet || at > 0) && kept_octets > at)
 		own = packet_octets(header + at, kept_octets - at);
 	if (own > 0)
@@ -589,11 +615,14 @@ frame_length_judge(
 void
 length_check_counted(struct length_check *c, uint64_t octets, uint64_t pkts)
 {
-	double n = c->n, counted = (double)octets / (double)pkts;
+	double n = c->n, counted;
 
-	if (c->n < BLOCK_STEPS || pkts == 0 || octets == 0)
+	c->counted_octets += octets;
+	c->counted_pkts += pkts;
+	if (c->n < BLOCK_STEPS || c->counted_pkts == 0 || c->counted_octets == 0)
 		return;
+	counted = (double)c->counted_octets / (double)c->counted_pkts;
 	c->is_of_packets = (double)c->packet_octets > 1.5 * (double)c->stated_octets &&
 	    ratio((double)c->packet_octets / n, counted) < ratio((double)c->stated_octets / n, counted);
-	c->stated_octets = c->packet_octets = c->n = 0;
+	c->stated_octets = c->packet_octets = c->counted_octets = c->counted_pkts = c->n = 0;
 }

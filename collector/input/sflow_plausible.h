@@ -34,7 +34,8 @@ struct rate_check {
 	bool is_split;	   /* among several samplers, whose pools say the rate */
 	uint8_t line;	   /* of the newest sample */
 	uint32_t stated;   /* the rate that is believed, as the agent states it; 0: none yet */
-	uint32_t other;	   /* another one that it stated */
+	uint32_t other;	   /* another one that it stated, and numbers and pool of its samples while it was not believed */
+	uint64_t other_numbers, other_pkts;
 	uint32_t made_up;  /* rises of the pool in a row that come of rate or number */
 	uint8_t leaps;	   /* steps of the pool that no count takes, lately */
 	bool is_shared;	   /* the pool is that of several sources */
@@ -52,7 +53,13 @@ uint32_t rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uin
 /* Notes how many frames the port counted, in the directions that it samples, since its counters before. */
 uint32_t rate_check_counted(struct rate_check *c, uint64_t pkts);
 
-/* Notes what another source's sample of the same agent tells: whether this pool goes on from that one. */
+/* Whether the pool rises by so much more than the rate says that it may be that of several sources: pools that rise as
+ * one do so by chance where ports are alike, but then the rate is as stated. And notes whether it goes on from theirs. */
+static inline bool
+rate_check_may_be_shared(const struct rate_check *c)
+{
+	return c->numbers >= 64 && c->stated > 0 && 10 * c->pkts > 13 * c->numbers * c->stated;
+}
 void rate_check_shared(struct rate_check *c, bool together);
 
 /* Returns the frames that a sample stands for: the stated rate, or what pool and numbers show clearly where nothing
@@ -133,8 +140,8 @@ enum octets_verdict octets_judge(uint64_t before, uint64_t now, uint64_t pkts, u
 
 /* What a port's samples say of lengths since its newest counters, and which of both these agree with. */
 struct length_check {
-	uint64_t stated_octets, packet_octets;
-	uint32_t n;
+	uint64_t stated_octets, packet_octets, counted_octets, counted_pkts;
+	uint32_t n, n_seen;
 	bool is_of_packets; /* lengths are those that IP headers say; the stated ones leave out what was not kept */
 };
 

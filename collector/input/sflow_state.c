@@ -567,7 +567,8 @@ sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, const struct n
 		return step;
 	p->odd |= rate_check_sample(&p->rate, f, step.advance, &rise);
 	p->pool_pkts = p->has_flow ? p->pool_pkts + rise : f->pool_pkts;
-	note_shared_pool(p, f->pool_pkts);
+	if (rate_check_may_be_shared(&p->rate))
+		note_shared_pool(p, f->pool_pkts);
 	p->has_flow = true;
 	p->flow_boot = p->peer->boot;
 	return step;
@@ -579,6 +580,26 @@ is_if(const struct sflow_if *interface, uint32_t if_index)
 	return interface->format == SFLOW_IF_INDEX && interface->value == if_index;
 }
 
+static bool
+is_next_of(const struct sflow_port *p, uint32_t sequence)
+{
+	enum { NEAR = 64 };
+
+	return p && p->has_flow && p->line.started && sequence - p->line.sequence - 1 < NEAR;
+}
+
+/* Members of an aggregate state it as input or output, so that neither need be the source. But then its numbers are. */
+struct sflow_port *
+sflow_port_by_number(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_flow *f)
+{
+	struct sflow_port *input;
+
+	if (is_if(&f->input, f->source.index) || is_if(&f->output, f->source.index) || f->input.format != SFLOW_IF_INDEX)
+		return NULL;
+	input = find_port(s, peer, f->input.value);
+	return is_next_of(input, f->sequence) && !is_next_of(find_port(s, peer, f->source.index), f->sequence) ? input : NULL;
+}
+
 uint8_t
 sflow_direction(struct sflow_port *p, const struct sflow_flow *f)
 {
@@ -588,6 +609,8 @@ sflow_direction(struct sflow_port *p, const struct sflow_flow *f)
 	bool known = p->samples_in || p->samples_out;
 	bool in = known ? p->samples_in : p->peer->samples_received, out = known ? p->samples_out : p->peer->samples_sent;
 
+	if (!is_input && !is_output && f->output.format == SFLOW_IF_INDEX && f->output.value != 0 && !is_if(&f->input, 0))
+		return out && !in ? EASE_OUT : EASE_IN;
 	if (is_input && is_output)
 		return out && (!in || f->sequence % 2 == 0) ? EASE_OUT : EASE_IN;
 	*(came_in ? &p->samples_in : &p->samples_out) = true;

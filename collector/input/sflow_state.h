@@ -136,6 +136,9 @@ void sflow_hear_peer(struct sflow_state *s, const struct sflow_peer *peer, uint6
 struct sflow_port *sflow_port_of(struct sflow_state *s, struct sflow_peer *peer,
     uint32_t if_index, uint64_t received_us);
 
+/* Returns the port of another interface of the agent that the sample is of, by its number; NULL: it is the source's. */
+struct sflow_port *sflow_port_by_number(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_flow *f);
+
 /* How many agents and ports left to make room, so far. */
 void sflow_count_left(const struct sflow_state *s, uint64_t *agents, uint64_t *ports);
 
@@ -180,7 +183,8 @@ struct sflow_discard_step sflow_take_discard(struct sflow_port *p, const struct 
 
 /* Which way the frame of a flow sample of an interface went through it (enum ease_direction), and notes it. It came in
  * where its input is the source, or neither interface is and the input is not known. What leaves where it came in
- * went the way that the source samples else, or its agent; if that is both, every second one of them each. */
+ * went the way that the source samples else, or its agent; if that is both, every second one of them each. So did what
+ * has two other interfaces, as the aggregates of the source's port are. */
 uint8_t sflow_direction(struct sflow_port *p, const struct sflow_flow *f);
 
 /* True if this port's frame lengths leave out the FCS: its minimum frames have 60 octets. */

@@ -20,6 +20,7 @@ static const struct {
 	[EASE_ODD_LENGTH] = {"a frame length that no frame has", "the IP header's own is used", NULL},
 	[EASE_ODD_HEADER] = {"a header protocol that is not read", "the length counts, without addresses", NULL},
 	[EASE_ODD_RECORD] = {"a record shorter than its format", "it is left out, the others count", NULL},
+	[EASE_ODD_SOURCE] = {"a data source that its samples' numbers refute", "they count at their input", NULL},
 	[EASE_ODD_SUB_AGENTS] = {"a port that several sub-agents sample", "it is one port, with one's counters", NULL},
 	[EASE_ODD_COUNTERS_TWICE] = {"counters of a port from two sources", "those that came first count", NULL},
 	[EASE_ODD_COUNTERS] = {"octets that frames or time refute", "they are counted from there anew", NULL},

@@ -680,7 +680,7 @@ print_refusals(FILE *out, const struct report_result *result, const struct rende
 		    known->known && *known->text ? known->text : "what agent_sources names");
 		heard = cell_of_field(result, i, "last_seen");
 		if (strcmp(why->text, "source") == 0 && heard && heard->time_us + BOTH_HEARD_US >= newest->time_us)
-			fprintf(out, "  Both are heard. If these are two switches, give each an agent address of its own, or name "
+			fprintf(out, "  Both send now. If these are two switches, give each an agent address of its own, or name "
 				     "the one they state in sflow_shared_agents.\n");
 		if (strcmp(why->text, "source") == 0)
 			fprintf(out, "  If %s is the switch itself, add \"%s %s\" to agent_sources in easecapd.conf "

@@ -106,7 +106,7 @@ accounting_refuse_source(struct accounting *acc, struct agent *a, const struct e
 	format_id(r->agent_id, id);
 	if (r->loose_numbers && a->heard_us > 0 && acc->mono_us - a->heard_us < SILENT_US) {
 		log_warn_limited(ROOM,
-		    "refused sFlow of agent %s from %s: %s states the address %s, too, and is heard; if these are two switches, "
+		    "refused sFlow of agent %s from %s: %s states the address %s, too, and still sends; if these are two switches, "
 		    "give each an agent address of its own, or name that address in sflow_shared_agents",
 		    id, agent_identity_source(r), a->identity.bound, r->sender);
 		return;

@@ -35,32 +35,30 @@ hold_samples(struct port *p, const struct ease_record *r)
 	p->watched.part = said - counted > error && counted > 0 ? (float)(counted / said) : 1;
 }
 
-/* Returns the sample as it may be believed; false: not yet. */
+/* Notes what a sample says; false: it may not be shown yet. */
 static bool
-hold_sample(struct port *p, const struct ease_record *r, struct ease_sample *s)
+note_sample(struct port *p, const struct ease_record *r)
 {
-	double octets = (double)s->mean_skip * s->frame_octets;
+	double octets = (double)r->sample.mean_skip * r->sample.frame_octets;
 
-	if (!r->loose_numbers)
-		return true;
-	if (s->direction == EASE_IN) {
+	if (r->sample.direction == EASE_IN) {
 		p->watched.octets += octets;
 		p->watched.squares += (float)(octets * octets);
 	}
+	if (p->watched.part > 0)
+		return true;
 	if (p->watched.since_s == 0)
 		p->watched.since_s = (uint32_t)(r->received_us / 1000000) + UNHELD_S;
-	if (p->watched.part > 0)
-		s->mean_skip = (uint32_t)fmax(1, s->mean_skip * (double)p->watched.part + 0.5);
-	return p->watched.part > 0 || r->received_us / 1000000 >= p->watched.since_s;
+	return r->received_us / 1000000 >= p->watched.since_s;
 }
 
 void
 accounting_show_sample(const struct accounting *acc, struct port *p, const struct ease_record *r,
     const struct frame_keys *keys, uint64_t missing)
 {
-	struct ease_sample sample;
-	const struct watched_sample shown = {
-	    .sample = &sample,
+	struct ease_sample less;
+	struct watched_sample shown = {
+	    .sample = &r->sample,
 	    .keys = keys,
 	    .agent = p->agent->row.id,
 	    .place = place_of(acc, p),
@@ -71,11 +69,14 @@ accounting_show_sample(const struct accounting *acc, struct port *p, const struc
 	    .mono_us = acc->mono_us,
 	};
 
-	if (!acc->watch.sample)
+	if (!acc->watch.sample || (r->loose_numbers && !note_sample(p, r)))
 		return;
-	sample = r->sample;
-	if (hold_sample(p, r, &sample))
-		acc->watch.sample(acc->watch.arg, &shown);
+	if (r->loose_numbers && p->watched.part > 0 && p->watched.part < 1) {
+		less = r->sample;
+		less.mean_skip = (uint32_t)fmax(1, less.mean_skip * (double)p->watched.part + 0.5);
+		shown.sample = &less;
+	}
+	acc->watch.sample(acc->watch.arg, &shown);
 }
 
 void
