@@ -159,7 +159,8 @@ estimate_total(enum estimate_unit unit, const struct estimate_stratum *stratum)
 {
 	if (!estimate_is_counted(unit, stratum))
 		return raised_by_loss(stratum->lost) * moments_of(unit, &stratum->all).wy;
-	return (unit == ESTIMATE_PKTS ? stratum->pool_pkts : stratum->pool_octets) + estimate_not_counted(unit, stratum);
+	return (unit == ESTIMATE_PKTS ? stratum->pool_pkts : stratum->pool_octets) +
+	    estimate_not_counted(unit, stratum);
 }
 
 double

@@ -14,8 +14,8 @@ static const char *const texts[FOREIGN_N] = {
     [FOREIGN_IPFIX] = "IPFIX" OTHER_PROTOCOL,
 };
 
-/* NetFlow and IPFIX (RFC 3954, 7011) begin with a version of 16 bits and the number of records or the length; sFlow with
- * one of 32, and the type of the agent's address. */
+/* NetFlow and IPFIX (RFC 3954, 7011) begin with a version of 16 bits and the number of records or the length; sFlow
+ * with one of 32, and the type of the agent's address. */
 enum {
 	NETFLOW_5_HEAD = 24,
 	NETFLOW_5_RECORD = 48,

@@ -111,7 +111,8 @@ sample_of(sqlite3_stmt *stmt, int64_t boot)
 	};
 }
 
-/* Numbers wrap, so they are compared as serial numbers (RFC 1982): a port's samples of a boot span less than half of them. */
+/* Numbers wrap, so they are compared as serial numbers (RFC 1982): a port's samples of a boot span less than half of
+ * them. */
 static int
 by_serial(const void *a, const void *b)
 {

@@ -574,8 +574,8 @@ look_inside(const struct list *list)
 	    !list->dimension->has_layer || list->dimension->layer != REPORT_LAYER_IP ||
 	    rest[dimension_tail(list->dimension, TAIL_SHARE)].figure.estimate < INNER_PART)
 		return 0;
-	stmt = query_prepare(query, "SELECT agent, if_index, inner_src_ip IS NOT NULL FROM sample WHERE time_us >= :from"
-	    " AND time_us < :to AND src_ip IS NULL");
+	stmt = query_prepare(query, "SELECT agent, if_index, inner_src_ip IS NOT NULL FROM sample"
+	    " WHERE time_us >= :from AND time_us < :to AND src_ip IS NULL");
 	if (!stmt)
 		return -EIO;
 	while (n < INNER_LOOKED_AT && (err = query_step(query, stmt)) == 1) {

@@ -1,8 +1,8 @@
 /*
  * Ports whose counters do not cover the range, though their samples do: an agent's first counters come up to an
  * interval after its first samples, and its last ones as long before its end, which is most of a short capture.
- * What the samples before and after stand for is estimated beside what was counted. At the live edge nothing is
- * beside: the range ends where counters do (query_edge.c). Part of query.h.
+ * What the samples before and after stand for is estimated beside what was counted. In a range that ends at the live
+ * edge (query_edge.c) that is so at its beginning alone, and at ports that are silent. Part of query.h.
  *
  * A cluster ranks keys by its own sums, so of a cluster's range what was counted is all.
  */
@@ -142,7 +142,8 @@ query_add_beside(struct query *query)
 		err = add_samples(query, port, true, range->from_us,
 		    port->counted_from_us < range->to_us ? port->counted_from_us : range->to_us);
 		if (err == 0 && until_us > 0)
-			err = add_samples(query, port, false, until_us > range->from_us ? until_us : range->from_us, range->to_us);
+			err = add_samples(query, port, false,
+			    until_us > range->from_us ? until_us : range->from_us, range->to_us);
 		for (int d = EASE_IN; d <= EASE_OUT; d++)
 			limit_to_all(&port->side[d]);
 	}

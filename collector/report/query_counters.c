@@ -240,7 +240,8 @@ query_last_skip(struct query *query, const struct query_port *port)
 	double skip = 0;
 
 	query_set_fetch_range(query, QUERY_NEWEST_ROWS, 0, UINT64_MAX);
-	stmt = query_prepare_kept(query, NEWEST_OF_HALF("<") " UNION ALL " NEWEST_OF_HALF(">=") " ORDER BY time_us DESC");
+	stmt = query_prepare_kept(query,
+	    NEWEST_OF_HALF("<") " UNION ALL " NEWEST_OF_HALF(">=") " ORDER BY time_us DESC");
 	if (!stmt)
 		return 0;
 	sqlite3_bind_int64(stmt, 1, port->agent->id);

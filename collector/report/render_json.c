@@ -360,7 +360,8 @@ partly_json(const struct report_uncounted *uncounted)
 
 		port = with(port, "port", text_json(partly->name.port));
 		port = with(port, "from", partly->from_us > 0 ? time_json(partly->from_us) : json_null());
-		ports = append(ports, with(port, "to", partly->until_us > 0 ? time_json(partly->until_us) : json_null()));
+		port = with(port, "to", partly->until_us > 0 ? time_json(partly->until_us) : json_null());
+		ports = append(ports, port);
 	}
 	object = with(object, "n_ports", json_integer((json_int_t)uncounted->n_partly));
 	return with(object, "ports", ports);

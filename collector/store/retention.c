@@ -449,7 +449,8 @@ shorten_level(struct rollup *r, enum store_level_index level)
 	return move_start(r, level, start_us);
 }
 
-#define OF_FIRST_BOOT " FROM sample WHERE agent = ?1 AND boot = (SELECT min(boot) FROM sample WHERE agent = ?1) AND if_index = ?2"
+#define OF_FIRST_BOOT                                                                                             \
+	" FROM sample WHERE agent = ?1 AND boot = (SELECT min(boot) FROM sample WHERE agent = ?1) AND if_index = ?2"
 
 /* The older half of a port's samples, of the first boot that it has; at most so many. Where numbers wrapped, which
  * makes the lowest later than the highest, the older ones are those of the upper half of 32 bits. */
