@@ -109,7 +109,8 @@ parse_udp(struct rbuf *r, struct frame_keys *keys)
 	if (keys->dst_port == UDP_PORT_VXLAN)
 		carry(keys, FRAME_VXLAN, r->pos + UDP_LENGTH_CHECKSUM);
 	else
-		carry(keys, keys->dst_port == UDP_PORT_GENEVE ? FRAME_GENEVE : FRAME_NO_TUNNEL, r->pos + UDP_LENGTH_CHECKSUM);
+		carry(keys, keys->dst_port == UDP_PORT_GENEVE ? FRAME_GENEVE : FRAME_NO_TUNNEL,
+		    r->pos + UDP_LENGTH_CHECKSUM);
 }
 
 static void
@@ -345,7 +346,8 @@ frame_parse_packet(const void *octets, size_t len, struct frame_keys *keys)
 void
 frame_carry_vxlan(struct frame_keys *keys, uint16_t port)
 {
-	if (keys->carries == FRAME_NO_TUNNEL && keys->has_ports && keys->ip_proto == PROTO_UDP && keys->dst_port == port)
+	if (keys->carries == FRAME_NO_TUNNEL && keys->has_ports && keys->ip_proto == PROTO_UDP &&
+	    keys->dst_port == port)
 		keys->carries = FRAME_VXLAN; /* parse_udp has set where it begins */
 }
 
