@@ -21,6 +21,7 @@ struct importing {
 	struct collector *c;
 	struct clock *clock;
 	uint64_t *other;
+	struct import_counts *counts;
 	uint64_t taken; /* datagrams */
 	bool gave_up;	/* the store cannot be written */
 };
@@ -72,6 +73,7 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 	struct importing *i = arg;
 	struct collector *c = i->c;
 	struct rbuf r = rbuf_of(octets, n);
+	enum foreign_flow foreign = foreign_flow_of(octets, n);
 
 	if (i->gave_up)
 		return;
@@ -82,7 +84,7 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 	else if (rbuf_be32(&r) == SFLOW_VERSION)
 		input_take_sflow(c->input, from, octets, n);
 	else
-		++*i->other;
+		++*(foreign == FOREIGN_NOT_KNOWN ? i->other : &i->counts->foreign[foreign]);
 	slow_path_run(c->slow_path);
 	if (collector_flush_is_due(c))
 		flush_waiting(i);
@@ -92,7 +94,7 @@ int
 collector_import(struct collector *c, struct clock *clock, const char *file,
     struct import_counts *counts, uint64_t *other, char *error, size_t error_size)
 {
-	struct importing importing = {.c = c, .clock = clock, .other = other};
+	struct importing importing = {.c = c, .clock = clock, .other = other, .counts = counts};
 	const struct progress progress = {go_on, &importing};
 	int r, stopped;
 

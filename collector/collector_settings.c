@@ -150,6 +150,7 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 
 	*limits = accounting_default_limits;
 	limits->sample_rows = config->sample_rows;
+	limits->vxlan_port = (uint16_t)config->vxlan_port;
 	limits->clock_tolerance_us = config->clock_tolerance_ms * 1000ull;
 	limits->ports = most_ports(config);
 	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + memory_taken + input_memory(config->threads) +

@@ -191,6 +191,9 @@ const struct option_row collector_options[] = {
 	.help = "Most samples per second that are stored as rows of their own. Above this rate "
 		"a random one of every k samples is stored, with k in its row; sums still count "
 		"every sample. 0: no limit."},
+    {"vxlan_port", OPTION_U32, AT(vxlan_port), .max = UINT16_MAX, .def = "0",
+	.help = "UDP port where VXLAN is sent beside 4789, as 8472 of Linux and of many overlays: lists with "
+		"--layer inner look inside it. 0: none."},
     {"clock_tolerance", OPTION_U32, AT(clock_tolerance_ms), .max = 60000, .unit = "ms",
 	.def = "2000",
 	.help = "How far a switch's clock may be from this machine's. Beyond it, what the switch "

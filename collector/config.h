@@ -34,6 +34,7 @@ struct collector_config {
 	uint32_t threads;
 	uint32_t memory_mib;
 	uint32_t sample_rows;
+	uint32_t vxlan_port;
 	uint32_t clock_tolerance_ms;
 	char *http_listen;
 	char *http_token;

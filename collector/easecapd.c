@@ -346,6 +346,13 @@ print_import(const struct collector *collector, const struct import_counts *coun
 	printf("%" PRIu64 " frames\n%" PRIu64 " UDP datagrams\n%" PRIu64 " incomplete datagrams\n%" PRIu64
 	       " frames of other protocols\n",
 	    counts->frames, counts->datagrams, counts->incomplete, counts->not_udp + other);
+	if (counts->fragments > 0)
+		printf("%" PRIu64 " fragments of datagrams, whose samples are not read: let the switch send shorter"
+		       " ones\n", counts->fragments);
+	for (int f = FOREIGN_NOT_KNOWN + 1; f < FOREIGN_N; f++)
+		if (counts->foreign[f] > 0)
+			printf("%" PRIu64 " datagrams of %s\n", counts->foreign[f],
+			    foreign_flow_text((enum foreign_flow)f));
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		printf("%" PRIu64 " %s\n",
 		    collector_stat(collector, lines[i].stat) +

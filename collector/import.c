@@ -14,6 +14,7 @@ enum {
 	TAG_C = 0x8100, /* IEEE 802.1Q, 802.1ad */
 	TAG_S = 0x88a8,
 	PROTOCOL_UDP = 17,
+	PROTOCOL_FRAGMENT = 44,
 	V4_FRAGMENT = 0x3fff, /* more fragments, or an offset */
 	V4_HEADER_MIN = 20,
 	UDP_HEADER = 8,
@@ -81,10 +82,11 @@ open_v4(struct rbuf *r, struct sockaddr_storage *from, struct rbuf *payload)
 	r->pos = start;
 	rbuf_take(r, header);
 	*payload = rbuf_sub(r, total - header);
-	return fragment & V4_FRAGMENT || payload->failed ? -EMSGSIZE : 0;
+	return fragment & V4_FRAGMENT ? -ENOTSUP : payload->failed ? -EMSGSIZE : 0;
 }
 
-/* Packets with extension headers count as not UDP, because no exporter sends them. */
+/* Packets with other extension headers than that of fragments count as not UDP, because no exporter sends
+ * them. */
 static int
 open_v6(struct rbuf *r, struct sockaddr_storage *from, struct rbuf *payload)
 {
@@ -99,7 +101,11 @@ open_v6(struct rbuf *r, struct sockaddr_storage *from, struct rbuf *payload)
 	rbuf_take(r, 1);
 	source = rbuf_take(r, sizeof(v6->sin6_addr));
 	rbuf_take(r, sizeof(v6->sin6_addr));
-	if (!source || r->failed || protocol != PROTOCOL_UDP)
+	if (!source || r->failed)
+		return -ENOENT;
+	if (protocol == PROTOCOL_FRAGMENT && rbuf_u8(r) == PROTOCOL_UDP)
+		return -ENOTSUP;
+	if (protocol != PROTOCOL_UDP)
 		return -ENOENT;
 	v6->sin6_family = AF_INET6;
 	memcpy(&v6->sin6_addr, source, sizeof(v6->sin6_addr));
@@ -160,6 +166,9 @@ give_frame(int link_type, const struct pcap_pkthdr *h, const uint8_t *frame, imp
 		return 0;
 	case -EMSGSIZE:
 		counts->incomplete++;
+		return 0;
+	case -ENOTSUP:
+		counts->fragments++;
 		return 0;
 	}
 	return r;

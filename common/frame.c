@@ -108,8 +108,9 @@ parse_udp(struct rbuf *r, struct frame_keys *keys)
 	parse_ports(r, keys);
 	if (keys->dst_port == UDP_PORT_VXLAN)
 		carry(keys, FRAME_VXLAN, r->pos + UDP_LENGTH_CHECKSUM);
-	else if (keys->dst_port == UDP_PORT_GENEVE)
-		carry(keys, FRAME_GENEVE, r->pos + UDP_LENGTH_CHECKSUM);
+	else
+		carry(keys, keys->dst_port == UDP_PORT_GENEVE ? FRAME_GENEVE : FRAME_NO_TUNNEL,
+		    r->pos + UDP_LENGTH_CHECKSUM);
 }
 
 static void
@@ -340,6 +341,14 @@ frame_parse_packet(const void *octets, size_t len, struct frame_keys *keys)
 	keys->has_ethertype = keys->ip_version != 0;
 	if (keys->has_ethertype)
 		keys->ethertype = keys->ip_version == 4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6;
+}
+
+void
+frame_carry_vxlan(struct frame_keys *keys, uint16_t port)
+{
+	if (keys->carries == FRAME_NO_TUNNEL && keys->has_ports && keys->ip_proto == PROTO_UDP &&
+	    keys->dst_port == port)
+		keys->carries = FRAME_VXLAN; /* parse_udp has set where it begins */
 }
 
 void

@@ -33,7 +33,7 @@ enum frame_tunnel {
 	FRAME_PPPOE,  /* RFC 2516, discovery too */
 	FRAME_IP_IP,  /* RFC 2003, 2473, 4213: IPv4 or IPv6 in either */
 	FRAME_GRE,    /* RFC 2784, 2890; version 1 of RFC 2637 (PPTP) */
-	FRAME_VXLAN,  /* RFC 7348, to UDP port 4789 */
+	FRAME_VXLAN,  /* RFC 7348, to UDP port 4789, or to that of frame_carry_vxlan */
 	FRAME_GENEVE, /* RFC 8926, to UDP port 6081 */
 };
 
@@ -84,6 +84,9 @@ void frame_parse(const void *octets, size_t len, struct frame_keys *keys);
 
 /* The same of an IPv4 or IPv6 packet, which has no MACs, and as ethertype that of its version. */
 void frame_parse_packet(const void *octets, size_t len, struct frame_keys *keys);
+
+/* Lets what goes to that UDP port be VXLAN: the outermost layer that was just parsed. */
+void frame_carry_vxlan(struct frame_keys *keys, uint16_t port);
 
 /* Adds a VLAN that is known without a tag in the frame: to one that has none, or outside of those that
  * it has. */

@@ -86,6 +86,13 @@ find_counters(const struct audit_input *in, struct span *span)
 	}
 }
 
+/* How far a number lies behind another, of the same count: both are 32 bits of it, which wrap. */
+static int32_t
+ahead_of(uint32_t number, uint32_t before)
+{
+	return (int32_t)(number - before);
+}
+
 static int
 by_time(const void *a, const void *b)
 {
@@ -93,19 +100,19 @@ by_time(const void *a, const void *b)
 
 	if (x->time_us != y->time_us)
 		return x->time_us < y->time_us ? -1 : 1;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+	return ahead_of(x->sequence, y->sequence) < 0 ? -1 : x->sequence != y->sequence;
 }
 
 static void
 sum_up(struct span *span)
 {
-	uint32_t first = span->samples[0].sequence, newest = first;
+	uint32_t first = span->numbered[0].sequence, newest = first;
 
 	for (size_t i = 0; i < span->n; i++) {
 		const struct audit_sample *s = &span->samples[i];
 
 		span->taken[i] = span->in->shared_numbers ? (double)i : (double)(newest - first) + (i > 0);
-		newest = s->sequence > newest ? s->sequence : newest;
+		newest = ahead_of(s->sequence, newest) > 0 ? s->sequence : newest;
 		span->octets[i + 1] = span->octets[i] + s->octets;
 		span->lengths2[i + 1] = span->lengths2[i] + (double)s->octets * s->octets;
 	}
@@ -129,6 +136,15 @@ samples_until(const struct span *span, double time_us)
 	return low;
 }
 
+/* Numbers given out between two counters that tell them; NAN: they do not. */
+static double
+told_between(const struct span *span, size_t first, size_t last)
+{
+	double from = span->counters[first].numbers, to = span->counters[last].numbers;
+
+	return isnan(from) || isnan(to) ? NAN : ahead_of((uint32_t)to, (uint32_t)from);
+}
+
 /* The samples between two counters that are age_s old. */
 struct between {
 	size_t from, to;
@@ -143,7 +159,7 @@ between(const struct span *span, size_t first, size_t last, double age_s)
 	    .to = samples_until(span, (double)span->counters[last].time_us - 1e6 * age_s),
 	};
 
-	b.taken = span->counters[last].numbers - span->counters[first].numbers;
+	b.taken = told_between(span, first, last);
 	if (isnan(b.taken))
 		b.taken = span->taken[b.to] - span->taken[b.from];
 	return b;
@@ -271,7 +287,7 @@ judge_rate(const struct span *span, struct audit_result *r)
 {
 	double frames = round(frames_between(span, r, 0, span->n_counters - 1));
 	struct rise taken = rise_over_all(span, taken_until, false);
-	double told = span->counters[span->n_counters - 1].numbers - span->counters[0].numbers;
+	double told = told_between(span, 0, span->n_counters - 1);
 
 	if (!isnan(told)) /* read together with the counters */
 		taken = (struct rise){told, told, told};
@@ -418,7 +434,7 @@ spacing_of(const struct span *span, size_t i)
 	uint64_t step = s->period;
 
 	if (step == 0 && before && before->pool != AUDIT_UNKNOWN && s->pool != AUDIT_UNKNOWN &&
-	    s->sequence == before->sequence + 1 && s->pool > before->pool)
+	    ahead_of(s->sequence, before->sequence) == 1 && s->pool > before->pool)
 		step = s->pool - before->pool;
 	return step < UINT32_MAX ? (uint32_t)step : 0;
 }

@@ -39,11 +39,11 @@ struct audit_counters {
 	uint64_t discontinuity_us;
 	double pkts[AUDIT_DIRECTIONS], octets[AUDIT_DIRECTIONS]; /* totals */
 	double pool[AUDIT_DIRECTIONS]; /* frames that could have been sampled; NAN: only samples tell it */
-	double numbers; /* the newest number given out when they were read; NAN: only samples tell it */
+	double numbers; /* the newest number given out when they were read, of 32 bits; NAN: only samples tell it */
 };
 
 struct audit_input {
-	const struct audit_sample *samples; /* by boot and sequence */
+	const struct audit_sample *samples; /* by boot and number; numbers wrap */
 	size_t n_samples;
 	const struct audit_counters *counters; /* by time */
 	size_t n_counters;

@@ -134,6 +134,13 @@ moments_of(enum estimate_unit unit, const struct estimate_sums *s)
 	return (struct moments){s->wb, s->wb2, s->w2b2, s->same.octets, s->any.octets};
 }
 
+/* Of a part of the samples, if they are like the others. */
+static inline struct moments
+part_of(const struct moments *m, double part)
+{
+	return (struct moments){part * m->wy, part * m->wy2, part * m->w2y2, part * m->same, part * m->any};
+}
+
 bool
 estimate_is_counted(enum estimate_unit unit, const struct estimate_stratum *stratum)
 {
@@ -152,7 +159,15 @@ estimate_total(enum estimate_unit unit, const struct estimate_stratum *stratum)
 {
 	if (!estimate_is_counted(unit, stratum))
 		return raised_by_loss(stratum->lost) * moments_of(unit, &stratum->all).wy;
-	return unit == ESTIMATE_PKTS ? stratum->pool_pkts : stratum->pool_octets;
+	return (unit == ESTIMATE_PKTS ? stratum->pool_pkts : stratum->pool_octets) +
+	    estimate_not_counted(unit, stratum);
+}
+
+double
+estimate_not_counted(enum estimate_unit unit, const struct estimate_stratum *stratum)
+{
+	return estimate_is_counted(unit, stratum) ? raised_by_loss(stratum->lost) * stratum->beside[unit]
+						  : estimate_total(unit, stratum);
 }
 
 /*
@@ -172,7 +187,7 @@ static bool
 is_quiet(const struct estimate_stratum *stratum)
 {
 	return stratum->all.n > 0 && stratum->all.n < ESTIMATE_QUIET_SAMPLES &&
-	    estimate_is_counted(ESTIMATE_PKTS, stratum);
+	    estimate_is_counted(ESTIMATE_PKTS, stratum) && stratum->beside[ESTIMATE_PKTS] <= 0;
 }
 
 /* Sums as they would be had each sample's weight been f times as large. */
@@ -256,6 +271,15 @@ weigh(struct weighing *sum, const struct estimate_stratum *s)
 	sum->cal_w2 += calibration(s) * calibration(s) * s->all.w2;
 }
 
+/* The most that a key can have of a stratum. */
+static double
+bound_of(enum estimate_unit unit, const struct estimate_stratum *s)
+{
+	double total = estimate_total(unit, s);
+
+	return estimate_not_counted(unit, s) > 0 ? UNLIMITED * total : total;
+}
+
 static bool
 is_united(const struct estimate_range *r, const struct estimate_stratum *s)
 {
@@ -280,7 +304,7 @@ describe(struct estimate_range *r)
 			if (s->all.n == 0)
 				continue;
 			r->covered[u] += total;
-			r->bound[u] += estimate_is_counted((enum estimate_unit)u, s) ? total : UNLIMITED * total;
+			r->bound[u] += bound_of((enum estimate_unit)u, s);
 		}
 		if (s->all.n > 0 && !is_united(r, s))
 			weigh(&sum, s);
@@ -305,7 +329,13 @@ facts_of(const struct estimate_range *r, const struct estimate_stratum *s)
 
 		f.counted[u] = estimate_is_counted((enum estimate_unit)u, s);
 		f.total[u] = estimate_total((enum estimate_unit)u, s);
-		f.bound[u] = f.counted[u] ? f.total[u] : UNLIMITED * f.total[u];
+		f.bound[u] = bound_of((enum estimate_unit)u, s);
+		if (f.counted[u] && s->beside[u] > 0) {
+			/* of what was counted tells one sample at least */
+			f.beside[u] = fmin(s->beside[u] / all.wy, 1 - 1 / (double)s->all.n);
+			f.total[u] -= raised_by_loss(s->lost) * f.beside[u] * all.wy;
+			all = part_of(&all, 1 - f.beside[u]);
+		}
 		f.g[u] = f.total[u] / all.wy;
 		f.variance[u] = selection_variance(&all, f.g[u]);
 		f.per_y[u] = 1 / (f.total[u] + f.variance[u] / f.total[u]);
@@ -412,7 +442,7 @@ share_variance(const struct estimate_stratum *s, enum estimate_unit unit, const 
 
 	if (s->lost <= 0)
 		return alone;
-	pairs = key->same - 2 * share * key->any +
+	pairs = key->same - 2 * share * key->any + (1 - facts->beside[unit]) *
 	    share * share * (unit == ESTIMATE_PKTS ? s->all.any.pkts : s->all.any.octets);
 	return alone + s->lost * at_least(-alone, g * g * pairs);
 }
@@ -430,6 +460,12 @@ add_part_in(enum estimate_unit unit, struct estimate_key *key, const struct esti
 	if (!facts->counted[unit]) {
 		add_uncounted(to, &k, s->lost);
 		return;
+	}
+	if (facts->beside[unit] > 0) { /* as if they were of a stratum of their own */
+		struct moments beside = part_of(&k, facts->beside[unit]);
+
+		add_uncounted(to, &beside, s->lost);
+		k = part_of(&k, 1 - facts->beside[unit]);
 	}
 	own = g * g * k.w2y2 - g * k.wy2;
 	share = is_all ? 1 : at_most(1, facts->per_y[unit] * g * k.wy + facts->per_variance[unit] * own);

@@ -46,6 +46,9 @@ struct estimate_stratum {
 	double pool_octets; /* octets of these frames */
 	double lost;	    /* part of its samples that never arrived, 0 .. 1 */
 	double w_max;	    /* the largest weight of a sample; 0: not known, then the mean is taken */
+	/* Of the sums of w and w b in all, what is of samples that were taken before or after the totals were counted:
+	 * what these stand for is estimated beside them. */
+	double beside[ESTIMATE_N_UNITS];
 };
 
 /* A stratum with fewer samples is quiet: united with others of its kind. */
@@ -133,8 +136,10 @@ double estimate_key_variance(const struct estimate_key *key, enum estimate_unit 
 /* Whether its total is known. */
 bool estimate_is_counted(enum estimate_unit unit, const struct estimate_stratum *stratum);
 
-/* Counted frames or octets of a stratum; where they are not known the sum of its weights, raised by what was lost. */
+/* Counted frames or octets of a stratum; where they are not known the sum of its weights, raised by what was lost.
+ * The second is the part of it that nothing counted. */
 double estimate_total(enum estimate_unit unit, const struct estimate_stratum *stratum);
+double estimate_not_counted(enum estimate_unit unit, const struct estimate_stratum *stratum);
 
 void estimate_add_sample(struct estimate_sums *sums, double weight, double frame_octets);
 void estimate_add_sums(struct estimate_sums *to, const struct estimate_sums *from);

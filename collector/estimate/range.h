@@ -9,6 +9,7 @@
 /* What each key of a stratum needs of it, worked out once. */
 struct stratum_facts {
 	double total[ESTIMATE_N_UNITS];	   /* counted, or the sum of weights */
+	double beside[ESTIMATE_N_UNITS];   /* part of the samples that is not of the counted total, 0 .. 1 */
 	double bound[ESTIMATE_N_UNITS];	   /* the most a key can have there */
 	double g[ESTIMATE_N_UNITS];	   /* what makes weights add up to the total */
 	double variance[ESTIMATE_N_UNITS]; /* sum of w'(w'-1) y^2 over all samples */

@@ -1,4 +1,5 @@
 #include "collector/input/sflow_input.h"
+#include "collector/input/foreign_flow.h"
 #include "collector/input/sflow_frame.h"
 #include "collector/input/sflow_state.h"
 #include "collector/input/sflow_unread.h"
@@ -834,11 +835,12 @@ sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
 	note_left(in);
 	if (verdict == SFLOW_END)
 		return verdict;
-	in->refusal = sflow_verdict_text(verdict);
+	in->refusal = verdict == SFLOW_BAD_VERSION ? foreign_flow_text(foreign_flow_of(octets, n))
+						   : sflow_verdict_text(verdict);
 	count(in, verdict == SFLOW_BAD_VERSION ? SFLOW_STAT_REFUSED_VERSION
 					       : SFLOW_STAT_REFUSED_DATAGRAM);
 	log_warn_limited(ROOM, "datagram from %s%s%s %s: %s", origin->sender,
 	    origin->listener ? " to " : "", origin->listener ? origin->listener : "",
-	    t.peer ? "used only in part" : "refused", sflow_verdict_text(verdict));
+	    t.peer ? "used only in part" : "refused", in->refusal);
 	return verdict;
 }

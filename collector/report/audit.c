@@ -233,7 +233,7 @@ say_fault(const struct audit_result *r, enum audit_fault fault, char *text)
 	}
 }
 
-/* What explains the rate is said in its place. */
+/* What explains the rate is said in its place; of a pool that is made up, that nothing else was counted either. */
 static unsigned
 faults_to_say(const struct audit_result *r)
 {
@@ -245,6 +245,8 @@ faults_to_say(const struct audit_result *r)
 		say &= ~(unsigned)AUDIT_RATE_OFF;
 	if (say & AUDIT_CLOCK_OFF)
 		say &= ~(unsigned)AUDIT_CLOCK_DRIFTS;
+	if (isnan(r->counted))
+		say &= ~(unsigned)AUDIT_POOL_NOT_COUNTED;
 	return say;
 }
 
@@ -263,8 +265,8 @@ say_verdict(const struct audit_result *r, char *text)
 		append(text, "not sampled");
 	else if (!*text && r->taken < AUDIT_ENOUGH_SAMPLES)
 		append(text, "too few samples: %d are needed", AUDIT_ENOUGH_SAMPLES);
-	else if (!*text && isnan(r->counted))
-		append(text, "no counters to compare with");
+	else if (isnan(r->counted) && r->taken >= AUDIT_ENOUGH_SAMPLES)
+		append(text, "%sno counters to compare with", *text ? "; " : "");
 	else if (!*text)
 		append(text, "sound");
 }
@@ -299,10 +301,11 @@ spoiled(const struct audit_result *r)
 	return not_for;
 }
 
+/* Whether it was compared, so that samples may be trusted for what no fault spoils. */
 static bool
 is_judged(const struct audit_result *r)
 {
-	return r->faults != 0 || (r->taken >= AUDIT_ENOUGH_SAMPLES && !isnan(r->counted));
+	return r->mean <= 0 || (r->taken >= AUDIT_ENOUGH_SAMPLES && !isnan(r->counted));
 }
 
 /* ---- rows ---- */
@@ -359,14 +362,14 @@ fill_verdict(struct report_value *row, const struct audit_result *r)
 	row[COLUMN_FAULTS] = cell_label(text);
 	say_verdict(r, text);
 	row[COLUMN_VERDICT] = cell_text(text);
-	if (!is_judged(r) && r->mean > 0)
+	name_uses(spoiled(r), text);
+	row[COLUMN_NOT_FOR] = cell_text(text);
+	if (!is_judged(r))
 		return;
 	say_trust(spoiled(r), text);
 	row[COLUMN_TRUST_TEXT] = cell_text(text);
 	name_uses(USE_ALL & ~spoiled(r), text);
 	row[COLUMN_TRUST] = cell_text(text);
-	name_uses(spoiled(r), text);
-	row[COLUMN_NOT_FOR] = cell_text(text);
 }
 
 static int

@@ -111,7 +111,18 @@ sample_of(sqlite3_stmt *stmt, int64_t boot)
 	};
 }
 
-/* The newest first; they are turned around by audit_read. */
+/* Numbers wrap, so they are compared as serial numbers (RFC 1982): a port's samples of a boot span less than half of
+ * them. */
+static int
+by_serial(const void *a, const void *b)
+{
+	const struct audit_sample *x = a, *y = b;
+	uint32_t ahead = x->sequence - y->sequence;
+
+	return ahead == 0 ? 0 : ahead < 1u << 31 ? 1 : -1;
+}
+
+/* The newest of them, by their numbers. */
 static int
 read_boot(struct audit_reader *reader, const struct query_port *port, int64_t boot)
 {
@@ -123,7 +134,7 @@ read_boot(struct audit_reader *reader, const struct query_port *port, int64_t bo
 	query_set_fetch_range(query, QUERY_ALL_ROWS, query->range.from_us, query->range.to_us);
 	stmt = query_prepare_kept(query, "SELECT time_us, sequence, mean_skip, skip, pool_pkts, frame_octets,"
 	    " direction, stands_for FROM sample WHERE agent = ?1 AND boot = ?2 AND if_index = ?3"
-	    " AND time_us >= ?4 AND time_us < ?5 ORDER BY sequence DESC");
+	    " AND time_us >= ?4 AND time_us < ?5 ORDER BY time_us DESC LIMIT ?6");
 	if (!stmt)
 		return -EIO;
 	sqlite3_bind_int64(stmt, 1, port->agent->id);
@@ -131,7 +142,8 @@ read_boot(struct audit_reader *reader, const struct query_port *port, int64_t bo
 	sqlite3_bind_int64(stmt, 3, port->if_index);
 	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)query->range.from_us);
 	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)query->range.to_us);
-	while ((err = query_step(query, stmt)) == 1 && reader->n_samples - begin < AUDIT_SAMPLES_MAX) {
+	sqlite3_bind_int64(stmt, 6, AUDIT_SAMPLES_MAX);
+	while ((err = query_step(query, stmt)) == 1) {
 		if (!has_room(query, (void **)&reader->samples, &reader->samples_room, reader->n_samples,
 		    sizeof(*reader->samples))) {
 			err = -ENOMEM;
@@ -140,12 +152,8 @@ read_boot(struct audit_reader *reader, const struct query_port *port, int64_t bo
 		reader->samples[reader->n_samples++] = sample_of(stmt, boot);
 	}
 	query_give_back(query, stmt);
-	for (size_t i = begin, k = reader->n_samples; i + 1 < k; i++) {
-		struct audit_sample last = reader->samples[--k];
-
-		reader->samples[k] = reader->samples[i];
-		reader->samples[i] = last;
-	}
+	if (reader->n_samples > begin)
+		qsort(reader->samples + begin, reader->n_samples - begin, sizeof(*reader->samples), by_serial);
 	return err < 0 ? err : 0;
 }
 

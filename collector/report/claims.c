@@ -53,6 +53,10 @@ const struct claim claims[] = {
 	    " a key that is named beforehand hold, 92 where skips differ, 89 of octets where some are a hundred times as"
 	    " large. Lines below the rows add up to the estimate of such a port, not to a count.",
 	    ESTIMATE_TESTS "check_named.c"},
+	{"partly", "Counted in a part of the range",
+	    "Of what passed before a port's first counters or after its last ones, estimated from the samples' weights"
+	    " beside what was counted: at least 94 of 100 limits hold, in captures of 45 seconds to 3 minutes.",
+	    REPORT_TESTS "check_edge.c"},
 	{"unseen", "No … without a sample … more than x frames",
 	    "In 95 of 100 lists no such key that is missing has more.", ESTIMATE_TESTS "check_printed.c"},
 	{"attempts", "SYN/s",

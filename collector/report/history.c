@@ -453,6 +453,7 @@ begin(struct history *h)
 	result->expected = whole->expected;
 	memcpy(result->total, whole->total, sizeof(result->total));
 	memcpy(result->from_samples, whole->from_samples, sizeof(result->from_samples));
+	result->uncounted = whole->uncounted;
 	result_finish(result, h->query);
 	h->first_us = UINT64_MAX;
 	for (size_t i = 0; i < h->query->n_agents; i++)

@@ -555,6 +555,41 @@ add_shown(const struct list *list, const struct estimate_order *order)
 	return err;
 }
 
+/* So many of the samples without IP are looked at, and where these are so large a part of all it is said that most of
+ * them have it in a tunnel. */
+enum { INNER_LOOKED_AT = 1000 };
+static const double INNER_PART = 0.2;
+
+/* A cluster would have to send them all. */
+static int
+look_inside(const struct list *list)
+{
+	struct query *query = list->query;
+	const struct report_value *rest = list->result->rest;
+	uint64_t n = 0, inner = 0;
+	sqlite3_stmt *stmt;
+	int err;
+
+	if (!rest || query->mirror || (list->options->filter && list->options->filter->fields & ~FILTER_PLACES) ||
+	    !list->dimension->has_layer || list->dimension->layer != REPORT_LAYER_IP ||
+	    rest[dimension_tail(list->dimension, TAIL_SHARE)].figure.estimate < INNER_PART)
+		return 0;
+	stmt = query_prepare(query, "SELECT agent, if_index, inner_src_ip IS NOT NULL FROM sample"
+	    " WHERE time_us >= :from AND time_us < :to AND src_ip IS NULL");
+	if (!stmt)
+		return -EIO;
+	while (n < INNER_LOOKED_AT && (err = query_step(query, stmt)) == 1) {
+		const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+		    (uint32_t)sqlite3_column_int64(stmt, 1));
+
+		n += port && port_is_counted(list->options, port);
+		inner += port && port_is_counted(list->options, port) && sqlite3_column_int(stmt, 2);
+	}
+	sqlite3_finalize(stmt);
+	list->result->rest_has_inner = 2 * inner > n;
+	return err < 0 ? err : 0;
+}
+
 static int
 fill(struct list *list)
 {
@@ -572,6 +607,8 @@ fill(struct list *list)
 	err = add_shown(list, &ordered.order);
 	if (err == 0)
 		err = list_add_account(list, &ordered.order);
+	if (err == 0)
+		err = look_inside(list);
 	free_ordered(&ordered);
 	hide_what_is_the_same(list);
 	return err;

@@ -157,8 +157,10 @@ check_samples(const struct port_load *p, char *text)
 {
 	const struct query_port *port = p->port;
 	const struct estimate_stratum *in = &port->side[EASE_IN], *out = &port->side[EASE_OUT];
-	double n = (double)(in->all.n + out->all.n), w = in->all.w + out->all.w;
-	double w2 = in->all.w2 + out->all.w2;
+	double all = in->all.w + out->all.w, beside = in->beside[ESTIMATE_PKTS] + out->beside[ESTIMATE_PKTS];
+	double part = all > 0 ? 1 - beside / all : 1; /* of the samples is of what was counted */
+	double n = part * (double)(in->all.n + out->all.n), w = part * all;
+	double w2 = part * (in->all.w2 + out->all.w2);
 	double cut = fmax(port->cut[EASE_IN].pkts + port->cut[EASE_OUT].pkts, p->load.stalled_pkts);
 	double pool = fmax(0, in->pool_pkts + out->pool_pkts + port->cut[EASE_IN].pkts +
 	    port->cut[EASE_OUT].pkts - cut);

@@ -142,13 +142,13 @@ put_oldest_sample(FILE *sql, const struct query *query)
 	fputs(") LIMIT 1", sql);
 }
 
-/* At each port the sample with the highest number of the agent's newest boot. */
+/* At each port the newest sample of the agent's newest boot; numbers wrap. */
 static void
 put_newest_samples(FILE *sql, const struct query *query)
 {
 	put_from(sql, query, CLUSTER_SAMPLES, "");
 	fputs(" AND (agent, boot, if_index, sequence) GLOBAL IN (SELECT agent, boot, if_index,"
-	    " max(sequence)", sql);
+	    " argMax(sequence, (time_us, sequence))", sql);
 	put_from(sql, query, CLUSTER_SAMPLES, "");
 	fputs(" AND (agent, boot) GLOBAL IN (SELECT agent, max(boot)", sql);
 	put_from(sql, query, CLUSTER_SAMPLES, "");

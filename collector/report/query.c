@@ -595,6 +595,8 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 		err = load_ports(query);
 	if (err == 0)
 		err = query_find_edge(query, options, now_us);
+	if (err == 0)
+		err = query_find_beside(query);
 	query->asked = query->range;
 	if (err == 0 && !query_add_functions(query, options))
 		err = query_fail_sql(query);

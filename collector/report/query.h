@@ -77,6 +77,8 @@ struct query_port {
 	uint8_t refused_kind; /* and why most of them were (oddities.h) */
 	uint64_t cut_numbers; /* of those lost: in losses longer than a notification, which cut is about */
 	uint64_t counters_us;	     /* newest counters, device's clock; 0: none are known */
+	/* In a range that reaches beyond, its counters begin or end there, though its samples do not; 0: they do not */
+	uint64_t counted_from_us, counted_until_us;
 	bool is_coarse; /* in a step of a window its counters were too far apart to tell what passed in the step */
 	bool silent; /* of a range that ends at the edge: it no longer counts, so the edge is without it */
 	/* What it counted after the edge in the last window; sides are without it. By enum

@@ -226,6 +226,13 @@ query_tx_pkts(const struct query_load *load)
 	return sum_of_known(load->out_ucast, load->out_mcast, load->out_bcast);
 }
 
+/* Of the newest boot. Numbers wrap, so the highest of each half of the 32 bits is looked up, as the key allows, and
+ * the later one is the newest. */
+#define NEWEST_OF_HALF(half) \
+	"SELECT * FROM (SELECT mean_skip, time_us FROM sample WHERE agent = ?1 AND if_index = ?3" \
+	" AND boot = (SELECT MAX(boot) FROM sample WHERE agent = ?1) AND sequence " half " 2147483648" \
+	" ORDER BY sequence DESC LIMIT 1)"
+
 double
 query_last_skip(struct query *query, const struct query_port *port)
 {
@@ -233,9 +240,8 @@ query_last_skip(struct query *query, const struct query_port *port)
 	double skip = 0;
 
 	query_set_fetch_range(query, QUERY_NEWEST_ROWS, 0, UINT64_MAX);
-	stmt = query_prepare_kept(query, "SELECT mean_skip FROM sample WHERE agent = ?1"
-	    " AND if_index = ?3 AND boot = (SELECT MAX(boot) FROM sample WHERE agent = ?1)"
-	    " ORDER BY sequence DESC LIMIT 1");
+	stmt = query_prepare_kept(query,
+	    NEWEST_OF_HALF("<") " UNION ALL " NEWEST_OF_HALF(">=") " ORDER BY time_us DESC");
 	if (!stmt)
 		return 0;
 	sqlite3_bind_int64(stmt, 1, port->agent->id);

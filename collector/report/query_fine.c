@@ -233,8 +233,8 @@ scale_of(const struct query *query, const struct fine_port *kept, int direction)
 	if (!kept->is_coarse || !(side->pool_pkts > 0) || !(side->pool_octets > 0) ||
 	    query->samples_since_us >= query->range.to_us)
 		return (struct scale){{0, 0}};
-	return (struct scale){{ratio(side->pool_pkts, kept->kept_w[direction]) * arrived,
-	    ratio(side->pool_octets, kept->kept_wb[direction]) * arrived}};
+	return (struct scale){{ratio(side->pool_pkts, kept->kept_w[direction] - side->beside[ESTIMATE_PKTS]) * arrived,
+	    ratio(side->pool_octets, kept->kept_wb[direction] - side->beside[ESTIMATE_OCTETS]) * arrived}};
 }
 
 static void

@@ -1,6 +1,7 @@
 /*
  * What the files of a query share. query.c opens the store and finds agents, ports and the range;
- * query_levels.c chooses the windows of a range, query_edge.c the end of one that reaches to now;
+ * query_levels.c chooses the windows of a range, query_edge.c the end of one that reaches to now, query_beside.c what
+ * passed before the first counters and after the last;
  * query_names.c names devices and places them, query_filter.c has what a filter means for them; query_sums.c adds up packs, query_gaps.c what was
  * counted while no counters came; query_keys.c reads
  * kept samples, and decides between these and the windows; query_functions.c has SQL functions;
@@ -59,6 +60,11 @@ void query_fit_range(struct query *query);
 
 /* If the range reaches to now: moves its ends so that it ends at the live edge. Ports must be loaded. */
 int query_find_edge(struct query *query, const struct report_options *options, uint64_t now_us);
+
+/* Finds the ends of counters within the range, once it is known; after its totals and samples were read, adds what the
+ * samples beyond those ends stand for. */
+int query_find_beside(struct query *query);
+int query_add_beside(struct query *query);
 
 /* After the totals of a range were read: if it ends at the edge, takes off what ports counted after it. */
 int query_end_at_edge(struct query *query);

@@ -129,8 +129,10 @@ query_windows(struct query *query)
 	struct arrivals *arrivals;
 	int err;
 
-	if (query_is_fine(query))
-		return query_fine_windows(query);
+	if (query_is_fine(query)) {
+		err = query_fine_windows(query);
+		return err ? err : query_add_beside(query);
+	}
 	arrivals = calloc(query->n_ports + 1, sizeof(*arrivals));
 	if (!arrivals)
 		return query_fail(query, -ENOMEM, "no memory");
@@ -146,6 +148,8 @@ query_windows(struct query *query)
 	}
 	if (err == 0)
 		query_choose_sides(query);
+	if (err == 0)
+		err = query_add_beside(query);
 	free(arrivals);
 	return err;
 }

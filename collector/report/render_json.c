@@ -127,6 +127,8 @@ rest_json(const struct report_result *result)
 	json_t *object = sum_row_json(result, result->rest);
 
 	object = with(object, "name", json_string(result->rest_name));
+	if (result->rest_has_inner)
+		object = with(object, "has_inner", json_true());
 	return object;
 }
 
@@ -348,11 +350,31 @@ egress_json(const struct report_egress *egress)
 }
 
 static json_t *
+partly_json(const struct report_uncounted *uncounted)
+{
+	json_t *ports = json_array(), *object = json_object();
+
+	for (size_t i = 0; i < uncounted->n_partly && i < REPORT_UNCOUNTED_NAMED; i++) {
+		const struct report_partly *partly = &uncounted->partly[i];
+		json_t *port = with(json_object(), "agent", text_json(partly->name.agent));
+
+		port = with(port, "port", text_json(partly->name.port));
+		port = with(port, "from", partly->from_us > 0 ? time_json(partly->from_us) : json_null());
+		port = with(port, "to", partly->until_us > 0 ? time_json(partly->until_us) : json_null());
+		ports = append(ports, port);
+	}
+	object = with(object, "n_ports", json_integer((json_int_t)uncounted->n_partly));
+	return with(object, "ports", ports);
+}
+
+static json_t *
 uncounted_json(const struct report_result *result)
 {
 	const struct report_uncounted *uncounted = &result->uncounted;
 	json_t *object = some_ports_json(uncounted->n_ports, uncounted->ports);
 
+	if (uncounted->n_partly > 0)
+		object = with(object, "partly", partly_json(uncounted));
 	object = with(object, "packets", number_json(round(uncounted->total[ESTIMATE_PKTS])));
 	object = with(object, "octets", number_json(round(uncounted->total[ESTIMATE_OCTETS])));
 	object = with(object, "lost_samples", json_integer((json_int_t)uncounted->lost_samples));
@@ -375,7 +397,7 @@ result_json(const struct report_result *result)
 	    result->newest_us ? time_json(result->newest_us) : json_null());
 	if (result->counted_to_us > 0)
 		object = with(object, "counted_to", time_json(result->counted_to_us));
-	if (result->uncounted.n_ports > 0 || result->uncounted.lost_samples > 0)
+	if (result->uncounted.n_ports > 0 || result->uncounted.n_partly > 0 || result->uncounted.lost_samples > 0)
 		object = with(object, "uncounted", uncounted_json(result));
 	if (result->egress.n_agents > 0)
 		object = with(object, "sampled_on_egress", egress_json(&result->egress));

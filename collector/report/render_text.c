@@ -392,12 +392,35 @@ print_silent(FILE *out, const struct report_result *result)
 		fputs(": no counters came since, so less was counted there.\n", out);
 }
 
+/* "Counted in a part of the range: 192.0.2.1 e-3 (14:00-14:04:30 +0000); what passed there …". */
+static void
+print_partly(FILE *out, const struct report_result *result, const struct render_options *options)
+{
+	const struct report_uncounted *uncounted = &result->uncounted;
+	const char *between = "Counted in a part of the range: ";
+	char times[NUMBER_TEXT];
+
+	for (size_t i = 0; i < uncounted->n_partly && i < REPORT_UNCOUNTED_NAMED; i++) {
+		const struct report_partly *partly = &uncounted->partly[i];
+
+		number_format_times(partly->from_us > result->from_us ? partly->from_us : result->from_us,
+		    partly->until_us > 0 && partly->until_us < result->to_us ? partly->until_us : result->to_us,
+		    options->now_us, options->utc, times);
+		fprintf(out, "%s%s %s (%s)", between, partly->name.agent, partly->name.port, times);
+		between = ", ";
+	}
+	if (uncounted->n_partly > REPORT_UNCOUNTED_NAMED)
+		fprintf(out, " and %zu more", uncounted->n_partly - REPORT_UNCOUNTED_NAMED);
+	if (uncounted->n_partly > 0)
+		fputs("; what passed there before and after is estimated from samples alone.\n", out);
+}
+
 static void
 print_uncounted(FILE *out, const struct report_result *result)
 {
 	const struct report_uncounted *uncounted = &result->uncounted;
 	size_t named = uncounted->n_ports < REPORT_UNCOUNTED_NAMED ? uncounted->n_ports : REPORT_UNCOUNTED_NAMED;
-	const char *between = "About: no counters came from ";
+	const char *between = "About: fewer than two counters came from ";
 	char lost[NUMBER_TEXT];
 
 	if (uncounted->lost_samples > 0) {
@@ -551,6 +574,9 @@ print_key_notes(FILE *out, const struct report_result *result)
 		    result->n_few == 1 ? "has" : "have", result->n_few == 1 ? "it" : "them");
 	}
 	print_folded(out, result);
+	if (result->rest_has_inner)
+		fputs("Most frames without IP have it inside, behind MPLS or in a tunnel: --layer inner lists these"
+		      " addresses.\n", out);
 	if (result->n_wide > 0) {
 		number_format_count(round(result->hiding_skip), number);
 		fprintf(out, "%s, 1 in %s, may hide as much as the upper limits of %zu row%s say; --port narrows it.\n",
@@ -670,6 +696,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	if (result->empty && strcmp(result->report, "agents") != 0)
 		return print_empty(out, result, options);
 	print_header(out, result, options);
+	print_partly(out, result, options);
 	if (result->has_keys)
 		print_few_samples(out, result);
 	err = (result->as_grid ? render_grid : print_rows)(out, result, options);

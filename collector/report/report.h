@@ -223,6 +223,12 @@ struct report_egress {
 struct report_uncounted {
 	size_t n_ports;
 	struct report_port_name ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
+	/* Ports that were counted in a part of the range only; 0: from its beginning, until its end. */
+	size_t n_partly;
+	struct report_partly {
+		struct report_port_name name;
+		uint64_t from_us, until_us;
+	} partly[REPORT_UNCOUNTED_NAMED];
 	double total[2]; /* by estimate_unit: of the result's total, what is by samples alone */
 	size_t n_rows;	 /* lists only: rows that rest on such ports, wholly or partly */
 	/* Lost in losses longer than a notification; also of ports of which no sample came at all. What passed
@@ -268,6 +274,7 @@ struct report_result {
 	const char *noun; /* "source": what a row is, for texts; static */
 	struct report_value *rest; /* the same for samples that have no key; NULL: none */
 	const char *rest_name;	   /* why: "without IP", … */
+	bool rest_has_inner;	   /* it is large, and most of it has IP in a tunnel or behind labels */
 	struct report_value *together;	/* the rows, corrected for having been chosen; NULL: all keys are rows */
 	struct report_value *not_seen;	/* the same for keys without a sample; NULL: none, or not known */
 	struct report_value *no_sample; /* counted at ports without a sample; NULL: none */

@@ -67,17 +67,30 @@ result_name_port(const struct query_port *port, struct report_port_name *name)
 }
 
 static void
+note_partly(struct report_uncounted *uncounted, const struct query_port *port)
+{
+	struct report_partly *partly = &uncounted->partly[uncounted->n_partly];
+
+	if (uncounted->n_partly++ >= REPORT_UNCOUNTED_NAMED)
+		return;
+	result_name_port(port, &partly->name);
+	partly->from_us = port->counted_from_us;
+	partly->until_us = port->counted_until_us;
+}
+
+static void
 note_uncounted(struct report_uncounted *uncounted, const struct query_port *port)
 {
 	const struct estimate_stratum *in = query_listed(port);
 
 	if (port_is_uncounted(port) || !(in->pool_pkts > 0 || query_listed_cut(port)->pkts > 0))
 		uncounted->lost_samples += port->cut_numbers;
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		uncounted->total[u] += estimate_not_counted((enum estimate_unit)u, in);
+	if (in->beside[ESTIMATE_PKTS] > 0 && !port_is_uncounted(port))
+		note_partly(uncounted, port);
 	if (!port_is_uncounted(port))
 		return;
-	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
-		if (!estimate_is_counted((enum estimate_unit)u, in))
-			uncounted->total[u] += estimate_total((enum estimate_unit)u, in);
 	if (uncounted->n_ports++ < REPORT_UNCOUNTED_NAMED)
 		result_name_port(port, &uncounted->ports[uncounted->n_ports - 1]);
 }

@@ -449,13 +449,17 @@ shorten_level(struct rollup *r, enum store_level_index level)
 	return move_start(r, level, start_us);
 }
 
-/* The older half of a port's samples, of the first boot that it has; at most so many. */
+#define OF_FIRST_BOOT                                                                                             \
+	" FROM sample WHERE agent = ?1 AND boot = (SELECT min(boot) FROM sample WHERE agent = ?1) AND if_index = ?2"
+
+/* The older half of a port's samples, of the first boot that it has; at most so many. Where numbers wrapped, which
+ * makes the lowest later than the highest, the older ones are those of the upper half of 32 bits. */
 static const char oldest_of_port[] =
-    "DELETE FROM sample WHERE (agent, boot, if_index, sequence) IN (SELECT agent, boot, if_index,"
-    " sequence FROM sample WHERE agent = ?1 AND boot = (SELECT min(boot) FROM sample WHERE agent ="
-    " ?1) AND if_index = ?2 AND sequence <= (SELECT (min(sequence) + max(sequence)) / 2 FROM sample"
-    " WHERE agent = ?1 AND boot = (SELECT min(boot) FROM sample WHERE agent = ?1) AND if_index ="
-    " ?2) ORDER BY sequence LIMIT ?3) RETURNING time_us";
+    "DELETE FROM sample WHERE (agent, boot, if_index, sequence) IN (SELECT agent, boot, if_index, sequence"
+    OF_FIRST_BOOT " AND CASE WHEN (SELECT time_us" OF_FIRST_BOOT " ORDER BY sequence LIMIT 1) > (SELECT time_us"
+    OF_FIRST_BOOT " ORDER BY sequence DESC LIMIT 1) THEN sequence >= 2147483648"
+    " ELSE sequence <= (SELECT (min(sequence) + max(sequence)) / 2" OF_FIRST_BOOT ") END"
+    " ORDER BY sequence LIMIT ?3) RETURNING time_us";
 
 /* Where the port has none of that boot: any of it, whose end is in sight. */
 static const char oldest_of_agent[] =

@@ -118,6 +118,7 @@ accounting_new(struct accounting **out, const struct accounting_limits *limits,
 	sample_thinning_init(&acc->thinning, limits->sample_rows, seed);
 	acc->stats = (struct stat_set){stat_names, ACCOUNTING_N_STATS, acc->values};
 	acc->clock_tolerance_us = limits->clock_tolerance_us;
+	acc->vxlan_port = limits->vxlan_port;
 	acc->moved = calloc(MOVED_RECORDS, sizeof(*acc->moved));
 	if (!acc->moved || inventory_init(&acc->inventory, limits->agents, limits->ports, seed) < 0 ||
 	    window_table_new(&acc->windows, &limits->windows, seed) < 0) {
@@ -341,6 +342,8 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
 	sample->window = w;
 	sample->sample = s;
 	accounting_parse_frame(s, &sample->keys);
+	if (acc->vxlan_port > 0)
+		frame_carry_vxlan(&sample->keys, acc->vxlan_port);
 	if (!w) {
 		row = accounting_window_row(acc, p, s->time_us, s->direction, batch);
 		if (row) {

@@ -84,6 +84,7 @@ enum {
 struct accounting_limits {
 	uint32_t agents, ports;
 	uint32_t sample_rows; /* rows of samples a second, 0: no limit; see sample_thinning.h */
+	uint16_t vxlan_port;	     /* where VXLAN is sent beside its own; 0: nowhere */
 	uint64_t clock_tolerance_us; /* how wrong an agent's clock may be; 0: all are believed (device_clock.h) */
 	struct window_limits windows;
 };

@@ -28,6 +28,7 @@ struct accounting {
 	size_t n_samples;
 	struct ease_record *moved; /* MOVED_RECORDS, with another boot or times */
 	uint64_t clock_tolerance_us; /* see device_clock.h */
+	uint16_t vxlan_port;
 	int64_t moved_us; /* what was added to the times of the notification at hand */
 	/* The collector's wall clock less the monotonic one, now and before it was set; and when it was set,
 	 * monotonic; 0: not lately. */

@@ -56,6 +56,28 @@ open_first(const uint8_t *octets, size_t len, struct frame_inner *inner)
 	return frame_open(octets, len, &outer, inner);
 }
 
+/* To UDP port 8472 it is VXLAN for who asks for that, and the others stay what they are. */
+START_TEST(vxlan_to_another_port)
+{
+	uint8_t frame[sizeof(vxlan)];
+	struct frame_keys keys, inner;
+
+	memcpy(frame, vxlan, sizeof(frame));
+	frame[36] = 8472 >> 8;
+	frame[37] = 8472 & 0xff;
+	frame_parse(frame, sizeof(frame), &keys);
+	ck_assert(!frame_open_innermost_ip(frame, sizeof(frame), &keys, &inner));
+	frame_carry_vxlan(&keys, 4790);
+	ck_assert_uint_eq(keys.carries, FRAME_NO_TUNNEL);
+	frame_carry_vxlan(&keys, 8472);
+	ck_assert(frame_open_innermost_ip(frame, sizeof(frame), &keys, &inner));
+	ck_assert_uint_eq(inner.dst_port, 443);
+	frame_parse(geneve, sizeof(geneve), &keys);
+	frame_carry_vxlan(&keys, keys.dst_port);
+	ck_assert_uint_eq(keys.carries, FRAME_GENEVE);
+}
+END_TEST
+
 START_TEST(vxlan_cut_anywhere)
 {
 	struct frame_inner i;
@@ -334,6 +356,7 @@ main(void)
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, vxlan_to_another_port);
 	tcase_add_test(tc, vxlan_cut_anywhere);
 	tcase_add_test(tc, geneve_with_options);
 	tcase_add_test(tc, gre_with_all_fields);

@@ -211,10 +211,17 @@ export function coarse(ports) {
 	    ' among its steps by samples.';
 }
 
-/* Ports with samples and no counters. */
+/* Ports with samples and no counters, or with counters of a part of the range. */
 export function uncounted(ports) {
-	return `About: no counters came from ${named(ports)},` +
-	    ' so their traffic is estimated from samples alone; let the agent send counters.';
+	const notes = [];
+
+	if (ports.partly)
+		notes.push(`Counted in a part of the range: ${named(ports.partly)}; what passed there before and after` +
+		    ' is estimated from samples alone.');
+	if (ports.n_ports > 0)
+		notes.push(`About: fewer than two counters came from ${named(ports)},` +
+		    ' so their traffic is estimated from samples alone; let the agent send counters.');
+	return notes.join(' ');
 }
 
 /* Agents of which lists have what they sent. */

@@ -238,8 +238,9 @@ function notesOf(result, utc) {
 	if (result.samples_kept_since)
 		notes.push(`These figures come from stored samples, which begin at ${since}.`);
 	if (result.uncounted)
-		notes.push(format.uncounted(result.uncounted),
-		    `Rows that rest on such ports: ${result.uncounted.rows} of ${result.rows.length}.`);
+		notes.push(format.uncounted(result.uncounted));
+	if (result.uncounted?.n_ports > 0)
+		notes.push(`Rows that rest on such ports: ${result.uncounted.rows} of ${result.rows.length}.`);
 	if (result.sampled_on_egress)
 		notes.push(format.egress(result.sampled_on_egress));
 	if (result.silent)

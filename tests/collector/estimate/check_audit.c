@@ -37,6 +37,7 @@ static const struct sampler {
 	int least_octets, most_octets; /* other frames are not sampled */
 	double most_per_s;  /* samples */
 	double clock_off_s, clock_fast;
+	uint32_t before; /* the number before the first one */
 } samplers[] = {
 	{.name = "geometric"},
 	{.name = "uniform", .draw = UNIFORM},
@@ -53,6 +54,9 @@ static const struct sampler {
 	{.name = "geometric, frames without FCS", .no_fcs = true},
 	{.name = "geometric, 500 samples", .samples = 0.05},
 	{.name = "geometric, 150,000 samples", .samples = 15},
+	{.name = "geometric, numbers wrap", .before = UINT32_MAX - SAMPLES / 3},
+	{.name = "geometric, tells its skips, numbers wrap", .tells_period = true, .has_clock = true,
+	    .before = UINT32_MAX - SAMPLES / 2},
 
 	{.name = "rate 10 % off", .fault = AUDIT_RATE_OFF, .takes = 1.1},
 	{.name = "rate 2 % off, 150,000 samples", .fault = AUDIT_RATE_OFF, .takes = 1.02, .samples = 15},
@@ -169,7 +173,7 @@ count(struct run *r, double at_s)
 	    .received_us = START_US + (uint64_t)(1e6 * (at_s + 0.001 + 0.05 * uniform(r))),
 	    .discontinuity_us = r->discontinuity_us, .pkts = {r->pkts[0], r->pkts[1]},
 	    .octets = {r->octets[0], r->octets[1]}, .pool = {NAN, NAN},
-	    .numbers = s->tells_period ? r->sequence : NAN};
+	    .numbers = s->tells_period ? (double)r->sequence : NAN};
 	if (s->tells_period)
 		memcpy(c->pool, r->taken_pool, sizeof(c->pool));
 }
@@ -230,7 +234,7 @@ make_run(struct run *r, const struct sampler *what, uint64_t seed)
 	double frames = (what->samples > 0 ? what->samples : 1) * MEAN * SAMPLES, owed = 0, per_tenth;
 	double mean_load = 1.2 * (what->busy > 0 ? (what->busy + 2) / 3 : 1), next_counters = 0.5;
 
-	*r = (struct run){.what = what, .boot = 1};
+	*r = (struct run){.what = what, .boot = 1, .sequence = what->before};
 	skip_stream_seed(&r->random, seed);
 	r->samples = calloc((size_t)(frames * 3 / MEAN) + 1000, sizeof(*r->samples));
 	r->counters = calloc(SECONDS / COUNTERS_S + 2, sizeof(*r->counters));
@@ -291,6 +295,7 @@ try(const struct sampler *s, uint64_t seed, struct tally *t)
 	t->runs++;
 	t->found += (result.faults & s->fault) == s->fault;
 	t->accused += result.faults != 0;
+	ck_assert_double_ge(result.lost, 0);
 	t->covered += result.of_counted.low <= truth && truth <= result.of_counted.high;
 	if (s->fault == 0 && result.faults != 0)
 		printf("  %s, seed %d: faults %#x, %.4f of counted\n", s->name, (int)seed, result.faults,

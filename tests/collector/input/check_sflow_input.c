@@ -2,6 +2,8 @@
  * sFlow datagrams from an independent builder become records: direction, weight, 64-bit totals,
  * boots, and the treatment of sFlow's known defects.
  */
+#include "collector/input/foreign_flow.h"
+#include "collector/input/refused_senders.h"
 #include "collector/input/sflow_input.h"
 #include "collector/source_port.h"
 #include "tests/common/sflow_builder.h"
@@ -410,6 +412,31 @@ START_TEST(test_good_samples_beside_bad_ones)
 	built_patch(&b, 0, 4);
 	ck_assert_int_eq(deliver(0), SFLOW_BAD_VERSION);
 	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_VERSION), 1);
+	ck_assert_str_eq(sflow_input_refusal(in), "sFlow version 4: set the switch to sFlow version 5");
+}
+END_TEST
+
+/* First octets, and how long the datagram is; the reason fits into a row of refused senders. */
+static const struct {
+	uint8_t octets[8];
+	size_t n;
+	enum foreign_flow flow;
+} foreign[] = {
+	{{0, 0, 0, 2, 0, 0, 0, 1}, 100, FOREIGN_SFLOW_2}, {{0, 0, 0, 4, 0, 0, 0, 2}, 100, FOREIGN_SFLOW_4},
+	{{0, 0, 0, 5, 0, 0, 0, 1}, 100, FOREIGN_NOT_KNOWN}, {{0, 0, 0, 4, 0, 0, 0, 9}, 100, FOREIGN_NOT_KNOWN},
+	{{0, 5, 0, 2}, 24 + 2 * 48, FOREIGN_NETFLOW_5}, {{0, 5, 0, 2}, 24 + 48, FOREIGN_NOT_KNOWN},
+	{{0, 9, 0, 3}, 100, FOREIGN_NETFLOW_9}, {{0, 9, 0, 3}, 12, FOREIGN_NOT_KNOWN},
+	{{0, 10, 0, 100}, 100, FOREIGN_IPFIX}, {{0, 10, 0, 100}, 99, FOREIGN_NOT_KNOWN},
+	{{0, 9, 0, 3}, 7, FOREIGN_NOT_KNOWN},
+};
+
+START_TEST(other_versions_and_protocols_are_named)
+{
+	uint8_t datagram[200] = {0};
+
+	memcpy(datagram, foreign[_i].octets, sizeof(foreign[_i].octets));
+	ck_assert_int_eq(foreign_flow_of(datagram, foreign[_i].n), foreign[_i].flow);
+	ck_assert_uint_lt(strlen(foreign_flow_text(foreign[_i].flow)), REFUSED_REASON_TEXT);
 }
 END_TEST
 
@@ -1085,5 +1112,6 @@ main(void)
 
 	suite_add_tcase(suite, tc);
 	add_tests(tc);
+	tcase_add_loop_test(tc, other_versions_and_protocols_are_named, 0, sizeof(foreign) / sizeof(foreign[0]));
 	return suite_run(suite);
 }

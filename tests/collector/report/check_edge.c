@@ -63,6 +63,7 @@ struct live {
 	unsigned until_sample[PORTS];
 	unsigned phase_ticks;		      /* with any_phase: when the first counters come */
 	unsigned stopped_port, stopped_s;     /* sends no counters from then on; 0: none stops */
+	unsigned ended_s;		      /* and passes no frame from then on; 0: it goes on */
 	/* What passed until each second began: of all ports, and of each key at all ports. */
 	struct totals truth[SECONDS + 1], truth_of_key[SECONDS + 1][KEYS];
 	struct totals so_far, so_far_of_key[KEYS];
@@ -191,6 +192,8 @@ pass_tick(struct live *l, double s)
 	for (int p = 0; p < PORTS; p++) {
 		double frames;
 
+		if (l->ended_s > 0 && s >= l->ended_s && (unsigned)p == l->stopped_port)
+			continue;
 		if (!l->sending->is_smooth)
 			l->level[p] += 0.35 * normal(l) - 0.06 * l->level[p];
 		if (uniform(l) < 0.03)
@@ -661,6 +664,100 @@ START_TEST(test_steps_of_ten_seconds)
 }
 END_TEST
 
+/* Rows of a list and what its account has beside them. */
+static double
+listed(const struct report_result *result, enum estimate_unit unit)
+{
+	size_t column = column_of(result, unit == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
+	const struct report_value *const lines[] = {result->rest, result->not_seen, result->no_sample,
+		result->lost_row, result->others};
+	double sum = 0;
+
+	for (size_t r = 0; !result->together && r < result->n_rows; r++)
+		sum += report_cell(result, r, column)->figure.estimate;
+	if (result->together)
+		sum += result->together[column].figure.estimate;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (lines[i])
+			sum += lines[i][column].figure.estimate;
+	return sum;
+}
+
+/* ---- short captures, and the end of an agent's life ---- */
+
+/* Asked an hour later, as of what was imported: all that came, against what passed. */
+static void
+judge_past(struct tally *t, struct live *l, int seconds)
+{
+	struct report_options options = last(5);
+	struct totals truth = truth_of(l, -1, 0, seconds);
+	struct report_result result;
+
+	options.all = true;
+	ask(l, "talkers", &options, seconds + 3600, &result);
+	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
+		double passed = u == ESTIMATE_PKTS ? (double)truth.pkts : (double)truth.octets;
+
+		ck_assert_double_eq_tol(result.total[u] / passed, 1, 0.06);
+		ck_assert_double_gt(result.uncounted.total[u], 0);
+		ck_assert_double_eq_tol(listed(&result, ESTIMATE_OCTETS) / result.total[ESTIMATE_OCTETS], 1, 1e-6);
+		add_ratio(t, (enum estimate_unit)u, result.total[u] / passed);
+	}
+	t->looks++;
+	judge_rows(t, l, &result, 0, seconds);
+	report_result_free(&result);
+	ask(l, "load", &options, seconds + 3600, &result);
+	for (size_t r = 0; r < result.n_rows; r++)
+		for (size_t c = 0; c < result.n_columns; c++)
+			if (result.columns[c].field && strcmp(result.columns[c].field, "check") == 0)
+				ck_assert_ptr_null(strstr(report_cell(&result, r, c)->text, "mismatch"));
+	report_result_free(&result);
+	options.step_us = TEN_S * SECOND_US;
+	ask(l, "history", &options, seconds + 3600, &result);
+	ck_assert_double_eq_tol(counted(&result, ESTIMATE_PKTS) / result.total[ESTIMATE_PKTS], 1, 0.02);
+	report_result_free(&result);
+	options.step_us = MINUTE_US;
+	ask(l, "history", &options, seconds + 3600, &result);
+	ck_assert_double_eq_tol(counted(&result, ESTIMATE_PKTS) / (double)truth.pkts, 1, 0.06);
+	truth = truth_of(l, -1, (seconds - 1) / 60 * 60, seconds);
+	ck_assert_double_eq_tol(result.within[result.n_rows - 1].total[ESTIMATE_PKTS] / (double)truth.pkts, 1, 0.1);
+	report_result_free(&result);
+}
+
+/* Counters first come after 4 to 26 seconds, and the last ones up to 29 seconds before the end; of one port they cease
+ * while its samples go on, or it ends before the others. */
+START_TEST(test_short_captures)
+{
+	static const struct sending *const sendings[] = {&sflow, &in_turn, &smooth_agent};
+	static const int seconds[] = {45, 60, 85, 170};
+	struct tally t = {0};
+
+	for (int run = 0; run < 3 * n_runs(); run++)
+		for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
+			struct live *l = live_begin(sendings[run % 3], (uint64_t)run + 3001);
+
+			l->stopped_port = (unsigned)run % PORTS;
+			l->stopped_s = run % 3 == 1 ? 40 : 0;
+			l->ended_s = run % 6 == 4 ? 50 : 0;
+			for (int p = 0; run % 2 && p < PORTS; p++) /* they wrap */
+				l->sequence[p] = UINT32_MAX - 300 * (unsigned)(i + 1);
+			for (int s = 0; s < seconds[i]; s++)
+				pass_second(l, s);
+			l->truth[seconds[i]] = l->so_far;
+			memcpy(l->truth_of_key[seconds[i]], l->so_far_of_key, sizeof(l->so_far_of_key));
+			rig_flush(&l->rig);
+			judge_past(&t, l, seconds[i]);
+			live_end(l);
+		}
+	print("short captures", &t);
+	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
+		ck_assert_double_eq_tol(t.ratio[u] / (double)t.looks, 1, 0.02);
+		if (!SUITE_SANITIZES)
+			ck_assert_double_ge(held(&t, (enum estimate_unit)u), 0.94);
+	}
+}
+END_TEST
+
 /* ---- one range for all, and ports that fall silent ---- */
 
 enum { NOW_S = 415, SILENT_S = 200 };
@@ -709,25 +806,6 @@ START_TEST(test_all_reports_have_one_range)
 END_TEST
 
 /* ---- sections of one moment ---- */
-
-/* Rows of a list and what its account has beside them. */
-static double
-listed(const struct report_result *result, enum estimate_unit unit)
-{
-	size_t column = column_of(result, unit == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
-	const struct report_value *const lines[] = {result->rest, result->not_seen, result->no_sample,
-		result->lost_row, result->others};
-	double sum = 0;
-
-	for (size_t r = 0; !result->together && r < result->n_rows; r++)
-		sum += report_cell(result, r, column)->figure.estimate;
-	if (result->together)
-		sum += result->together[column].figure.estimate;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		if (lines[i])
-			sum += lines[i][column].figure.estimate;
-	return sum;
-}
 
 /* The page's sections: each is asked for when more has come, of all ports, and of those alone that lists count. */
 START_TEST(test_sections_of_a_moment_agree)
@@ -889,6 +967,7 @@ edge_suite(void)
 
 	tcase_set_timeout(sections, 0);
 	tcase_add_test(sections, test_steps_of_ten_seconds);
+	tcase_add_test(sections, test_short_captures);
 	tcase_add_test(sections, test_sections_of_a_moment_agree);
 	tcase_add_test(sections, test_a_moment_gives_other_ports_its_edge);
 	suite_add_tcase(s, sections);

@@ -169,6 +169,26 @@ START_TEST(load_says_where_skips_are_mixed)
 }
 END_TEST
 
+/* The rate changed just after the numbers wrapped. */
+START_TEST(skip_in_force_is_of_the_newest_number)
+{
+	json_t *j;
+
+	snapshot(1, 0, 0, 0, 0, 0, 0);
+	snapshot(1, 60, 7.5e6, 1000, 0, 0, 0);
+	report_store_window(&store, 0, 1, 1, 3000, 22500000);
+	report_store_samples(&store, 0, 1, 1, 2, 50, 64, 1, MAC_A, MAC_B);
+	report_store_samples(&store, 0, 1, 1, 1, 200, 64, 1, MAC_B, MAC_A);
+	report_store_sql(&store, "INSERT INTO sample(agent, boot, if_index, sequence, time_us, direction,"
+	    " input_if, output_if, skip, mean_skip, pool_pkts, frame_octets) VALUES"
+	    " (1, 1, 1, 4294967294, %llu, 0, 2, 0, 49, 50, 1, 64), (1, 1, 1, 4294967295, %llu, 0, 2, 0, 49, 50, 1, 64),"
+	    " (1, 1, 1, 0, %llu, 0, 2, 0, 199, 200, 1, 64)", REPORT_STORE_T0 + 1, REPORT_STORE_T0 + 2, REPORT_STORE_T0 + 3);
+	j = load_json(0, 60);
+	ck_assert_double_eq(report_json_number(j, "rows.0.skip_in_force"), 200);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(idle_down_and_silent_ports_are_told_apart)
 {
 	json_t *j;
@@ -260,6 +280,7 @@ main(void)
 	tcase_add_test(tc, load_leaves_out_a_discontinuity);
 	tcase_add_test(tc, load_has_the_largest_ports_first);
 	tcase_add_test(tc, load_says_where_skips_are_mixed);
+	tcase_add_test(tc, skip_in_force_is_of_the_newest_number);
 	tcase_add_test(tc, idle_down_and_silent_ports_are_told_apart);
 	tcase_add_loop_test(tc, check_compares_samples_with_the_pool, 0,
 	    (int)(sizeof(checks) / sizeof(*checks)));

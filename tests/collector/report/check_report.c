@@ -351,6 +351,29 @@ keep_sample(int sequence, const char *src, int vlan, int proto, const char *src_
 	    REPORT_STORE_T0 + (unsigned)sequence * SECOND, src, MAC_C, vlan, src_ip, proto);
 }
 
+/* 40 samples, 10 of them with an address: most others have one behind labels, or they have none at all. */
+START_TEST(addresses_inside_are_hinted_at)
+{
+	struct report_options options = report_store_options();
+	char *text;
+
+	options.layer = REPORT_LAYER_IP;
+	report_store_window(&store, 0, 1, 1, 4000, 256000);
+	report_store_samples(&store, 0, 1, 1, 40, 100, 64, 1, MAC_A, MAC_C);
+	report_store_samples(&store, 0, 1, 1, 10, 100, 64, STORE_KEY_IP_PAIR, "0a000001", "0a000002");
+	for (int i = 0; i < 40; i++)
+		keep_sample(i + 1, MAC_A, 5, 17, "0a000001");
+	report_store_sql_text(&store, "UPDATE sample SET src_ip = NULL WHERE sequence > 10");
+	text = report_store_render(&store, "talkers", &options, render_text, 60);
+	ck_assert_ptr_null(strstr(text, "--layer inner"));
+	free(text);
+	report_store_sql_text(&store, "UPDATE sample SET inner_src_ip = x'0a000009' WHERE sequence > 20");
+	text = report_store_render(&store, "talkers", &options, render_text, 60);
+	ck_assert_ptr_nonnull(strstr(text, "\nMost frames without IP have it inside, behind MPLS or in a tunnel: --layer inner"));
+	free(text);
+}
+END_TEST
+
 /* VLAN and protocol stand in no key of a window: the kept samples answer. */
 START_TEST(filters_that_cross_keys_use_kept_samples)
 {
@@ -848,6 +871,7 @@ main(void)
 	tcase_add_test(tc, windows_and_ports_add_up);
 	tcase_add_test(tc, only_received_frames_of_edge_ports_count);
 	tcase_add_test(tc, ip_rows_others_and_rest_are_the_total);
+	tcase_add_test(tc, addresses_inside_are_hinted_at);
 	tcase_add_test(tc, filters_that_cross_keys_use_kept_samples);
 	tcase_add_test(tc, a_filter_answers_for_the_time_of_kept_samples);
 	tcase_add_test(tc, an_empty_range_says_when_the_newest_data_is);

@@ -27,6 +27,7 @@ struct port {
 	double passes; /* part of the counted frames that reach the sampler */
 	bool every_nth, no_pool;
 	const char *mac;
+	unsigned before; /* the number before its first sample */
 };
 
 static void
@@ -46,22 +47,22 @@ teardown(void)
 }
 
 static void
-count(const struct port *p, int second, double frames, int sequence)
+count(const struct port *p, int second, double frames, unsigned sequence)
 {
 	unsigned long long at_us = REPORT_STORE_T0 + (unsigned long long)second * SECOND;
 	double pool = p->boot < SFLOW_BOOT ? frames * p->passes : frames;
 
 	report_store_sql(&store, "INSERT INTO counter VALUES(%d, %d, %llu, %ld, %llu, %.0f, %.0f, 0, 0, 0, 0,"
-	    " 0, 0, 0, 0, 0, 0, 0, 0, %d, %.0f, 0, 0, 0, 0)", p->agent, p->if_index, at_us, p->boot, at_us + 1000,
+	    " 0, 0, 0, 0, 0, 0, 0, 0, %u, %.0f, 0, 0, 0, 0)", p->agent, p->if_index, at_us, p->boot, at_us + 1000,
 	    700 * frames, frames, sequence, pool);
 }
 
 static void
-sample(const struct port *p, int sequence, double second, double pool, unsigned period)
+sample(const struct port *p, unsigned sequence, double second, double pool, unsigned period)
 {
 	bool is_sflow = p->boot >= SFLOW_BOOT;
 
-	report_store_sql(&store, "INSERT INTO sample VALUES(%d, %ld, %d, %d, %.0f, 1, %d, 0, %u, %d, %lld, 700, x'%s',"
+	report_store_sql(&store, "INSERT INTO sample VALUES(%d, %ld, %d, %u, %.0f, 1, %d, 0, %u, %d, %lld, 700, x'%s',"
 	    " x'0200000000ff', NULL, 2048, NULL, NULL, NULL, NULL, NULL, 1, NULL, NULL)", p->agent, p->boot,
 	    p->if_index, sequence, (double)REPORT_STORE_T0 + 1e6 * second, p->if_index, is_sflow ? MEAN - 1 : period - 1,
 	    MEAN, p->no_pool ? INT64_MAX : (long long)pool, p->mac ? p->mac : "0200000000ee");
@@ -89,8 +90,8 @@ add(const struct port *p)
 	report_store_sql_text(&store, "BEGIN");
 	for (reached = period; reached < frames * p->passes; period = next_period(p), reached += period) {
 		for (; counted * FRAMES_S * p->passes < reached; counted += 20)
-			count(p, counted, (double)counted * FRAMES_S, sequence);
-		sample(p, ++sequence, reached / p->passes / FRAMES_S, reached, period);
+			count(p, counted, (double)counted * FRAMES_S, p->before + (unsigned)sequence);
+		sample(p, p->before + (unsigned)++sequence, reached / p->passes / FRAMES_S, reached, period);
 	}
 	for (int minute = 0; minute < MINUTES; minute++) {
 		report_store_window(&store, minute, p->agent, p->if_index, 60 * FRAMES_S, 60 * FRAMES_S * 700);
@@ -132,12 +133,12 @@ number_of(const json_t *j, int row, const char *field)
 START_TEST(each_port_has_its_verdict)
 {
 	const struct port ports[] = {
-	    {1, 1, 1, 1, false, false, NULL},
-	    {1, 2, 1, 0.6, false, false, NULL},
-	    {1, 3, 1, 1, true, false, NULL},
-	    {2, 1, SFLOW_BOOT, 1, false, false, NULL},
-	    {2, 2, SFLOW_BOOT, 0.6, false, false, NULL},
-	    {2, 3, SFLOW_BOOT, 1, false, true, NULL},
+	    {1, 1, 1, 1, false, false, NULL, 0},
+	    {1, 2, 1, 0.6, false, false, NULL, 0},
+	    {1, 3, 1, 1, true, false, NULL, 0},
+	    {2, 1, SFLOW_BOOT, 1, false, false, NULL, 0},
+	    {2, 2, SFLOW_BOOT, 0.6, false, false, NULL, 0},
+	    {2, 3, SFLOW_BOOT, 1, false, true, NULL, 0},
 	};
 	json_t *j;
 
@@ -172,9 +173,44 @@ START_TEST(each_port_has_its_verdict)
 }
 END_TEST
 
+/* The port of a made-up pool has no counters: whether its samples x rate are right cannot be known. */
+START_TEST(what_was_not_compared_is_not_trusted)
+{
+	const struct port p = {2, 3, SFLOW_BOOT, 1, false, true, NULL, 0};
+	json_t *j;
+
+	add(&p);
+	report_store_sql_text(&store, "DELETE FROM counter");
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "verdict"), "no counters to compare with");
+	ck_assert_str_eq(text_of(j, 0, "faults"), "pool-not-counted");
+	ck_assert(json_is_null(report_json_at(j, "rows.0.trust_for")));
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(numbers_may_wrap)
+{
+	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL, UINT32_MAX - 5000},
+	    {2, 1, SFLOW_BOOT, 1, false, false, NULL, UINT32_MAX - 7000}};
+	json_t *j;
+
+	for (int i = 0; i < 2; i++)
+		add(&ports[i]);
+	j = ask();
+	for (int i = 0; i < 2; i++) {
+		ck_assert_str_eq(text_of(j, i, "verdict"), "sound");
+		ck_assert_str_eq(text_of(j, i, "spacing"), "geometric");
+		ck_assert_double_eq(number_of(j, i, "lost_percent"), 0);
+		ck_assert_double_eq_tol(number_of(j, i, "of_counted.estimate"), 1, 0.05);
+	}
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(a_port_without_samples_is_named)
 {
-	const struct port sampled = {1, 1, 1, 1, false, false, NULL}, other = {1, 2, 1, 1, false, false, NULL};
+	const struct port sampled = {1, 1, 1, 1, false, false, NULL, 0}, other = {1, 2, 1, 1, false, false, NULL, 0};
 	json_t *j;
 
 	add(&sampled);
@@ -193,7 +229,7 @@ END_TEST
 /* As Open vSwitch: the numbers are of a source of class 2, of which a tenth was lost, and there is no pool. */
 START_TEST(numbers_of_a_source)
 {
-	const struct port p = {2, 5, SFLOW_BOOT, 1, false, true, NULL};
+	const struct port p = {2, 5, SFLOW_BOOT, 1, false, true, NULL, 0};
 	json_t *j;
 
 	add(&p);
@@ -219,7 +255,7 @@ END_TEST
 
 START_TEST(text_is_for_one_screen)
 {
-	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL}, {1, 2, 1, 1, true, false, NULL}};
+	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL, 0}, {1, 2, 1, 1, true, false, NULL, 0}};
 	struct report_options options = report_store_options();
 	char *text;
 
@@ -245,14 +281,14 @@ START_TEST(uplinks_are_found)
 	    {2, 1, 30, "0200000000dd"}, {2, 2, 30, "0200000000ee"},
 	    {2, 9, 20, "0200000000aa"}, {2, 9, 20, "0200000000bb"},
 	};
-	int sequence = 0;
+	unsigned sequence = 0;
 	struct report_options options = report_store_options();
 	json_t *j;
 	char *text;
 
 	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
 		const struct port p = {seen[i].agent, seen[i].if_index, seen[i].agent == 1 ? 1 : SFLOW_BOOT, 1, false,
-		    false, seen[i].mac};
+		    false, seen[i].mac, 0};
 		char name[16];
 
 		snprintf(name, sizeof(name), "e-%d", p.if_index);
@@ -307,6 +343,8 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, each_port_has_its_verdict);
+	tcase_add_test(tc, what_was_not_compared_is_not_trusted);
+	tcase_add_test(tc, numbers_may_wrap);
 	tcase_add_test(tc, a_port_without_samples_is_named);
 	tcase_add_test(tc, numbers_of_a_source);
 	tcase_add_test(tc, text_is_for_one_screen);

@@ -62,7 +62,7 @@ START_TEST(who_fills_the_store_makes_room)
 	for (uint32_t i = 1; i <= FLOOD; i++) {
 		uint64_t now_us = NOON_US + (HONEST + i / 100) * STEP_US;
 
-		send_one(&f, 2, 1 + i % 8, (i + 7) / 8, now_us, now_us);
+		send_one(&f, 2, 1 + i % 8, UINT32_MAX - FLOOD / 80 + (i + 7) / 8, now_us, now_us); /* they wrap */
 		if (i % A_BATCH == 0)
 			rig_flush(&f);
 	}
@@ -74,6 +74,8 @@ START_TEST(who_fills_the_store_makes_room)
 	ck_assert_double_lt(
 	    rig_query(&f, "SELECT count(*) FROM sample WHERE agent = 2"), FLOOD);
 	ck_assert_double_gt(rig_query(&f, "SELECT count(*) FROM sample WHERE agent = 2"), 0);
+	ck_assert_double_ge(rig_query(&f, "SELECT max(time_us) FROM sample WHERE agent = 2"),
+	    NOON_US + (HONEST + FLOOD / 100) * STEP_US); /* what is older makes room */
 	/* every sum is there, and it is said since when all samples are */
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), HONEST + FLOOD);
 	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample_floor WHERE agent = 1"), 0);
