@@ -77,5 +77,6 @@ class Switch:
         self._send([self._sample(port, octets)])
 
     def lose_sample(self, port):
-        """A number that was given out and never comes."""
+        """A datagram that was sent and never comes."""
+        self.datagrams += 1
         self.serial[port] = self.serial.get(port, 0) + 1
