@@ -126,9 +126,8 @@ hal_vlans_list(struct hal *hal, const struct hal_snapshot *old, struct hal_snaps
 		return -ENOMEM;
 	for (unsigned vlan = 0; vlan <= HAL_VLAN_MAX; vlan++)
 		if (marks[vlan])
-			vlans[n++] = (struct hal_vlan){.vlan = (uint16_t)vlan,
-			    .changed_mono_us = hal->vlans_changed_mono_us > hal->ports_changed_mono_us
-				? hal->vlans_changed_mono_us : hal->ports_changed_mono_us};
+			vlans[n++] = (struct hal_vlan){
+			    .vlan = (uint16_t)vlan, .changed_mono_us = hal->vlans_changed_mono_us};
 	count_learned(fresh, vlans);
 	return 0;
 }

@@ -434,9 +434,10 @@ place_after(const struct rows *rows, const uint32_t *oid, size_t n)
 	return place;
 }
 
-/* The first cell of the column and the time mark at or behind the place; false if there is none. */
+/* The first cell of the column and the time mark at or behind the place; false if there is none. Later marks have the
+ * same rows again, once for each hundredth of a second of uptime: no walk would end. A manager that wants them asks. */
 static bool
-next_at_mark(const struct rows *rows, const struct mib_context *context, struct place *place,
+next_in_column(const struct rows *rows, const struct mib_context *context, struct place *place,
     struct mib_value *value)
 {
 	const struct mib_table *table = rows->table;
@@ -450,21 +451,6 @@ next_at_mark(const struct rows *rows, const struct mib_context *context, struct 
 			return true;
 	}
 	return false;
-}
-
-/* The last row of a time mark is followed by the rows of the next mark. A row that does not exist at
- * one mark does not exist at later ones. */
-static bool
-next_in_column(const struct rows *rows, const struct mib_context *context, struct place *place,
-    struct mib_value *value)
-{
-	if (next_at_mark(rows, context, place, value))
-		return true;
-	if (!rows->table->time_filter || place->mark == UINT32_MAX)
-		return false;
-	place->mark++;
-	place->row = 0;
-	return next_at_mark(rows, context, place, value);
 }
 
 enum mib_answer

@@ -152,7 +152,8 @@ struct mib_table {
 	bool scalars;
 	bool creates; /* a SET may name rows that do not exist: see managed_table.h */
 	/* The index begins with a TimeFilter (RFC 4502): the row exists at every time mark up to the
-	 * TimeStamp of its last change, which is the uint64_t of monotonic time at change_offset. */
+	 * TimeStamp of its last change, which is the uint64_t of monotonic time at change_offset. GET answers
+	 * each of these marks, GETNEXT only the one that is asked, else 0. */
 	bool time_filter;
 	size_t change_offset;
 	struct mib_index index[MIB_INDEX_PARTS];

@@ -245,14 +245,9 @@ walk_on(const struct mib_table *table, uint32_t *oid, size_t *n, struct cells *c
 		ck_assert_int_gt(mib_oid_compare(next, n_next, oid, *n), 0);
 		if (mib_oid_compare(next, n_next, end, table->entry.n) >= 0)
 			return false; /* Net-SNMP forgets the end after the first */
-		if (table->time_filter && next[table->entry.n + 1] > 0) {
-			next[table->entry.n + 1] = next[table->entry.n + 2] = UINT32_MAX;
-			n_next = table->entry.n + 3;
-		} else {
-			cell = cells_add(cells);
-			*cell = (struct cell){.table = table, .n = n_next, .value = value};
-			memcpy(cell->oid, next, n_next * sizeof(*next));
-		}
+		cell = cells_add(cells);
+		*cell = (struct cell){.table = table, .n = n_next, .value = value};
+		memcpy(cell->oid, next, n_next * sizeof(*next));
 		memcpy(oid, next, n_next * sizeof(*next));
 		*n = n_next;
 	}

@@ -17,18 +17,6 @@ cells_add(struct cells *cells)
 	return &cells->at[cells->n++];
 }
 
-/* Where a walk goes on: behind the cell, or behind all further marks of its column. */
-static size_t
-go_on(const struct mib_table *table, uint32_t *oid, size_t n)
-{
-	size_t mark = table->entry.n + 1;
-
-	if (!table->time_filter || oid[mark] <= 1)
-		return n;
-	oid[mark] = oid[mark + 1] = UINT32_MAX;
-	return mark + 2;
-}
-
 static void
 walk_table(const struct mib_table *table, const struct mib_context *context, struct cells *cells)
 {
@@ -42,15 +30,9 @@ walk_table(const struct mib_table *table, const struct mib_context *context, str
 		if (mib_oid_compare(next, n_next, oid, n) <= 0 || n_next > CELL_ARCS)
 			abort();
 		memcpy(oid, next, n_next * sizeof(*oid));
-		n = go_on(table, oid, n_next);
-		if (n == n_next && oid[table->entry.n] == next[table->entry.n]) {
-			struct cell *cell = cells_add(cells);
-
-			cell->table = table;
-			cell->n = n;
-			memcpy(cell->oid, next, n * sizeof(*next));
-			cell->value = value;
-		}
+		n = n_next;
+		*cells_add(cells) = (struct cell){.table = table, .n = n, .value = value};
+		memcpy(cells->at[cells->n - 1].oid, next, n * sizeof(*next));
 	}
 }
 

@@ -21,8 +21,7 @@ struct cells {
 	size_t n, room;
 };
 
-/* Walks the tables; what was in cells is replaced. Of a TimeFilter only the marks 0 and 1. Ends the
- * program if a name does not grow. */
+/* Walks the tables; what was in cells is replaced. Ends the program if a name does not grow. */
 void cells_walk(const struct mib_table *const *tables, size_t n_tables,
     const struct mib_context *context, struct cells *cells);
 /* One more, for a walk of another kind. */

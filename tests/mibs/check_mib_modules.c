@@ -284,7 +284,7 @@ START_TEST(a_bridge_without_vlans_shows_vlan_1)
 	ck_assert_uint_eq(value.number, ADDRESSES);
 	get(&q_bridge_mib_base, port_name(&q_bridge_mib_base, 4, 0), &value);
 	ck_assert_uint_eq(value.number, 1);
-	/* A port came 1.01 s after the master's start: the row is there for every mark up to it. */
+	/* A port came 1.01 s after the master's start: the row is there for every mark up to it, and once in a walk. */
 	fixture.vlans[0].changed_mono_us = 41010000;
 	name.arcs[name.n - 2] = 101;
 	ck_assert_int_eq(get(current, name, &value), MIB_FOUND);

@@ -375,9 +375,10 @@ START_TEST(time_filter)
 {
 	static const uint32_t changes[] = {0, 3, 1};
 	uint32_t marks[16], indexes[16], beyond[] = {1, 3, 6, 1, 9, 1, COL_SIZE, 2, 1};
-	static const uint32_t expected_marks[] = {0, 0, 0, 1, 1, 2, 3};
-	static const uint32_t expected[] = {10, 20, 30, 20, 30, 20, 20};
+	static const uint32_t expected[] = {10, 20, 30}, from_2[] = {COL_SIZE, 2}; /* a mark that is asked */
+	uint32_t next[MIB_OID_MAX];
 	struct mib_value value;
+	size_t n_next;
 
 	things.time_filter = true;
 	for (uint32_t i = 0; i < 3; i++) {
@@ -385,9 +386,20 @@ START_TEST(time_filter)
 
 		ck_assert_int_eq(managed_add(managed, &row), 0);
 	}
-	ck_assert_uint_eq(walk(marks, indexes, 16), 7);
-	ck_assert_mem_eq(marks, expected_marks, sizeof(expected_marks));
-	ck_assert_mem_eq(indexes, expected, sizeof(expected));
+	/* Each row once, however long ago the master started: 30 days, and a change since. */
+	for (int days = 0; days <= 30; days += 30) {
+		context.uptime_start_us = -86400000000ll * days;
+		ck_assert_uint_eq(walk(marks, indexes, 16), 3);
+		for (size_t i = 0; i < 3; i++)
+			ck_assert_uint_eq(marks[i], 0);
+		ck_assert_mem_eq(indexes, expected, sizeof(expected));
+	}
+	context.uptime_start_us = 0;
+	memcpy(&beyond[6], from_2, sizeof(from_2));
+	ck_assert_int_eq(mib_get_next(&things, &context, beyond, 8, next, &n_next, &value), MIB_FOUND);
+	ck_assert_uint_eq(next[7], 2);
+	ck_assert_uint_eq(next[8], 20);
+	ck_assert(mib_get_next(&things, &context, next, n_next, next, &n_next, &value) != MIB_FOUND || next[6] > COL_SIZE);
 	beyond[8] = 30;
 	ck_assert_int_eq(mib_get(&things, &context, beyond, 9, &value), MIB_NO_INSTANCE);
 	beyond[8] = 20;
