@@ -36,7 +36,7 @@ row_defaults(void *ctx, void *row)
 	(void)row; /* the RFC's default is all ports, but chips support one, so it must be set */
 }
 
-/* Returns the port if the list contains exactly one, else 0. */
+/* Returns the bridge port if the list contains exactly one, else 0. */
 static uint32_t
 only_port(const struct mib_binary *list)
 {
@@ -57,8 +57,9 @@ static int
 row_ready(void *ctx, const void *row)
 {
 	const struct mib_static_address *fixed = row;
-	uint32_t if_index = only_port(&fixed->allowed);
-	int rc = hal_check_static(((struct static_addresses *)ctx)->hal, fixed->mac, if_index);
+	struct hal *hal = ((struct static_addresses *)ctx)->hal;
+	uint32_t if_index = hal_port_of_base(hal, only_port(&fixed->allowed));
+	int rc = hal_check_static(hal, fixed->mac, if_index);
 
 	if (rc == -EOPNOTSUPP || rc == -EPERM)
 		return rc;
@@ -102,15 +103,6 @@ restore(struct static_addresses *s, const struct tied *wanted, size_t n)
 	}
 }
 
-static bool
-is_here(const struct static_addresses *s, uint32_t if_index)
-{
-	for (size_t i = 0; i < hal_n_ports(s->hal); i++)
-		if (hal_port_if_index(s->hal, i) == if_index)
-			return true;
-	return false;
-}
-
 static int
 apply_rows(void *ctx, const void *rows, size_t n)
 {
@@ -121,9 +113,7 @@ apply_rows(void *ctx, const void *rows, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		memcpy(wanted[i].mac, fixed[i].mac, sizeof(wanted[i].mac));
-		wanted[i].if_index = only_port(&fixed[i].allowed);
-		if (!is_here(s, wanted[i].if_index))
-			wanted[i].if_index = 0;
+		wanted[i].if_index = hal_port_of_base(s->hal, only_port(&fixed[i].allowed));
 	}
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		const struct tied *before = find_tied(s->tied, s->n_tied, wanted[i].mac);
@@ -179,14 +169,17 @@ tie_again(struct static_addresses *s, uint32_t if_index)
 	const struct mib_static_address *fixed;
 	void *rows;
 	size_t n = managed_rows(s->managed, &rows);
+	struct hal_port port;
 
+	if (hal_port_info(s->hal, if_index, &port) < 0)
+		return;
 	fixed = rows;
 	for (size_t i = 0; i < n; i++) {
 		struct tied *tied =
 		    (struct tied *)(uintptr_t)find_tied(s->tied, s->n_tied, fixed[i].mac);
 		int rc;
 
-		if (tied == NULL || tied->if_index != 0 || only_port(&fixed[i].allowed) != if_index)
+		if (tied == NULL || tied->if_index != 0 || only_port(&fixed[i].allowed) != port.base_port)
 			continue;
 		rc = hal_set_static(s->hal, tied->mac, if_index);
 		if (rc == 0)

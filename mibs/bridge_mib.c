@@ -1,7 +1,7 @@
 /*
  * BRIDGE-MIB (RFC 4188) of a device with an address table: dot1dBase, dot1dTp, dot1dStaticTable; and
- * the 64-bit counters of P-BRIDGE-MIB (RFC 4363). A port's dot1dBasePort is its ifIndex.
- * dot1dTpFdbTable has the addresses that are valid in all VLANs. Q-BRIDGE-MIB has those of single
+ * the 64-bit counters of P-BRIDGE-MIB (RFC 4363). Ports are those of all bridges of the device, by base_port, while
+ * dot1dBase and dot1dTp speak of one bridge. dot1dTpFdbTable has the addresses that are valid in all VLANs. Q-BRIDGE-MIB has those of single
  * VLANs, because an address can appear in several. Not served are dot1dTpPortInDiscards, which no
  * supported device counts, and dot1dStp, because the agent does not know the spanning tree.
  */
@@ -16,20 +16,30 @@
 enum {
 	TRANSPARENT_ONLY = 2, /* dot1dBaseType */
 	MAC_OCTETS = 6,
+	IF_TYPE_BRIDGE = 209, /* of IANAifType-MIB */
 };
 
-/* The lowest of the ports' addresses, as the RFC recommends. */
+/* The bridge that dot1dBase and dot1dTp speak of: of several the one with the lowest ifIndex; NULL: the device is it. */
+static const struct hal_port *
+first_bridge(const struct hal_snapshot *hal)
+{
+	for (size_t i = 0; i < hal->n_ports; i++)
+		if (hal->ports[i].if_type == IF_TYPE_BRIDGE)
+			return &hal->ports[i];
+	return NULL;
+}
+
+/* The bridge's own; else the lowest of the ports' addresses, as the RFC recommends. */
 static int
 base_address(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
-	const uint8_t *lowest = NULL;
+	const struct hal_port *bridge = first_bridge(hal);
+	const uint8_t *lowest = bridge ? bridge->mac : NULL;
 
-	for (size_t i = 0; i < hal->n_ports; i++) {
-		const uint8_t *mac = hal->ports[i].mac;
+	for (size_t i = 0; i < hal->n_bridge_ports && !bridge; i++) {
+		const uint8_t *mac = hal->bridge_ports[i]->mac;
 
-		if (!mib_is_bridge_port(&hal->ports[i]))
-			continue;
 		if (!lowest || memcmp(mac, lowest, MAC_OCTETS) < 0)
 			lowest = mac;
 	}
@@ -43,10 +53,11 @@ static int
 base_num_ports(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
+	const struct hal_port *bridge = first_bridge(hal);
 
 	value->integer = 0;
-	for (size_t i = 0; i < hal->n_ports; i++)
-		value->integer += mib_is_bridge_port(&hal->ports[i]);
+	for (size_t i = 0; i < hal->n_bridge_ports; i++)
+		value->integer += !bridge || hal->bridge_ports[i]->bridge == bridge->if_index;
 	return 0;
 }
 
@@ -64,7 +75,7 @@ const struct mib_table bridge_mib_base = {
 };
 
 static const struct mib_column base_port_columns[] = {
-	{1, "dot1dBasePort", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
+	{1, "dot1dBasePort", MIB_INTEGER, MIB_AT(struct hal_port, base_port)},
 	{2, "dot1dBasePortIfIndex", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
 	{3, "dot1dBasePortCircuit", MIB_OBJECT_ID, MIB_FN(mib_null_oid)},
 	/* Queues are limited by their length, not by the time that frames wait. */
@@ -75,10 +86,8 @@ static const struct mib_column base_port_columns[] = {
 const struct mib_table bridge_mib_base_port_table = {
 	.name = "dot1dBasePortTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 1, 4, 1),
-	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(base_port_columns),
-	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
-	.has_row = mib_is_bridge_port,
+	MIB_BRIDGE_PORTS(mib_bridge_port_rows),
 };
 
 static int
@@ -118,7 +127,7 @@ fdb_rows(const struct mib_context *context, const void **first)
 	if (!hal || hal->n_addresses == 0)
 		return 0;
 	*first = hal->addresses;
-	return mib_common_addresses(hal);
+	return hal->n_common_addresses;
 }
 
 static int
@@ -132,7 +141,7 @@ fdb_address(const struct mib_cell *cell, struct mib_value *value)
 
 static const struct mib_column fdb_columns[] = {
 	{1, "dot1dTpFdbAddress", MIB_STRING, MIB_FN(fdb_address)},
-	{2, "dot1dTpFdbPort", MIB_INTEGER, MIB_AT(struct hal_address, if_index)},
+	{2, "dot1dTpFdbPort", MIB_INTEGER, MIB_AT(struct hal_address, base_port)},
 	{3, "dot1dTpFdbStatus", MIB_INTEGER, MIB_AT(struct hal_address, status)},
 };
 const struct mib_table bridge_mib_fdb_table = {
@@ -218,7 +227,7 @@ relayed_overflow(const struct mib_cell *cell, struct mib_value *value)
 #define RELAYED_OUT MIB_FIGURE(relayed_frames, HAL_OUT_UCAST_PKTS)
 
 static const struct mib_column tp_port_columns[] = {
-	{1, "dot1dTpPort", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
+	{1, "dot1dTpPort", MIB_INTEGER, MIB_AT(struct hal_port, base_port)},
 	{2, "dot1dTpPortMaxInfo", MIB_INTEGER, MIB_FN(mib_mtu)},
 	{3, "dot1dTpPortInFrames", MIB_COUNTER32, RELAYED_IN},
 	{4, "dot1dTpPortOutFrames", MIB_COUNTER32, RELAYED_OUT},
@@ -226,10 +235,8 @@ static const struct mib_column tp_port_columns[] = {
 const struct mib_table bridge_mib_tp_port_table = {
 	.name = "dot1dTpPortTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 4, 1),
-	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(tp_port_columns),
-	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
-	.has_row = mib_is_bridge_port,
+	MIB_BRIDGE_PORTS(mib_bridge_port_rows),
 };
 
 static const struct mib_column tp_hc_port_columns[] = {
@@ -239,10 +246,8 @@ static const struct mib_column tp_hc_port_columns[] = {
 const struct mib_table bridge_mib_tp_hc_port_table = {
 	.name = "dot1dTpHCPortTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 5, 1),
-	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(tp_hc_port_columns),
-	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
-	.has_row = mib_is_bridge_port,
+	MIB_BRIDGE_PORTS(mib_bridge_port_rows),
 };
 
 static const struct mib_column tp_overflow_columns[] = {
@@ -254,8 +259,6 @@ static const struct mib_column tp_overflow_columns[] = {
 const struct mib_table bridge_mib_tp_overflow_table = {
 	.name = "dot1dTpPortOverflowTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 6, 1),
-	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(tp_overflow_columns),
-	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
-	.has_row = mib_is_bridge_port,
+	MIB_BRIDGE_PORTS(mib_bridge_port_rows),
 };

@@ -133,7 +133,7 @@ if_promiscuous(const struct mib_cell *cell, struct mib_value *value)
 {
 	bool forwards = mib_snapshot_of(cell->context)->hal->has_addresses;
 
-	value->integer = forwards && mib_is_bridge_port(cell->row) ? MIB_TRUE : MIB_FALSE;
+	value->integer = forwards && ((const struct hal_port *)cell->row)->base_port != 0 ? MIB_TRUE : MIB_FALSE;
 	return 0;
 }
 

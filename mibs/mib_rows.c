@@ -44,29 +44,12 @@ mib_bridge_rows(const struct mib_context *context, const void **first)
 size_t
 mib_bridge_port_rows(const struct mib_context *context, const void **first)
 {
-	return is_bridge(context) ? mib_port_rows(context, first) : 0;
-}
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
-bool
-mib_is_bridge_port(const void *row)
-{
-	return !((const struct hal_port *)row)->off_bridge;
-}
-
-size_t
-mib_common_addresses(const struct hal_snapshot *hal)
-{
-	size_t low = 0, high = hal->n_addresses;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (hal->addresses[middle].vlan == 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (!is_bridge(context))
+		return 0;
+	*first = hal->bridge_ports;
+	return hal->n_bridge_ports;
 }
 
 int

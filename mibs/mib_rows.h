@@ -24,14 +24,11 @@ size_t mib_system_rows(const struct mib_context *context, const void **first);
 /* The same, but no row before the HAL has published a snapshot. */
 size_t mib_device_rows(const struct mib_context *context, const void **first);
 
-/* As mib_device_rows and mib_port_rows, but no rows if the device has no address table. */
+/* As mib_device_rows, but no rows if the device has no address table; and pointers to its bridge ports, by base_port. */
 size_t mib_bridge_rows(const struct mib_context *context, const void **first);
 size_t mib_bridge_port_rows(const struct mib_context *context, const void **first);
-bool mib_is_bridge_port(const void *row); /* mib_table.has_row of mib_bridge_port_rows */
-
-/* Returns how many addresses are valid in all VLANs. They come first, as addresses are sorted by
- * VLAN. */
-size_t mib_common_addresses(const struct hal_snapshot *hal);
+#define MIB_BRIDGE_PORTS(function) \
+	.index = {MIB_INDEX(MIB_INDEX_U16, struct hal_port, base_port)}, MIB_ROWS_BY_POINTER(function)
 
 /* mib_column.get: figure `arg` (enum hal_figure) of a struct hal_port; absent if it is unknown. */
 int mib_port_figure(const struct mib_cell *cell, struct mib_value *value);

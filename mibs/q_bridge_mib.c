@@ -2,7 +2,8 @@
  * Q-BRIDGE-MIB (RFC 4363): the address table by VLAN, and the VLANs, all read-only. A bridge that is not
  * VLAN-aware appears to have VLAN 1 alone: it is the PVID of every port, untagged on every port, and permanent.
  * Of a VLAN-aware bridge whose device does not tell the ports of VLANs only the addresses are served. The FDB
- * identifier is the VLAN's number. GVRP is not supported.
+ * identifier is the VLAN's number; of several bridges that are not VLAN-aware, all but the first have a filtering
+ * database of their own, which is no VLAN's. GVRP is not supported.
  */
 #include "agent/hal/hal.h"
 #include "mibs/mib_rows.h"
@@ -13,34 +14,31 @@
 
 enum {
 	VERSION_1 = 1,
-	VLAN_ID_MAX = 4094,
 	GVRP_DISABLED = 2,
 	VLAN_PERMANENT = 2,
 	ADMIT_ALL = 1,
 	ADMIT_ONLY_TAGGED = 2,
-	DEFAULT_VLAN = 1,
 };
 
-/* Whether the device tells VLANs apart. */
-static bool
-is_vlan_aware(const struct hal_snapshot *hal)
-{
-	return hal->vlan_aware ||
-	    (hal->n_vlans > 0 && hal->vlans[hal->n_vlans - 1].vlan > 0);
-}
-
-/* Returns the VLANs that have a number; if there are none, the one that stands for all. */
+/* dot1qFdbTable has the rows that follow, too. */
 static size_t
 vlan_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
-	size_t skip;
 
 	if (!hal || !hal->has_addresses)
 		return 0;
-	skip = is_vlan_aware(hal) && hal->vlans[0].vlan == 0;
-	*first = hal->vlans + skip;
-	return hal->n_vlans - skip;
+	*first = hal->vlans;
+	return hal->n_vlans;
+}
+
+static size_t
+fdb_rows(const struct mib_context *context, const void **first)
+{
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
+	size_t n_vlans = vlan_rows(context, first);
+
+	return hal ? n_vlans + hal->n_fdbs - hal->n_vlans : 0;
 }
 
 /* ---- dot1qBase ---- */
@@ -48,9 +46,9 @@ vlan_rows(const struct mib_context *context, const void **first)
 static int
 max_vlans(const struct mib_cell *cell, struct mib_value *value)
 {
-	bool aware = is_vlan_aware(mib_snapshot_of(cell->context)->hal);
+	bool aware = mib_snapshot_of(cell->context)->hal->vlan_aware;
 
-	value->integer = aware ? VLAN_ID_MAX : DEFAULT_VLAN;
+	value->integer = aware ? HAL_VLAN_MAX : HAL_DEFAULT_VLAN;
 	value->number = (uint64_t)value->integer;
 	return 0;
 }
@@ -87,32 +85,30 @@ static const struct mib_column fdb_columns[] = {
 const struct mib_table q_bridge_mib_fdb_table = {
 	.name = "dot1qFdbTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 1, 1),
-	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_vlan, vlan)},
 	MIB_COLUMNS(fdb_columns),
-	MIB_ROWS(struct hal_vlan, vlan_rows),
+	MIB_ROWS(struct hal_vlan, fdb_rows),
 };
 
 static size_t
 address_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
-	size_t skip;
 
 	if (!hal || hal->n_addresses == 0)
 		return 0;
-	skip = is_vlan_aware(hal) ? mib_common_addresses(hal) : 0;
-	*first = hal->addresses + skip;
-	return hal->n_addresses - skip;
+	*first = hal->addresses + hal->n_common_addresses;
+	return hal->n_addresses - hal->n_common_addresses;
 }
 
 static const struct mib_column tp_fdb_columns[] = {
-	{2, "dot1qTpFdbPort", MIB_INTEGER, MIB_AT(struct hal_address, if_index)},
+	{2, "dot1qTpFdbPort", MIB_INTEGER, MIB_AT(struct hal_address, base_port)},
 	{3, "dot1qTpFdbStatus", MIB_INTEGER, MIB_AT(struct hal_address, status)},
 };
 const struct mib_table q_bridge_mib_tp_fdb_table = {
 	.name = "dot1qTpFdbTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 2, 1),
-	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_address, vlan),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_address, fdb),
 	    MIB_INDEX(MIB_INDEX_MAC, struct hal_address, mac)},
 	MIB_COLUMNS(tp_fdb_columns),
 	MIB_ROWS(struct hal_address, address_rows),
@@ -138,14 +134,14 @@ known_vlan_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
-	return hal && (hal->vlan_aware || !is_vlan_aware(hal)) ? vlan_rows(context, first) : 0;
+	return hal && hal->knows_members ? vlan_rows(context, first) : 0;
 }
 
 /* Begins a PortList long enough for all ports. Ports beyond the longest possible string are left out. */
 static void
 begin_ports(const struct hal_snapshot *hal, struct mib_value *value)
 {
-	uint32_t last = hal->n_ports > 0 ? hal->ports[hal->n_ports - 1].if_index : 0;
+	uint32_t last = hal->n_bridge_ports > 0 ? hal->bridge_ports[hal->n_bridge_ports - 1]->base_port : 0;
 
 	value->len = last < MIB_OCTETS_MAX * 8 ? (last + 7) / 8 : MIB_OCTETS_MAX;
 	memset(value->octets, 0, value->len);
@@ -153,11 +149,11 @@ begin_ports(const struct hal_snapshot *hal, struct mib_value *value)
 
 /* Port 1 is the highest bit of the first octet. */
 static void
-add_port(uint32_t if_index, struct mib_value *value)
+add_port(uint32_t base_port, struct mib_value *value)
 {
-	uint32_t bit = if_index - 1;
+	uint32_t bit = base_port - 1;
 
-	if (bit / 8 < value->len)
+	if (base_port > 0 && bit / 8 < value->len)
 		value->octets[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
 }
 
@@ -168,18 +164,15 @@ static int
 ports_of(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
-	uint16_t vlan = ((const struct hal_vlan *)cell->row)->vlan;
+	uint32_t vlan = ((const struct hal_vlan *)cell->row)->vlan;
 
 	begin_ports(hal, value);
-	for (size_t i = 0; i < hal->n_ports && !hal->vlan_aware; i++)
-		if (mib_is_bridge_port(&hal->ports[i]))
-			add_port(hal->ports[i].if_index, value);
 	for (size_t i = 0; i < hal->n_vlan_ranges; i++) {
 		const struct hal_vlan_range *range = &hal->vlan_ranges[i];
 
 		if (range->first <= vlan && vlan <= range->last &&
 		    (cell->column->arg == EGRESS || range->untagged))
-			add_port(range->if_index, value);
+			add_port(range->base_port, value);
 	}
 	return 0;
 }
@@ -188,15 +181,6 @@ static int
 no_ports(const struct mib_cell *cell, struct mib_value *value)
 {
 	begin_ports(mib_snapshot_of(cell->context)->hal, value);
-	return 0;
-}
-
-static int
-fdb_of_vlan(const struct mib_cell *cell, struct mib_value *value)
-{
-	uint16_t vlan = ((const struct hal_vlan *)cell->row)->vlan;
-
-	value->number = vlan > 0 ? vlan : DEFAULT_VLAN;
 	return 0;
 }
 
@@ -209,7 +193,7 @@ creation_time(const struct mib_cell *cell, struct mib_value *value)
 }
 
 static const struct mib_column current_columns[] = {
-	{3, "dot1qVlanFdbId", MIB_GAUGE32, MIB_FN(fdb_of_vlan)},
+	{3, "dot1qVlanFdbId", MIB_GAUGE32, MIB_AT(struct hal_vlan, vlan)},
 	{4, "dot1qVlanCurrentEgressPorts", MIB_STRING, MIB_FIGURE(ports_of, EGRESS)},
 	{5, "dot1qVlanCurrentUntaggedPorts", MIB_STRING, MIB_FIGURE(ports_of, UNTAGGED)},
 	{6, "dot1qVlanStatus", MIB_INTEGER, MIB_CONSTANT(VLAN_PERMANENT)},
@@ -220,7 +204,7 @@ const struct mib_table q_bridge_mib_current_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1),
 	.time_filter = true,
 	.change_offset = offsetof(struct hal_vlan, changed_mono_us),
-	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_vlan, vlan)},
 	MIB_COLUMNS(current_columns),
 	MIB_ROWS(struct hal_vlan, known_vlan_rows),
 };
@@ -243,7 +227,7 @@ static const struct mib_column static_columns[] = {
 const struct mib_table q_bridge_mib_static_table = {
 	.name = "dot1qVlanStaticTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1),
-	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_vlan, vlan)},
 	MIB_COLUMNS(static_columns),
 	MIB_ROWS(struct hal_vlan, known_vlan_rows),
 };
@@ -253,7 +237,7 @@ port_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
-	return hal && (hal->vlan_aware || !is_vlan_aware(hal)) ? mib_bridge_port_rows(context, first) : 0;
+	return hal && hal->knows_members ? mib_bridge_port_rows(context, first) : 0;
 }
 
 /* Absent where frames without a tag are dropped. */
@@ -263,7 +247,7 @@ port_pvid(const struct mib_cell *cell, struct mib_value *value)
 	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
 	uint32_t if_index = ((const struct hal_port *)cell->row)->if_index;
 
-	value->number = hal->vlan_aware ? hal_snapshot_pvid(hal, if_index) : DEFAULT_VLAN;
+	value->number = hal_snapshot_pvid(hal, if_index);
 	return value->number > 0 ? 0 : -ENOENT;
 }
 
@@ -278,7 +262,9 @@ accepted_frames(const struct mib_cell *cell, struct mib_value *value)
 static int
 ingress_filtering(const struct mib_cell *cell, struct mib_value *value)
 {
-	value->integer = mib_snapshot_of(cell->context)->hal->vlan_aware ? MIB_TRUE : MIB_FALSE;
+	bool aware = mib_snapshot_of(cell->context)->hal->vlan_aware && !((const struct hal_port *)cell->row)->vlan_unaware;
+
+	value->integer = aware ? MIB_TRUE : MIB_FALSE;
 	return 0;
 }
 
@@ -294,8 +280,6 @@ static const struct mib_column port_columns[] = {
 const struct mib_table q_bridge_mib_port_table = {
 	.name = "dot1qPortVlanTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 5, 1),
-	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(port_columns),
-	MIB_ROWS(struct hal_port, port_rows),
-	.has_row = mib_is_bridge_port,
+	MIB_BRIDGE_PORTS(port_rows),
 };

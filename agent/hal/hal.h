@@ -183,7 +183,9 @@ struct hal_port {
 	uint8_t duplex;	      /* enum ease_duplex */
 	uint8_t pause_admin, pause_oper; /* enum hal_pause */
 	bool has_connector;
-	bool off_bridge; /* the port does not belong to the bridge whose addresses are served */
+	bool off_bridge; /* the port does not belong to a bridge whose addresses are served */
+	uint16_t base_port; /* its number among all bridge ports, 1 to 65,535; 0: it is none */
+	bool vlan_unaware; /* its bridge does not tell VLANs apart, as others of the device may */
 	bool over_others; /* a bridge, LAG, VLAN, tunnel, ...: its frames pass other ports, and are counted there */
 	bool is_share; /* some of another port's frames, as a port of their own: no edge port */
 	uint8_t forwarding; /* enum ease_forwarding */
@@ -209,24 +211,32 @@ enum hal_address_status {
 	HAL_ADDRESS_MGMT = 5,
 };
 
+enum { HAL_DEFAULT_VLAN = 1, HAL_LOCAL_FDB = 4096 };
 struct hal_address {
-	uint16_t vlan; /* rows are sorted by vlan, then mac; 0: valid in all VLANs */
+	uint32_t bridge; /* ifIndex of the bridge interface that knows it; 0: the device is one bridge */
+	/* Its filtering database (Q-BRIDGE-MIB): its VLAN's number, above HAL_LOCAL_FDB that of a bridge without VLANs;
+	 * 0: none, as it is valid in all VLANs. A driver may leave 0: the VLAN's; of a device without VLANs, VLAN 1's. */
+	uint32_t fdb;
+	uint16_t vlan; /* 0: none, or all */
 	uint8_t mac[6];
 	uint8_t status; /* enum hal_address_status */
 	uint32_t if_index; /* 0: not known */
+	uint16_t base_port; /* the HAL's: of if_index; 0: it is at no port, or not known */
 };
 
 /* A port is a member of the VLANs first to last of a VLAN-aware bridge. */
 struct hal_vlan_range {
 	uint32_t if_index; /* ranges are sorted by it, then first */
+	uint16_t base_port; /* the HAL's */
 	uint16_t first, last; /* 1 to HAL_VLAN_MAX */
 	bool untagged; /* their frames leave the port without a tag */
 	bool is_pvid;  /* of one VLAN: frames that arrive without a tag are in it */
 };
 
-/* A VLAN that has addresses or ports. Number 0 stands for all VLANs of a bridge that is not VLAN-aware. */
+/* A VLAN that has addresses or ports, with its filtering database; above HAL_VLAN_MAX a database alone. A bridge that is
+ * not VLAN-aware has VLAN 1, untagged at all its ports. */
 struct hal_vlan {
-	uint16_t vlan; /* rows are sorted by it */
+	uint32_t vlan; /* rows are sorted by it */
 	uint32_t n_learned;
 	uint64_t changed_mono_us; /* when its ports last changed; 0: not since the start */
 };
@@ -279,11 +289,16 @@ struct hal_snapshot {
 	const struct hal_port *ports;
 	size_t n_ports;
 	bool has_addresses;
+	const struct hal_port *const *bridge_ports; /* sorted by base_port */
+	size_t n_bridge_ports;
+	/* First the addresses without a VLAN, by mac; then those of filtering databases, by fdb and mac. Of bridges that
+	 * know the same, the one with the lowest ifIndex is there. */
 	const struct hal_address *addresses;
-	size_t n_addresses;
+	size_t n_addresses, n_common_addresses;
 	const struct hal_vlan *vlans; /* of the addresses and the ranges */
-	size_t n_vlans;
-	bool vlan_aware; /* the device tells which VLANs its ports are in */
+	size_t n_vlans, n_fdbs; /* of vlans: those that are VLANs; all */
+	bool vlan_aware; /* a bridge tells VLANs apart */
+	bool knows_members; /* which VLANs its ports are in */
 	const struct hal_vlan_range *vlan_ranges;
 	size_t n_vlan_ranges;
 	bool has_address_discards;
@@ -427,6 +442,8 @@ int hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *c
 /* Copies the port's row as it is now, with the counters as last read. Returns 0, -ENODEV, or the
  * driver's error. */
 int hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *port);
+/* Returns the ifIndex of the bridge port with this number; 0: there is none. */
+uint32_t hal_port_of_base(const struct hal *hal, uint32_t base_port);
 
 /* Return 0, -EOPNOTSUPP, -ENODEV, or the driver's error. */
 int hal_read_energy(struct hal *hal, uint32_t if_index, struct hal_energy *energy);

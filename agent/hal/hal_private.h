@@ -48,7 +48,7 @@ struct hal {
 	uint64_t turn; /* calls of hal_dispatch() */
 	struct hal_port_state *ports; /* sorted by if_index */
 	size_t n_ports;
-	uint64_t ports_changed_mono_us, vlans_changed_mono_us;
+	uint64_t ports_changed_mono_us;
 	uint64_t port_events;	    /* number of events of ports that were reported */
 	uint64_t port_changes;	    /* number of changes that may change the structure */
 	uint64_t port_list_changes; /* number of changes of `ports` itself */
@@ -76,8 +76,13 @@ int hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot,
     uint64_t port_changes, const struct hal_structure **structure);
 void hal_structure_release(const struct hal_structure *structure); /* NULL allowed */
 void hal_snapshot_drop_all(struct hal *hal);
-/* Fills the VLANs of a snapshot whose addresses are there. The caller frees vlans and vlan_ranges, also after a
- * failure. old: the snapshot before, or NULL. */
+/* Fills the bridge ports of a snapshot; and arranges the addresses that the device has dumped, replacing the array.
+ * The caller frees both, also after a failure. */
+int hal_bridge_ports_list(struct hal_snapshot *fresh);
+int hal_addresses_arrange(struct hal_snapshot *fresh, struct hal_address **addresses);
+/* Fills the ranges of a snapshot whose addresses and bridge ports are there; and its VLANs, when the addresses are
+ * arranged. The caller frees vlans and vlan_ranges, also after a failure. old: the snapshot before, or NULL. */
+int hal_vlan_ranges_read(struct hal *hal, struct hal_snapshot *fresh);
 int hal_vlans_list(struct hal *hal, const struct hal_snapshot *old, struct hal_snapshot *fresh);
 
 /* Reads what samples carry of the port. */

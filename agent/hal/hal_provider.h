@@ -57,7 +57,7 @@ struct hal_ports_ops {
 	/* Returns the ifIndex of the i-th port; they ascend with i. */
 	uint32_t (*if_index)(void *ctx, size_t i);
 	/* Fills *port, except for counters, link_traps, last_change and discontinuity, which the
-	 * HAL keeps. The HAL keeps alias, too, if set_alias is NULL. */
+	 * HAL keeps. The HAL keeps alias, too, if set_alias is NULL. A base_port of 0 is the ifIndex. */
 	int (*get)(void *ctx, uint32_t if_index, struct hal_port *port);
 	/* NULL: the device cannot do this. */
 	int (*set_admin_status)(void *ctx, uint32_t if_index, uint8_t admin_status);
@@ -162,7 +162,7 @@ struct hal_addresses_ops {
 
 struct hal_vlans_ops {
 	const char *name;
-	/* Calls add for the ranges of every bridge port, in any order, until it returns a value other than 0,
+	/* Calls add for the ranges of every port of VLAN-aware bridges, in any order, until it returns a value other than 0,
 	 * which is then returned. Returns -ENODEV if no bridge is VLAN-aware now. */
 	int (*dump)(void *ctx, int (*add)(void *arg, const struct hal_vlan_range *range), void *arg);
 };

@@ -77,6 +77,8 @@ hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
 	if (rc < 0)
 		return rc;
 	info->if_index = if_index;
+	if (!info->off_bridge && info->base_port == 0 && if_index <= UINT16_MAX)
+		info->base_port = (uint16_t)if_index;
 	if (hal->device->ports->set_alias == NULL)
 		memcpy(info->alias, port->alias, sizeof(info->alias));
 	info->link_traps = !port->no_link_traps;
@@ -84,6 +86,21 @@ hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
 	info->discontinuity_mono_us = port->discontinuity_mono_us;
 	info->discontinuity_us = port->discontinuity_us;
 	info->counters = port->figures;
+	return 0;
+}
+
+uint32_t
+hal_port_of_base(const struct hal *hal, uint32_t base_port)
+{
+	struct hal_port port;
+
+	if (base_port == 0)
+		return 0;
+	if (hal_port_info(hal, base_port, &port) == 0 && port.base_port == base_port)
+		return base_port; /* on most devices they are the same */
+	for (size_t i = 0; i < hal->n_ports; i++)
+		if (hal_port_info(hal, hal->ports[i].if_index, &port) == 0 && port.base_port == base_port)
+			return port.if_index;
 	return 0;
 }
 

@@ -30,6 +30,7 @@ published_free(struct hal_published *p)
 		return;
 	free(p->ports);
 	free(p->addresses);
+	free((void *)(uintptr_t)p->snapshot.bridge_ports);
 	free((void *)(uintptr_t)p->snapshot.vlans);
 	free((void *)(uintptr_t)p->snapshot.vlan_ranges);
 	hal_structure_release(p->snapshot.structure);
@@ -54,16 +55,6 @@ published_new(struct hal *hal)
 	}
 	p->snapshot.ports = p->ports;
 	return p;
-}
-
-static int
-compare_addresses(const void *a, const void *b)
-{
-	const struct hal_address *x = a, *y = b;
-
-	if (x->vlan != y->vlan)
-		return x->vlan < y->vlan ? -1 : 1;
-	return memcmp(x->mac, y->mac, sizeof(x->mac));
 }
 
 static int
@@ -108,24 +99,15 @@ copy_addresses(const struct hal_published *old, struct hal_published *p)
 	if (n > 0)
 		memcpy(p->addresses, old->addresses, n * sizeof(*p->addresses));
 	p->addresses_room = p->snapshot.n_addresses = n;
+	p->snapshot.n_common_addresses = old->snapshot.n_common_addresses;
 	return 0;
-}
-
-static int
-dump_addresses(struct hal *hal, struct hal_published *p)
-{
-	int rc = hal->device->addresses->dump(hal->device->addresses_ctx, add_address, p);
-
-	if (rc == 0 && p->snapshot.n_addresses > 0)
-		qsort(p->addresses, p->snapshot.n_addresses, sizeof(*p->addresses),
-		    compare_addresses);
-	return rc;
 }
 
 static int
 read_addresses(struct hal *hal, struct hal_published *p)
 {
 	const struct hal_addresses_ops *ops = hal->device->addresses;
+	bool same;
 	int rc;
 
 	if (ops == NULL)
@@ -133,8 +115,9 @@ read_addresses(struct hal *hal, struct hal_published *p)
 	if (ops->changes)
 		p->address_changes = ops->changes(hal->device->addresses_ctx);
 	/* Only this thread replaces hal->published, so it can be read without the lock. */
-	rc = same_addresses(hal->published, p) ? copy_addresses(hal->published, p)
-					       : dump_addresses(hal, p);
+	same = same_addresses(hal->published, p);
+	rc = same ? copy_addresses(hal->published, p)
+		  : ops->dump(hal->device->addresses_ctx, add_address, p);
 	if (rc < 0)
 		return rc == -ENODEV ? 0 : rc;
 	p->snapshot.has_addresses = true;
@@ -143,7 +126,12 @@ read_addresses(struct hal *hal, struct hal_published *p)
 	if (ops->discards)
 		p->snapshot.address_discards = ops->discards(hal->device->addresses_ctx);
 	p->snapshot.ageing_s = ops->ageing_s(hal->device->addresses_ctx);
-	return hal_vlans_list(hal, hal->published ? &hal->published->snapshot : NULL, &p->snapshot);
+	rc = hal_bridge_ports_list(&p->snapshot);
+	if (rc == 0)
+		rc = hal_vlan_ranges_read(hal, &p->snapshot);
+	if (rc == 0 && !same)
+		rc = hal_addresses_arrange(&p->snapshot, &p->addresses);
+	return rc < 0 ? rc : hal_vlans_list(hal, hal->published ? &hal->published->snapshot : NULL, &p->snapshot);
 }
 
 static void

@@ -35,9 +35,9 @@ status_of(const struct rtnl_neighbour *neighbour)
 
 /* Addresses often differ in few bits; the multiplication spreads them. */
 static size_t
-home_of(const struct fdb *fdb, uint16_t vlan, const uint8_t mac[6])
+home_of(const struct fdb *fdb, uint32_t bridge, uint16_t vlan, const uint8_t mac[6])
 {
-	uint64_t key = vlan;
+	uint64_t key = (uint64_t)bridge << 24 ^ vlan;
 
 	for (int i = 0; i < 6; i++)
 		key = key << 8 | mac[i];
@@ -46,30 +46,30 @@ home_of(const struct fdb *fdb, uint16_t vlan, const uint8_t mac[6])
 }
 
 static bool
-is_entry(const struct fdb_entry *entry, uint16_t vlan, const uint8_t mac[6])
+is_entry(const struct fdb_entry *entry, uint32_t bridge, uint16_t vlan, const uint8_t mac[6])
 {
-	return entry->vlan == vlan && memcmp(entry->mac, mac, 6) == 0;
+	return entry->bridge == bridge && entry->vlan == vlan && memcmp(entry->mac, mac, 6) == 0;
 }
 
 /* The slot of this address, or the free slot for it. The table must have a free slot. */
 static size_t
-slot_of(const struct fdb *fdb, uint16_t vlan, const uint8_t mac[6])
+slot_of(const struct fdb *fdb, uint32_t bridge, uint16_t vlan, const uint8_t mac[6])
 {
-	size_t i = home_of(fdb, vlan, mac);
+	size_t i = home_of(fdb, bridge, vlan, mac);
 
-	while (fdb->slots[i].kernel_index != 0 && !is_entry(&fdb->slots[i], vlan, mac))
+	while (fdb->slots[i].kernel_index != 0 && !is_entry(&fdb->slots[i], bridge, vlan, mac))
 		i = (i + 1) & (fdb->n_slots - 1);
 	return i;
 }
 
 const struct fdb_entry *
-fdb_find(const struct fdb *fdb, uint16_t vlan, const uint8_t mac[6])
+fdb_find(const struct fdb *fdb, uint32_t bridge, uint16_t vlan, const uint8_t mac[6])
 {
 	const struct fdb_entry *entry;
 
 	if (fdb->n_slots == 0)
 		return NULL;
-	entry = &fdb->slots[slot_of(fdb, vlan, mac)];
+	entry = &fdb->slots[slot_of(fdb, bridge, vlan, mac)];
 	return entry->kernel_index != 0 ? entry : NULL;
 }
 
@@ -90,7 +90,7 @@ make_room(struct fdb *fdb)
 		const struct fdb_entry *entry = &fdb->slots[i];
 
 		if (entry->kernel_index != 0)
-			wider.slots[slot_of(&wider, entry->vlan, entry->mac)] = *entry;
+			wider.slots[slot_of(&wider, entry->bridge, entry->vlan, entry->mac)] = *entry;
 	}
 	free(fdb->slots);
 	*fdb = wider;
@@ -104,7 +104,7 @@ empty_slot(struct fdb *fdb, size_t hole)
 	size_t mask = fdb->n_slots - 1;
 
 	for (size_t i = (hole + 1) & mask; fdb->slots[i].kernel_index != 0; i = (i + 1) & mask) {
-		size_t home = home_of(fdb, fdb->slots[i].vlan, fdb->slots[i].mac);
+		size_t home = home_of(fdb, fdb->slots[i].bridge, fdb->slots[i].vlan, fdb->slots[i].mac);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue;
@@ -121,7 +121,7 @@ empty_slot(struct fdb *fdb, size_t hole)
 static void
 forget(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 {
-	const struct fdb_entry *entry = fdb_find(fdb, neighbour->vlan, neighbour->mac);
+	const struct fdb_entry *entry = fdb_find(fdb, neighbour->master, neighbour->vlan, neighbour->mac);
 
 	/* If an address has moved, its removal at the old port does not remove it. */
 	if (entry && entry->kernel_index == neighbour->kernel_index)
@@ -138,16 +138,17 @@ fdb_update(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 		forget(fdb, neighbour);
 		return 0;
 	}
-	if (!fdb_find(fdb, neighbour->vlan, neighbour->mac)) {
+	if (!fdb_find(fdb, neighbour->master, neighbour->vlan, neighbour->mac)) {
 		rc = make_room(fdb);
 		if (rc < 0)
 			return rc;
 		fdb->n++;
 	}
-	entry = &fdb->slots[slot_of(fdb, neighbour->vlan, neighbour->mac)];
+	entry = &fdb->slots[slot_of(fdb, neighbour->master, neighbour->vlan, neighbour->mac)];
 	before = *entry;
 	*entry = (struct fdb_entry){
 	    .kernel_index = neighbour->kernel_index,
+	    .bridge = neighbour->master,
 	    .vlan = neighbour->vlan,
 	    .status = status_of(neighbour),
 	};

@@ -1,7 +1,6 @@
 /*
- * The addresses that the kernel's bridges know, as reported by their notices: a table by VLAN and
- * address. If two bridges know the same address, the newest notice wins, because a switch has one port
- * for an address. Ports are kernel indexes here; links.h maps them to ifIndexes. Pure: no socket, no
+ * The addresses that the kernel's bridges know, as reported by their notices: a table by bridge, VLAN and
+ * address. Ports are kernel indexes here; links.h maps them to ifIndexes. Pure: no socket, no
  * clock.
  */
 #ifndef EASE_AGENT_LINUX_FDB_H
@@ -12,6 +11,7 @@
 
 struct fdb_entry {
 	uint32_t kernel_index; /* of the port; 0: this slot is free */
+	uint32_t bridge;       /* kernel index */
 	uint16_t vlan;
 	uint8_t mac[6];
 	uint8_t status; /* enum hal_address_status */
@@ -34,6 +34,6 @@ bool fdb_concerns(const struct rtnl_neighbour *neighbour);
 int fdb_update(struct fdb *fdb, const struct rtnl_neighbour *neighbour);
 
 /* The entry, or NULL. */
-const struct fdb_entry *fdb_find(const struct fdb *fdb, uint16_t vlan, const uint8_t mac[6]);
+const struct fdb_entry *fdb_find(const struct fdb *fdb, uint32_t bridge, uint16_t vlan, const uint8_t mac[6]);
 
 #endif

@@ -106,11 +106,69 @@ links_differ(const struct rtnl_link *a, const struct rtnl_link *b)
 {
 	return a->flags != b->flags || a->oper_state != b->oper_state ||
 	    a->mtu_octets != b->mtu_octets || a->master != b->master ||
-	    a->lower != b->lower ||
+	    a->lower != b->lower || a->bridge_port != b->bridge_port ||
 	    memcmp(a->mac, b->mac, sizeof(a->mac)) != 0 || strcmp(a->name, b->name) != 0 ||
 	    strcmp(a->alias, b->alias) != 0 || strcmp(a->kind, b->kind) != 0 ||
 	    strcmp(a->master_kind, b->master_kind) != 0 || a->conduit != b->conduit ||
 	    memcmp(&a->switch_id, &b->switch_id, sizeof(a->switch_id)) != 0;
+}
+
+/* ---- numbers of bridge ports ---- */
+
+/* In order of ifIndex, each bridge that has none gets the lowest turn that no other has. */
+static void
+give_turns(struct links *links)
+{
+	unsigned taken = 0;
+
+	for (size_t i = 0; i < links->n; i++)
+		taken |= 1u << links->ports[i].bridge_turn;
+	for (size_t i = 0; i < links->n; i++) {
+		struct links_port *bridge = &links->ports[i];
+
+		if (bridge->bridge_turn > 0 || strcmp(bridge->link.kind, "bridge") != 0 || bridge->share_of)
+			continue;
+		for (bridge->bridge_turn = 1; bridge->bridge_turn <= LINKS_BRIDGES_NUMBERED; bridge->bridge_turn++)
+			if (!(taken >> bridge->bridge_turn & 1))
+				break;
+		taken |= 1u << bridge->bridge_turn;
+	}
+}
+
+/* 0: none that follows from the kernel's. */
+static uint16_t
+wanted_base_port(const struct links *links, const struct rtnl_link *link)
+{
+	const struct links_port *bridge = links_find_kernel(links, link->master);
+
+	if (!bridge || bridge->bridge_turn == 0 || bridge->bridge_turn > LINKS_BRIDGES_NUMBERED ||
+	    link->bridge_port == 0 || link->bridge_port >= LINKS_BRIDGE_PORTS)
+		return 0;
+	return (uint16_t)((bridge->bridge_turn - 1) * LINKS_BRIDGE_PORTS + link->bridge_port);
+}
+
+void
+links_number_ports(struct links *links)
+{
+	bool taken[LINKS_BASE_PORTS + 1] = {true};
+	uint16_t highest = LINKS_BASE_PORTS;
+
+	give_turns(links);
+	for (size_t i = 0; i < links->n; i++)
+		taken[links->ports[i].base_port] = true;
+	for (size_t i = 0; i < links->n; i++) {
+		struct links_port *port = &links->ports[i];
+
+		if (port->base_port > 0 || port->share_of || strcmp(port->link.master_kind, "bridge") != 0)
+			continue;
+		port->base_port = wanted_base_port(links, &port->link);
+		if (taken[port->base_port]) {
+			while (taken[highest])
+				highest--; /* there are no more ports than numbers */
+			port->base_port = highest;
+		}
+		taken[port->base_port] = true;
+	}
 }
 
 /* ---- numbers by name ---- */

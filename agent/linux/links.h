@@ -22,6 +22,9 @@ enum {
 	/* Names whose numbers are remembered, also of links that are gone: more than the agent's state
 	 * keeps, which says whom to forget (links_forget). */
 	LINKS_NAMES_MAX = 8448,
+	LINKS_BASE_PORTS = 4096, /* dot1dBasePort is at most this: as LINKS_MAX, which keeps port lists short */
+	LINKS_BRIDGE_PORTS = 1024, /* the kernel numbers the ports of a bridge below this */
+	LINKS_BRIDGES_NUMBERED = LINKS_BASE_PORTS / LINKS_BRIDGE_PORTS, /* whose numbers follow from the kernel's */
 	LINKS_TYPE_SHARE = 53, /* propVirtual of IANAifType-MIB */
 	LINKS_SHARE = 1 << 23, /* the ifIndex of a CPU share, less that of its link; sFlow has 24 bits */
 };
@@ -48,6 +51,8 @@ struct links_port {
 	uint32_t if_index;
 	uint32_t share_of; /* kernel index of the link whose CPU share this is; 0: this is a link */
 	struct rtnl_link link; /* as in the last notice */
+	uint16_t base_port; /* dot1dBasePort; 0: it is in no bridge (links_number_ports) */
+	uint8_t bridge_turn; /* of a bridge, from 1: which of those at one time; LINKS_BRIDGES_NUMBERED + 1: none; 0: to come */
 	bool is_conduit; /* the CPU reaches the ports of a switch chip by it (links_mark_conduits) */
 	/* For ports of a switch chip. */
 	uint8_t forwarding; /* enum ease_forwarding */
@@ -104,6 +109,11 @@ bool links_is_port(const struct rtnl_link *link);
 bool links_is_sampled(const struct links_port *port);
 /* Marks the conduits anew, after links were added, changed or removed. */
 void links_mark_conduits(struct links *links);
+
+/* Numbers the bridge ports that have no base_port yet: in the first bridge as the kernel does, in the next three by the
+ * kernel's number plus 1,024, 2,048 and 3,072, in others by any that is free. The first is the one with the lowest
+ * ifIndex when this is called for the first time; a bridge keeps its turn. */
+void links_number_ports(struct links *links);
 
 struct links_port *links_find(const struct links *links, uint32_t if_index); /* NULL: none */
 struct links_port *links_find_kernel(const struct links *links, uint32_t kernel_index);

@@ -17,24 +17,39 @@ first_bridge(const struct linux_device *d)
 	return NULL;
 }
 
+/* The first of the bridges that do not tell VLANs apart; NULL: there is none. */
+static const struct links_port *
+first_plain_bridge(const struct linux_device *d)
+{
+	for (size_t i = 0; i < d->links.n; i++)
+		if (d->links.ports[i].link.has_ageing && !d->links.ports[i].link.filters_vlans)
+			return &d->links.ports[i];
+	return NULL;
+}
+
 static int
 address_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg)
 {
 	const struct linux_device *d = ctx;
+	const struct links_port *first_plain = first_plain_bridge(d);
 	int rc = 0;
 
 	if (!first_bridge(d))
 		return -ENODEV;
 	for (size_t i = 0; i < d->fdb.n_slots && rc == 0; i++) {
 		const struct fdb_entry *entry = &d->fdb.slots[i];
-		const struct links_port *port;
+		const struct links_port *port, *bridge;
 		struct hal_address address = {.vlan = entry->vlan, .status = entry->status};
 
 		if (entry->kernel_index == 0)
 			continue;
 		port = links_find_kernel(&d->links, entry->kernel_index);
-		if (!port)
-			continue; /* the port has just gone, and notices of its addresses will follow */
+		bridge = links_find_kernel(&d->links, entry->bridge);
+		if (!port || !bridge)
+			continue; /* it has just gone, and notices of its addresses will follow */
+		address.bridge = bridge->if_index;
+		if (!bridge->link.filters_vlans)
+			address.fdb = bridge == first_plain ? HAL_DEFAULT_VLAN : HAL_LOCAL_FDB + bridge->if_index;
 		address.if_index = port->if_index;
 		memcpy(address.mac, entry->mac, sizeof(address.mac));
 		rc = add(arg, &address);

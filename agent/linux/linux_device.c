@@ -89,7 +89,9 @@ report_new_address(struct linux_device *d, const struct rtnl_neighbour *neighbou
 static int
 take_neighbour(struct linux_device *d, struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 {
-	int rc = fdb_concerns(neighbour) ? fdb_update(fdb, neighbour) : 0;
+	/* Of its ports' own addresses a bridge has entries of VLANs even while it takes no notice of VLANs. */
+	bool known = neighbour->vlan == 0 || linux_filters_vlans(d, neighbour->master);
+	int rc = known && fdb_concerns(neighbour) ? fdb_update(fdb, neighbour) : 0;
 
 	linux_note_offload(d, neighbour);
 	if (rc < 0)
@@ -191,6 +193,8 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 		    rc == -ENOSPC ? "there are too many interfaces" : strerror(-rc));
 		return;
 	}
+	if (d->device.hal) /* else numbers wait until all links are known */
+		links_number_ports(&d->links);
 	read_driver_settings(d, port);
 	linux_judge_new(d, port);
 	port = links_find_kernel(&d->links, link->kernel_index); /* a CPU share may have moved it */
@@ -231,9 +235,12 @@ update_port(struct linux_device *d, struct links_port *port, const struct rtnl_l
 	d->reread |= port->link.filters_vlans != link->filters_vlans;
 	if (port->link.master != link->master)
 		port->offloaded = false; /* those were addresses of another bridge */
+	if (port->link.master != link->master || port->link.bridge_port != link->bridge_port)
+		port->base_port = 0;
 	port->link = *link;
 	if (!differ)
 		return;
+	links_number_ports(&d->links);
 	d->judge = true;
 	read_driver_settings(d, port);
 	report_changed(d, port->if_index);
@@ -306,6 +313,7 @@ read_all_links(struct linux_device *d)
 	}
 	for (size_t i = 0; i < n; i++)
 		take_link(d, &list[i]);
+	links_number_ports(&d->links);
 	free(list);
 	return 0;
 }

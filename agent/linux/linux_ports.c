@@ -93,7 +93,9 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 		return 0;
 	}
 	port->has_connector = has_connector(known);
-	port->off_bridge = strcmp(link->master_kind, "bridge") != 0;
+	port->base_port = known->base_port;
+	port->off_bridge = port->base_port == 0;
+	port->vlan_unaware = !linux_filters_vlans(d, link->master);
 	port->over_others = !links_is_sampled(known);
 	if (is_lag(link->master_kind))
 		port->lag_parent = number_of(d, link->master);

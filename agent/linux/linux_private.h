@@ -92,6 +92,8 @@ extern const struct hal_addresses_ops linux_addresses_ops;
 extern const struct hal_sampling_ops linux_sampling_ops;
 extern const struct hal_vlans_ops linux_vlans_ops;
 
+/* Whether the link is a VLAN-aware bridge. */
+bool linux_filters_vlans(const struct linux_device *device, uint32_t kernel_index);
 /* Reads the VLANs of all bridge ports. If that fails, those that were read before stay. */
 int linux_read_vlans(struct linux_device *device);
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <linux/if_bridge.h>
 
-static bool
-filters_vlans(const struct linux_device *d, uint32_t kernel_index)
+bool
+linux_filters_vlans(const struct linux_device *d, uint32_t kernel_index)
 {
 	const struct links_port *bridge = links_find_kernel(&d->links, kernel_index);
 
@@ -52,7 +52,7 @@ vlan_dump(void *ctx, int (*add)(void *arg, const struct hal_vlan_range *range), 
 		    .untagged = range->flags & BRIDGE_VLAN_INFO_UNTAGGED,
 		    .is_pvid = range->flags & BRIDGE_VLAN_INFO_PVID};
 
-		if (!port || port->link.master != range->bridge || !filters_vlans(d, range->bridge))
+		if (!port || port->link.master != range->bridge || !linux_filters_vlans(d, range->bridge))
 			continue;
 		to.if_index = port->if_index;
 		rc = add(arg, &to);

@@ -85,7 +85,8 @@ take_bridge_data(const struct nlattr *data, struct rtnl_link *link)
 static int
 take_link_info(const struct nlattr *info, struct rtnl_link *link)
 {
-	const struct nlattr *attr, *data = NULL;
+	const struct nlattr *attr, *data = NULL, *slave_data = NULL;
+	int rc = 0;
 
 	mnl_attr_for_each_nested(attr, info) {
 		switch (mnl_attr_get_type(attr)) {
@@ -98,11 +99,18 @@ take_link_info(const struct nlattr *info, struct rtnl_link *link)
 		case IFLA_INFO_DATA:
 			data = attr;
 			break;
+		case IFLA_INFO_SLAVE_DATA:
+			slave_data = attr;
+			break;
 		}
 	}
 	if (data && strcmp(link->kind, "bridge") == 0)
-		return take_bridge_data(data, link);
-	return 0;
+		rc = take_bridge_data(data, link);
+	if (slave_data && strcmp(link->master_kind, "bridge") == 0)
+		mnl_attr_for_each_nested(attr, slave_data)
+			if (rc == 0 && mnl_attr_get_type(attr) == IFLA_BRPORT_NO)
+				rc = attribute_u16(attr, &link->bridge_port);
+	return rc;
 }
 
 static int

@@ -47,6 +47,7 @@ struct rtnl_link {
 	bool has_ageing;    /* of a bridge */
 	uint32_t ageing_cs; /* hundredths of a second */
 	bool filters_vlans; /* of a bridge: it is VLAN-aware */
+	uint16_t bridge_port; /* its number in its bridge, 1 to 1,023; 0: it has none */
 	bool has_stats;
 	struct rtnl_link_stats64 stats;
 };

@@ -73,7 +73,9 @@ table_rows(const struct mib_table *table, const struct mib_context *context)
 static const void *
 row_at(const struct rows *rows, size_t i)
 {
-	return rows->first + i * rows->table->row_size;
+	const void *at = rows->first + i * rows->table->row_size;
+
+	return rows->table->by_pointer ? *(const void *const *)at : at;
 }
 
 static size_t
@@ -87,9 +89,8 @@ put_index_part(const struct mib_index *index, const uint8_t *row, uint32_t *arcs
 		memcpy(arcs, at, sizeof(*arcs));
 		return 1;
 	case MIB_INDEX_U16:
-	case MIB_INDEX_VLAN:
 		memcpy(&u16, at, sizeof(u16));
-		arcs[0] = index->kind == MIB_INDEX_VLAN && u16 == 0 ? 1 : u16;
+		arcs[0] = u16;
 		return 1;
 	case MIB_INDEX_ZERO:
 		arcs[0] = 0;
@@ -129,7 +130,6 @@ set_index_part(const struct mib_index *index, uint8_t *row, const uint32_t *arcs
 		memcpy(at, arcs, sizeof(*arcs));
 		return 1;
 	case MIB_INDEX_U16:
-	case MIB_INDEX_VLAN:
 		memcpy(at, &u16, sizeof(u16));
 		return 1;
 	case MIB_INDEX_ZERO:
@@ -261,7 +261,7 @@ mib_row_set(void *row, const struct mib_set *set)
 	} else if (column->binary) {
 		struct mib_binary *binary = (void *)at;
 
-		binary->len = (uint8_t)set->text_len;
+		binary->len = (uint16_t)set->text_len;
 		memcpy(binary->octets, set->text, set->text_len);
 	} else if (column->syntax == MIB_STRING) {
 		memcpy(at, set->text, set->text_len + 1);
@@ -534,7 +534,7 @@ static bool
 index_can_be(const struct mib_table *table, const uint32_t *arcs, size_t n)
 {
 	static const size_t lengths[] = {[MIB_INDEX_NONE] = 0, [MIB_INDEX_U32] = 1,
-		[MIB_INDEX_U16] = 1, [MIB_INDEX_VLAN] = 1, [MIB_INDEX_ZERO] = 1, [MIB_INDEX_MAC] = 6};
+		[MIB_INDEX_U16] = 1, [MIB_INDEX_ZERO] = 1, [MIB_INDEX_MAC] = 6};
 	size_t at = 0;
 
 	for (size_t i = 0; i < MIB_INDEX_PARTS; i++) {
@@ -625,7 +625,7 @@ column_fault(const struct mib_column *column)
 		return "a TimeStamp column needs TimeTicks and a member of 64 bits";
 	if (column->set_kind && column->min > column->max)
 		return "a writable column has no range";
-	if (column->set_kind && column->syntax == MIB_STRING && column->max > MIB_OCTETS_MAX)
+	if (column->set_kind && column->syntax == MIB_STRING && column->max > MIB_BINARY_MAX)
 		return "a writable string may be longer than its member or the engine's limit";
 	return NULL;
 }

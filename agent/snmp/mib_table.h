@@ -21,7 +21,7 @@ enum {
 	MIB_OID_MAX = 128,   /* RFC 2578 section 3.5 */
 	MIB_INDEX_PARTS = 3, /* the most of any table: ifIndex, MacAddress, kind */
 	MIB_INDEX_ARCS = 8,  /* the longest index: the same */
-	MIB_OCTETS_MAX = 255, /* longest octet string served: DisplayString (RFC 2579) */
+	MIB_OCTETS_MAX = 1376, /* longest octet string served: a PortList with SONiC's PortChannel9999 */
 };
 
 enum { MIB_OID_ARCS = 24 }; /* the longest object instance served has 21 */
@@ -31,9 +31,9 @@ struct mib_oid {
 };
 
 /* An octet string in a row that is not text: an address, a port list. */
-enum { MIB_BINARY_MAX = 64 };
+enum { MIB_BINARY_MAX = 512 }; /* a PortList of as many ports as there can be; the longest string that can be set */
 struct mib_binary {
-	uint8_t len;
+	uint16_t len;
 	uint8_t octets[MIB_BINARY_MAX];
 };
 
@@ -96,7 +96,7 @@ struct mib_set {
 	uint32_t if_index; /* first arc of the row's index; 0 for a scalar */
 	int64_t number;	   /* integers, gauges; TruthValue as 0 or 1 */
 	size_t text_len;
-	char text[MIB_OCTETS_MAX + 1]; /* NUL-terminated; binary strings too */
+	char text[MIB_BINARY_MAX + 1]; /* NUL-terminated; binary strings too */
 	struct mib_oid oid;	       /* an OBJECT IDENTIFIER */
 	/* The cell, for tables whose rows managers create. */
 	const struct mib_table *table;
@@ -133,7 +133,6 @@ enum mib_index_kind {
 	MIB_INDEX_NONE,
 	MIB_INDEX_U32,	/* one arc from a uint32_t member */
 	MIB_INDEX_U16,	/* one arc from a uint16_t member */
-	MIB_INDEX_VLAN,	/* the same of a VLAN's number; 0 (a device without VLANs) is shown as 1 */
 	MIB_INDEX_ZERO,	/* one arc, which is 0 in every row */
 	MIB_INDEX_MAC,	/* six arcs, no length, from a uint8_t[6] member */
 };
@@ -160,6 +159,7 @@ struct mib_table {
 	const struct mib_column *columns; /* subid ascending, accessible ones only */
 	size_t n_columns;
 	size_t row_size;
+	bool by_pointer; /* the array is one of pointers to rows */
 	/* Gives a snapshot's rows as an array of row_size, sorted by index, and returns their number: 0
 	 * if the device does not have what the table shows. O(1) or O(log rows). */
 	size_t (*rows)(const struct mib_context *context, const void **first);
@@ -169,6 +169,7 @@ struct mib_table {
 /* Initializers of struct mib_table: its columns, and its rows of this type from this function. */
 #define MIB_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof((list)[0])
 #define MIB_ROWS(type, function) .row_size = sizeof(type), .rows = (function)
+#define MIB_ROWS_BY_POINTER(function) MIB_ROWS(const void *, function), .by_pointer = true
 
 /* Refuses a wrong declaration: columns out of order or twice, a missing getter, an index of a scalar,
  * … Returns -EINVAL, with the reason in why (static text). */

@@ -196,6 +196,9 @@ START_TEST(ports_beside_the_bridge_are_not_its_ports)
 	size_t n;
 
 	fixture.ports[1].off_bridge = true;
+	fixture.ports[1].base_port = 0;
+	fixture.snapshot.n_bridge_ports--;
+	memmove(&fixture.bridge_ports[1], &fixture.bridge_ports[2], (PORTS - 2) * sizeof(fixture.bridge_ports[0]));
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		struct name beside = port_name(tables[i], columns[i], fixture_if_index(1));
 		struct name after = port_name(tables[i], columns[i], fixture_if_index(2));
@@ -259,8 +262,7 @@ START_TEST(addresses_of_vlans_stay_out_of_the_common_table)
 	struct name name = {.n = 2, .arcs = {1, 3}};
 	size_t n = 0;
 
-	for (size_t i = 20; i < ADDRESSES; i++)
-		fixture.addresses[i].vlan = 5;
+	fixture.snapshot.n_common_addresses = 20;
 	while (next(&bridge_mib_fdb_table, &name, &value) == MIB_FOUND)
 		n++;
 	ck_assert_uint_eq(n, 3 * 20);
@@ -303,11 +305,12 @@ START_TEST(a_bridge_with_vlans_shows_addresses_by_vlan)
 	struct mib_value value;
 	size_t n = 0;
 
-	for (size_t i = 20; i < ADDRESSES; i++)
-		fixture.addresses[i].vlan = 5;
-	fixture.vlans[0].n_learned = 20;
-	fixture.vlans[1] = (struct hal_vlan){.vlan = 5, .n_learned = ADDRESSES - 20};
-	fixture.snapshot.n_vlans = 2;
+	for (size_t i = ADDRESSES; i < 2 * ADDRESSES; i++)
+		fixture.addresses[i].fdb = fixture.addresses[i].vlan = 5;
+	fixture.snapshot.n_common_addresses = ADDRESSES + 20;
+	fixture.vlans[0] = (struct hal_vlan){.vlan = 5, .n_learned = ADDRESSES - 20};
+	fixture.snapshot.vlan_aware = true;
+	fixture.snapshot.knows_members = false;
 	while (next(fdb, &name, &value) == MIB_FOUND) {
 		ck_assert_uint_eq(name.arcs[fdb->entry.n + 1], 5);
 		n++;

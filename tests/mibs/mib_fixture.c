@@ -70,6 +70,7 @@ static void
 fill_port(struct hal_port *port, uint32_t if_index)
 {
 	port->if_index = if_index;
+	port->base_port = (uint16_t)if_index;
 	snprintf(port->name, sizeof(port->name), "ge-%u", if_index);
 	snprintf(port->alias, sizeof(port->alias), "to desk %u", if_index);
 	snprintf(port->descr, sizeof(port->descr), "fixture port %u", if_index);
@@ -111,6 +112,8 @@ fill_address(struct hal_address *address, size_t i, size_t n_ports)
 	memcpy(address->mac, (uint8_t[]){0x00, 0x11, i >> 24, i >> 16, i >> 8, i}, 6);
 	address->status = HAL_ADDRESS_LEARNED;
 	address->if_index = fixture_if_index(i % n_ports);
+	address->base_port = (uint16_t)address->if_index;
+	address->fdb = HAL_DEFAULT_VLAN;
 }
 
 /* Two histories, an alarm, two of 64 bits, an event that was logged twice. */
@@ -198,32 +201,41 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	memset(f, 0, sizeof(*f));
 	f->ports = calloc(n_ports, sizeof(*f->ports));
 	f->rows = calloc(n_ports, sizeof(*f->rows));
-	f->addresses = calloc(n_addresses + 1, sizeof(*f->addresses));
+	f->addresses = calloc(2 * n_addresses + 1, sizeof(*f->addresses));
+	f->bridge_ports = calloc(n_ports, sizeof(*f->bridge_ports));
+	f->ranges = calloc(n_ports, sizeof(*f->ranges));
 	f->error_sources = calloc(2 * n_ports, sizeof(*f->error_sources));
 	f->layers = calloc(2 * n_ports, sizeof(*f->layers));
 	f->parts = calloc(2 + n_ports, sizeof(*f->parts));
 	f->contents = calloc(1 + n_ports, sizeof(*f->contents));
 	if (!f->ports || !f->rows || !f->addresses || !f->error_sources || !f->layers ||
-	    !f->parts || !f->contents) {
+	    !f->parts || !f->contents || !f->bridge_ports || !f->ranges) {
 		fixture_destroy(f);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n_ports; i++) {
 		fill_port(&f->ports[i], fixture_if_index(i));
+		f->bridge_ports[i] = &f->ports[i];
+		f->ranges[i] = (struct hal_vlan_range){.if_index = fixture_if_index(i),
+		    .base_port = (uint16_t)fixture_if_index(i), .first = 1, .last = 1, .untagged = true, .is_pvid = true};
 		fill_row(&f->rows[i], fixture_if_index(i));
 		fill_error_source(&f->error_sources[2 * i], fixture_if_index(i), EASE_ERROR_FCS);
 		fill_error_source(&f->error_sources[2 * i + 1], fixture_if_index(i),
 		    EASE_ERROR_TOO_LONG);
 	}
-	for (size_t i = 0; i < n_addresses; i++)
-		fill_address(&f->addresses[i], i, n_ports);
+	for (size_t i = 0; i < 2 * n_addresses; i++)
+		fill_address(&f->addresses[i], i % n_addresses, n_ports);
+	f->vlans[0].vlan = HAL_DEFAULT_VLAN;
 	f->vlans[0].n_learned = (uint32_t)n_addresses;
 	fill_structure(f, n_ports);
 	f->snapshot = (struct hal_snapshot){.structure = &f->structure, .ports = f->ports,
 	    .n_ports = n_ports,
-	    .has_addresses = true, .addresses = f->addresses, .n_addresses = n_addresses,
+	    .has_addresses = true, .addresses = f->addresses, .n_addresses = 2 * n_addresses,
+	    .n_common_addresses = n_addresses,
 	    .has_address_discards = true,
-	    .vlans = f->vlans, .n_vlans = 1, .ageing_s = 300, .has_error_sources = true,
+	    .bridge_ports = f->bridge_ports, .n_bridge_ports = n_ports,
+	    .vlan_ranges = f->ranges, .n_vlan_ranges = n_ports, .knows_members = true,
+	    .vlans = f->vlans, .n_vlans = 1, .n_fdbs = 1, .ageing_s = 300, .has_error_sources = true,
 	    .error_sources = f->error_sources,
 	    .n_error_sources = 2 * n_ports};
 	f->sampling = (struct sampling_table){f->rows, n_ports};
@@ -241,6 +253,8 @@ fixture_destroy(struct mib_fixture *f)
 	free(f->ports);
 	free(f->rows);
 	free(f->addresses);
+	free(f->bridge_ports);
+	free(f->ranges);
 	free(f->error_sources);
 	free(f->layers);
 	free(f->parts);

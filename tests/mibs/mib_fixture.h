@@ -17,8 +17,10 @@ struct mib_fixture {
 	struct hal_port *ports;
 	struct sampling_port_row *rows;
 	struct ease_error_source *error_sources; /* two kinds a port, of fixture_error_mac */
-	struct hal_address *addresses;
+	const struct hal_port **bridge_ports;
+	struct hal_address *addresses; /* each twice: without a VLAN, in VLAN 1's database */
 	struct hal_vlan vlans[2]; /* the first: of all addresses */
+	struct hal_vlan_range *ranges; /* VLAN 1 at each port */
 	struct hal_layer *layers;
 	struct hal_part *parts; /* a chassis, a module in it, and the ports in that */
 	struct hal_contained *contents;

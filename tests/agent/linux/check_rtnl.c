@@ -350,15 +350,25 @@ START_TEST(an_address_is_where_it_was_last_seen)
 	ck_assert_int_eq(fdb_update(&fdb, &there), 1); /* moved */
 	here.gone = true; /* it has left the old port, late */
 	ck_assert_int_eq(fdb_update(&fdb, &here), 0);
-	ck_assert_uint_eq(fdb_find(&fdb, 0, there.mac)->kernel_index, 6);
-	ck_assert_uint_eq(fdb_find(&fdb, 30, there.mac)->kernel_index, 7);
+	ck_assert_uint_eq(fdb_find(&fdb, 0, 0, there.mac)->kernel_index, 6);
+	ck_assert_uint_eq(fdb_find(&fdb, 0, 30, there.mac)->kernel_index, 7);
 	there.gone = true;
 	ck_assert_int_eq(fdb_update(&fdb, &there), 0);
-	ck_assert_ptr_null(fdb_find(&fdb, 0, there.mac));
+	ck_assert_ptr_null(fdb_find(&fdb, 0, 0, there.mac));
 	ck_assert_uint_eq(fdb.n, 1);
+	there = here = neighbour(1, 0, 5);
+	there.master = 90;
+	here.master = 80;
+	ck_assert_int_eq(fdb_update(&fdb, &here) + fdb_update(&fdb, &there), 2); /* heard on two bridges */
+	there.gone = true;
+	ck_assert_int_eq(fdb_update(&fdb, &there), 0);
+	ck_assert_ptr_nonnull(fdb_find(&fdb, 80, 0, here.mac));
+	ck_assert_ptr_null(fdb_find(&fdb, 90, 0, here.mac));
+	here.gone = true;
+	ck_assert_int_eq(fdb_update(&fdb, &here), 0);
 	own.state = NUD_PERMANENT;
 	ck_assert_int_eq(fdb_update(&fdb, &own), 0); /* the bridge's own address is no new station */
-	ck_assert_uint_eq(fdb_find(&fdb, 0, own.mac)->status, HAL_ADDRESS_SELF);
+	ck_assert_uint_eq(fdb_find(&fdb, 0, 0, own.mac)->status, HAL_ADDRESS_SELF);
 	own.flags = NTF_SELF;
 	ck_assert(!fdb_concerns(&own));
 	fdb_free(&fdb);
@@ -382,10 +392,10 @@ START_TEST(the_table_has_a_limit_and_forgets_in_any_order)
 		uint32_t number = i * 48271u % HAL_MAX_ADDRESSES; /* odd: every one, once */
 
 		n = neighbour(number, number % 3, number == 4 ? 9 : 1 + number % 7);
-		ck_assert_ptr_nonnull(fdb_find(&fdb, n.vlan, n.mac));
+		ck_assert_ptr_nonnull(fdb_find(&fdb, 0, n.vlan, n.mac));
 		n.gone = true;
 		fdb_update(&fdb, &n);
-		ck_assert_ptr_null(fdb_find(&fdb, n.vlan, n.mac));
+		ck_assert_ptr_null(fdb_find(&fdb, 0, n.vlan, n.mac));
 		ck_assert_uint_eq(fdb.n, HAL_MAX_ADDRESSES - 1 - i);
 	}
 	fdb_free(&fdb);
