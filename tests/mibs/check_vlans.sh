@@ -76,12 +76,14 @@ bridge vlan del dev p2 vid 1
 bridge vlan del dev p3 vid 1
 bridge vlan add dev p3 vid 30
 start_agent 'device = linux' || { fail 'start over Linux' 'the agent did not come up'; exit 1; }
-index_of() { ip -o link show dev "$1" | cut -d: -f1; }
-# "VLAN ifIndex", of what `bridge vlan` has for ports; with a flag: of those that have it
+base_of() { # INTERFACE: its dot1dBasePort
+	client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" 1.3.6.1.2.1.17.1.4.1.2 | sed -n "s/.*\.\([0-9]*\) $(ip -o link show dev "$1" | cut -d: -f1)$/\1/p"
+}
+# "VLAN PORT", of what `bridge vlan` has for ports; with a flag: of those that have it
 by_bridge() { # [FLAG]
 	bridge -j vlan show | jq -r --arg flag "${1:-}" '.[] | select(.ifname != "br0") | .ifname as $n | .vlans[] |
 	    select($flag == "" or ((.flags // []) | index($flag))) | range(.vlan; (.vlanEnd // .vlan) + 1) | "\(.) \($n)"' |
-	    while read -r vlan name; do echo "$vlan $(index_of "$name")"; done | sort -n
+	    while read -r vlan name; do echo "$vlan $(base_of "$name")"; done | sort -n
 }
 by_walk() { # COLUMN: the bits of each PortList
 	walk "$1" | while read -r vlan octets; do
@@ -97,7 +99,7 @@ is_same() { [ "$(by_walk 3.1.2)" = "$(by_bridge)" ]; }
 if wait_for 5 is_same; then pass 'egress ports are those of bridge vlan'; else fail 'egress ports' "$(by_walk 3.1.2 | diff - <(by_bridge) | head -4)"; fi
 expect 'untagged ports' "$(by_walk 3.1.4)" "$(by_bridge 'Egress Untagged')"
 expect 'PVIDs' "$(walk 5.1.1 | awk '{ print $2, $1 }' | sort -n)" "$(by_bridge PVID)"
-expect 'a port without a PVID takes tagged frames alone' "$(snmp_get "$dot1q.5.1.2.$(index_of p3)")" 2
+expect 'a port without a PVID takes tagged frames alone' "$(snmp_get "$dot1q.5.1.2.$(base_of p3)")" 2
 bridge vlan add dev p3 vid 40 pvid
 if wait_for 5 is_same; then pass 'a change shows'; else fail 'a change shows' "$(by_walk 3.1.2 | diff - <(by_bridge) | head -4)"; fi
 ip link set br0 type bridge vlan_filtering 0

@@ -137,6 +137,12 @@ for i in 3 4; do # one address in two VLANs, and one of each
 done
 bridge fdb add 02:77:00:00:00:01 dev p3 master static vlan 30
 fdb=1.3.6.1.2.1.17.7.1.2.2.1
+base_ports=1.3.6.1.2.1.17.1.4.1.2
+base_of() { # INTERFACE: its dot1dBasePort; 0: it is none
+	local number
+	number=$(client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $base_ports | sed -n "s/^\.$base_ports\.\([0-9]*\) $(index_of "$1")$/\1/p")
+	echo "${number:-0}"
+}
 addresses_served() { # VLAN.MAC port status, as the table of Q-BRIDGE-MIB has them
 	client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $fdb.2 | sed "s/^\.$fdb\.2\.//" | sort >"$rig/fdb.ports"
 	client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $fdb.3 | sed "s/^\.$fdb\.3\.//" | sort >"$rig/fdb.states"
@@ -146,7 +152,7 @@ addresses_shown() { # the same of `bridge fdb`, statuses learned(3), self(4), mg
 	bridge -j fdb show br br0 | jq -r '.[] | select((.flags // []) | index("self") | not) | select(.vlan) |
 	    "\(.vlan) \(.mac) \(.ifname) \(if .state == "permanent" then 4 elif .state == "static" then 5 else 3 end)"' |
 	    while read -r vlan mac name state; do
-		echo "$vlan.$(printf '%d.%d.%d.%d.%d.%d' $(echo "0x${mac//:/ 0x}")) $(index_of "$name") $state"
+		echo "$vlan.$(printf '%d.%d.%d.%d.%d.%d' $(echo "0x${mac//:/ 0x}")) $(base_of "$name") $state"
 	done | sort
 }
 same_addresses() { addresses_served >"$rig/served"; addresses_shown >"$rig/shown"; cmp -s "$rig/served" "$rig/shown"; }
@@ -157,7 +163,7 @@ else
 fi
 expect 'one of them in two VLANs' "$(grep -c '^[34]0\.2\.0\.0\.0\.0\.1 .* 3$' "$rig/served")" 2
 client snmpset "127.0.0.1:$agent_port" 1.3.6.1.2.1.17.5.1.1.3.2.0.0.0.0.9.0 x \
-    "$(perl -e 'my $n = shift; print unpack("H*", pack("B*", "0" x ($n - 1) . "1" . "0" x (7 - ($n - 1) % 8)))' "$(index_of p4)")" \
+    "$(perl -e 'my $n = shift; print unpack("H*", pack("B*", "0" x ($n - 1) . "1" . "0" x (7 - ($n - 1) % 8)))' "$(base_of p4)")" \
     1.3.6.1.2.1.17.5.1.1.4.2.0.0.0.0.9.0 i 3 >/dev/null
 expect 'an address tied by a manager' "$(bridge fdb show dev p4 | grep -c '^02:00:00:00:00:09.* static')" "$(bridge -j vlan show dev p4 | jq '.[0].vlans | length + 1')"
 if wait_for 10 same_addresses; then pass 'is served in its VLAN'; else fail 'is served' "$(diff "$rig/served" "$rig/shown" | head -n 6 | paste -sd' ')"; fi
