@@ -297,6 +297,76 @@ START_TEST(a_bridge_without_vlans_shows_vlan_1)
 }
 END_TEST
 
+/* Cells that a walk of all tables gives. */
+static size_t
+cells(void)
+{
+	struct mib_value value;
+	size_t n = 0;
+
+	for (size_t i = 0; i < mibs_n_tables; i++)
+		for (struct name name = {.n = 2, .arcs = {1, 3}}; next(mibs_tables[i], &name, &value) == MIB_FOUND;)
+			n++;
+	return n;
+}
+
+START_TEST(a_walk_is_as_long_after_a_month)
+{
+	const size_t n = cells();
+
+	context.mono_us += 30 * 86400000000ull;
+	fixture.snapshot.mono_us = context.mono_us;
+	fixture.vlans[0].changed_mono_us = fixture.snapshot.ports_changed_mono_us = context.mono_us - 1000000;
+	ck_assert_uint_eq(cells(), n);
+}
+END_TEST
+
+/* Two bridges without VLANs: the first is the one that dot1dBase speaks of, and the other has a filtering database that is
+ * no VLAN's. Port lists have ports of both, with numbers that are no ifIndexes. */
+START_TEST(a_second_bridge_has_a_database_of_its_own)
+{
+	static const uint8_t bridge[6] = {2, 9, 9, 9, 9, 9};
+	struct hal_port *first = &fixture.ports[0], *last = &fixture.ports[PORTS - 1];
+	uint8_t members[129] = {0};
+	struct mib_value value;
+	struct name name = {.n = 2, .arcs = {1, 3}};
+	size_t n = 0;
+
+	first->if_type = 209; /* bridge */
+	memcpy(first->mac, bridge, sizeof(bridge));
+	fixture.snapshot.bridge_ports++;
+	fixture.snapshot.n_bridge_ports--;
+	for (size_t i = 1; i < PORTS; i++)
+		fixture.ports[i].bridge = i < 3 ? first->if_index : 999;
+	last->base_port = 1025;
+	for (size_t i = 1; i < PORTS; i++) {
+		fixture.ranges[i].base_port = fixture.ports[i].base_port;
+		members[(fixture.ports[i].base_port - 1) / 8] |= 0x80 >> (fixture.ports[i].base_port - 1) % 8;
+	}
+	fixture.ranges[0].base_port = 0;
+	for (size_t i = 2 * ADDRESSES - 20; i < 2 * ADDRESSES; i++)
+		fixture.addresses[i].fdb = HAL_LOCAL_FDB + 999;
+	fixture.vlans[1] = (struct hal_vlan){.vlan = HAL_LOCAL_FDB + 999, .n_learned = 20};
+	fixture.snapshot.n_fdbs = 2;
+	get(&bridge_mib_base, port_name(&bridge_mib_base, 2, 0), &value);
+	ck_assert_int_eq(value.integer, 2);
+	ck_assert_int_eq(get_octets(&bridge_mib_base, port_name(&bridge_mib_base, 1, 0), bridge, 6), MIB_FOUND);
+	get(&bridge_mib_base_port_table, port_name(&bridge_mib_base_port_table, 2, 1025), &value);
+	ck_assert_int_eq(value.integer, (int)last->if_index);
+	ck_assert_int_eq(get_octets(&q_bridge_mib_static_table, port_name(&q_bridge_mib_static_table, 2, 1), members,
+	    sizeof(members)), MIB_FOUND);
+	get(&q_bridge_mib_fdb_table, port_name(&q_bridge_mib_fdb_table, 2, HAL_LOCAL_FDB + 999), &value);
+	ck_assert_uint_eq(value.number, 20);
+	while (next(&q_bridge_mib_tp_fdb_table, &name, &value) == MIB_FOUND)
+		n += name.arcs[q_bridge_mib_tp_fdb_table.entry.n + 1] == HAL_LOCAL_FDB + 999;
+	ck_assert_uint_eq(n, 2 * 20);
+	name = (struct name){.n = 2, .arcs = {1, 3}};
+	for (n = 0; next(&q_bridge_mib_static_table, &name, &value) == MIB_FOUND; n++)
+		;
+	ck_assert_uint_eq(n, 5); /* VLAN 1 alone */
+}
+END_TEST
+
 /* Of a VLAN-aware bridge: addresses by VLAN, those of none left out, and no VLAN 1 made up. */
 START_TEST(a_bridge_with_vlans_shows_addresses_by_vlan)
 {
@@ -506,6 +576,8 @@ main(void)
 	tcase_add_test(tables, addresses_of_vlans_stay_out_of_the_common_table);
 	tcase_add_test(tables, a_bridge_without_vlans_shows_vlan_1);
 	tcase_add_test(tables, a_bridge_with_vlans_shows_addresses_by_vlan);
+	tcase_add_test(tables, a_walk_is_as_long_after_a_month);
+	tcase_add_test(tables, a_second_bridge_has_a_database_of_its_own);
 	tcase_add_test(tables, parts_of_the_switch);
 	tcase_add_test(tables, energy_buffers_and_error_sources);
 	tcase_add_test(tables, numeric_names_are_the_rfcs);

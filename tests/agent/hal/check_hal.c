@@ -217,6 +217,67 @@ START_TEST(addresses_are_counted_by_vlan)
 }
 END_TEST
 
+/* Two bridges know an address: that of the one with the lower ifIndex is shown, in each order. */
+START_TEST(addresses_of_several_bridges)
+{
+	static const struct hal_address addresses[] = {
+	    {.bridge = 9, .fdb = 4105, .mac = {1}, .if_index = 20}, {.bridge = 5, .fdb = 1, .mac = {1}, .if_index = 10},
+	    {.bridge = 9, .fdb = 4105, .mac = {2}, .if_index = 20}, {.bridge = 5, .fdb = 1, .mac = {0}, .if_index = 5},
+	    {.bridge = 7, .vlan = 1, .mac = {1}, .if_index = 30}, {.bridge = 7, .vlan = 3, .mac = {1}, .if_index = 30},
+	    {.bridge = 7, .mac = {3}, .if_index = 30},
+	};
+	static const struct { uint32_t fdb; uint8_t mac; uint16_t base_port; } expected[] = {
+	    {1, 0, 0}, {1, 1, 900}, {4105, 2, 3}, {0, 3, 30}, {1, 0, 0}, {1, 1, 900}, {3, 1, 30}, {4105, 1, 3}, {4105, 2, 3}};
+	const struct hal_snapshot *s;
+
+	memcpy(fake.addresses, addresses, sizeof(addresses));
+	fake.n_addresses = sizeof(addresses) / sizeof(addresses[0]);
+	fake.ports[0].base_port = 900;
+	fake.ports[1].base_port = 3;
+	s = fresh_snapshot();
+	ck_assert_uint_eq(s->n_bridge_ports, 3);
+	ck_assert_uint_eq(s->bridge_ports[0]->if_index, 20);
+	ck_assert_uint_eq(s->bridge_ports[2]->if_index, 10);
+	ck_assert_uint_eq(s->n_common_addresses, 4);
+	ck_assert_uint_eq(s->n_addresses, sizeof(expected) / sizeof(expected[0]));
+	for (size_t i = 0; i < s->n_addresses; i++) {
+		ck_assert_uint_eq(s->addresses[i].fdb, expected[i].fdb);
+		ck_assert_uint_eq(s->addresses[i].mac[0], expected[i].mac);
+		ck_assert_uint_eq(s->addresses[i].base_port, expected[i].base_port);
+	}
+	ck_assert_uint_eq(s->n_vlans, 2); /* 1 and 3 */
+	ck_assert_uint_eq(s->n_fdbs, 3);
+	ck_assert_uint_eq(s->vlans[2].vlan, 4105);
+	ck_assert_uint_eq(hal_port_of_base(hal, 900), 10);
+	ck_assert_uint_eq(hal_port_of_base(hal, 10), 0);
+	hal_snapshot_release(s);
+}
+END_TEST
+
+/* A port that is in no bridge is no change of a VLAN, whenever it comes; a member is. */
+START_TEST(members_change_a_vlan)
+{
+	static const struct { bool off_bridge; size_t n_ports; bool changes; } steps[] = {
+	    {true, 2, false}, {true, 3, false}, {false, 3, true}, {false, 3, false}, {true, 3, true}};
+	const struct hal_snapshot *s;
+	uint64_t changed_us = 0;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		clock_step_us(&test_clock, 86400000000ull);
+		fake.n_ports = steps[i].n_ports;
+		fake.ports[2].off_bridge = steps[i].off_bridge;
+		hal_report_port_changed(hal, 30);
+		s = fresh_snapshot();
+		changed_us = steps[i].changes ? clock_mono_us(&test_clock) : changed_us;
+		ck_assert_uint_eq(s->n_vlans, 1);
+		ck_assert_uint_eq(s->vlans[0].changed_mono_us, changed_us);
+		ck_assert_uint_eq(s->n_vlan_ranges, 2 + !steps[i].off_bridge);
+		ck_assert_uint_eq(hal_snapshot_pvid(s, 10), 1);
+		hal_snapshot_release(s);
+	}
+}
+END_TEST
+
 /* If a port disappears while a snapshot is built, the snapshot must not mix old and new ports. */
 START_TEST(ports_change_between_slices)
 {
@@ -616,6 +677,8 @@ main(void)
 	tcase_add_test(all, layers_show_aggregates);
 	tcase_add_test(all, links_of_what_runs_on_others_are_told_by_those);
 	tcase_add_test(all, layers_show_bridges_and_vlans);
+	tcase_add_test(all, addresses_of_several_bridges);
+	tcase_add_test(all, members_change_a_vlan);
 	tcase_add_test(all, parts_are_in_one_another);
 	tcase_add_test(all, structure_is_made_when_ports_change);
 	suite_add_tcase(suite, all);

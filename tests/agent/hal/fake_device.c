@@ -37,6 +37,9 @@ fake_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->lag_parent = fake_port(ctx, if_index)->lag_parent;
 	port->bridge = fake_port(ctx, if_index)->bridge;
 	port->lower = fake_port(ctx, if_index)->lower;
+	port->base_port = fake_port(ctx, if_index)->base_port;
+	port->off_bridge = fake_port(ctx, if_index)->off_bridge;
+	port->vlan_unaware = fake_port(ctx, if_index)->vlan_unaware;
 	return 0;
 }
 

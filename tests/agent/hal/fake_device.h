@@ -24,6 +24,8 @@ struct fake_port {
 	uint64_t stood_still_pkts; /* frames that passed with no skip loaded */
 	uint8_t oper_status;
 	uint32_t if_type, lag_parent, bridge, lower;
+	uint16_t base_port;
+	bool off_bridge, vlan_unaware;
 	uint64_t speed_bps;
 	uint8_t pause;
 	bool draws_itself; /* it takes no skips, but a rate */

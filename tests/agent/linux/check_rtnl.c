@@ -125,6 +125,23 @@ START_TEST(a_message_cut_anywhere_is_read_or_refused)
 }
 END_TEST
 
+START_TEST(a_bridge_numbers_its_ports)
+{
+	struct nlmsghdr *message = message_on("veth", false);
+	struct nlattr *info = mnl_attr_nest_start(message, IFLA_LINKINFO), *data;
+	struct rtnl_link link;
+
+	mnl_attr_put_strz(message, IFLA_INFO_SLAVE_KIND, "bridge");
+	data = mnl_attr_nest_start(message, IFLA_INFO_SLAVE_DATA);
+	mnl_attr_put_u16(message, IFLA_BRPORT_NO, 7);
+	mnl_attr_nest_end(message, data);
+	mnl_attr_nest_end(message, info);
+	ck_assert_int_eq(rtnl_parse_link(message, &link), 0);
+	ck_assert_uint_eq(link.bridge_port, 7);
+	ck_assert_str_eq(link.master_kind, "bridge");
+}
+END_TEST
+
 START_TEST(what_is_no_link_is_left_alone)
 {
 	struct ifinfomsg port = {.ifi_family = AF_BRIDGE, .ifi_index = 3};
@@ -327,6 +344,69 @@ START_TEST(names_and_links_have_a_limit)
 }
 END_TEST
 
+/* ---- base ports ---- */
+
+/* A bridge (number 0) or a port. */
+static struct links_port *
+add_bridged(struct links *links, uint32_t kernel_index, uint32_t bridge, uint16_t number)
+{
+	struct rtnl_link link = {.kernel_index = kernel_index, .master = bridge, .bridge_port = number};
+	struct links_port *port;
+
+	snprintf(link.name, sizeof(link.name), "x%u", kernel_index);
+	strcpy(number ? link.master_kind : link.kind, "bridge");
+	ck_assert_int_eq(links_add(links, &link, &port), 0);
+	return port;
+}
+
+/* The first bridge as the kernel has it, three more from the kernel's numbers, others by what is free; valid with any
+ * ifIndex, and the same as long as the port is in its bridge. */
+START_TEST(bridge_ports_have_numbers_of_their_own)
+{
+	static const struct { uint32_t kernel_index, bridge; uint16_t number, base_port; } ports[] = {
+	    {70000, 2, 1, 1}, {16777000, 2, 1023, 1023}, {5, 3, 1, 1025}, {4, 10, 9, 2057}, {7, 11, 1, 3073},
+	    {6, 12, 1, 4096}, {8, 13, 1, 4095}, {9, 99, 5, 4094}};
+	enum { N = sizeof(ports) / sizeof(ports[0]) };
+	struct links links;
+
+	ck_assert_int_eq(links_init(&links, LINKS_KERNEL_NUMBERS, NULL, 0), 0);
+	for (int i = N - 1; i >= 0; i--)
+		add_bridged(&links, ports[i].kernel_index, ports[i].bridge, ports[i].number);
+	for (uint32_t bridge = 13; bridge >= 2; bridge -= bridge == 10 ? 7 : 1)
+		add_bridged(&links, bridge, 0, 0);
+	for (int round = 0; round < 2; round++) {
+		links_number_ports(&links);
+		for (int i = 0; i < N; i++)
+			ck_assert_uint_eq(links_find_kernel(&links, ports[i].kernel_index)->base_port, ports[i].base_port);
+		add_bridged(&links, round + 90000, 0, 0); /* another bridge changes nothing, nor does the first's end */
+		links_remove(&links, links_find_kernel(&links, round ? 90000 : 2));
+	}
+	ck_assert_uint_eq(links_find_kernel(&links, 90001)->base_port, 0);
+	links_free(&links);
+}
+END_TEST
+
+/* There is a number for each port that there can be, in one bridge of the kernel's numbers or in thousands. */
+START_TEST(there_are_enough_base_ports)
+{
+	bool taken[LINKS_BASE_PORTS + 1] = {true};
+	struct links links;
+
+	ck_assert_int_eq(links_init(&links, LINKS_KERNEL_NUMBERS, NULL, 0), 0);
+	for (uint32_t i = 1; i < LINKS_MAX; i++)
+		add_bridged(&links, 100000 + i, i % 2 ? 1 : 200000 + i, (uint16_t)(i % 1023 + 1));
+	add_bridged(&links, 1, 0, 0);
+	links_number_ports(&links);
+	for (size_t i = 1; i < links.n; i++) {
+		uint16_t number = links.ports[i].base_port;
+
+		ck_assert(links.ports[i].link.master == 0 || !taken[number]);
+		taken[number] = true;
+	}
+	links_free(&links);
+}
+END_TEST
+
 /* ---- addresses ---- */
 
 static struct rtnl_neighbour
@@ -418,11 +498,14 @@ main(void)
 	tcase_add_test(messages, what_the_cpu_saw_is_told_apart);
 	tcase_add_test(messages, a_port_of_a_switch_chip);
 	tcase_add_test(messages, a_bridges_address);
+	tcase_add_test(messages, a_bridge_numbers_its_ports);
 	suite_add_tcase(suite, messages);
 	tcase_set_timeout(numbers, 60);
 	tcase_add_test(numbers, a_number_is_a_names_and_nobody_elses);
 	tcase_add_test(numbers, names_and_links_have_a_limit);
 	tcase_add_test(numbers, the_kernels_numbers_are_taken_as_they_are);
+	tcase_add_test(numbers, bridge_ports_have_numbers_of_their_own);
+	tcase_add_test(numbers, there_are_enough_base_ports);
 	suite_add_tcase(suite, numbers);
 	tcase_set_timeout(addresses, 60);
 	tcase_add_test(addresses, an_address_is_where_it_was_last_seen);
