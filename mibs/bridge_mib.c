@@ -1,8 +1,8 @@
 /*
  * BRIDGE-MIB (RFC 4188) of a device with an address table: dot1dBase, dot1dTp, dot1dStaticTable; and
  * the 64-bit counters of P-BRIDGE-MIB (RFC 4363). Ports are those of all bridges of the device, by base_port, while
- * dot1dBase and dot1dTp speak of one bridge. dot1dTpFdbTable has the addresses that are valid in all VLANs. Q-BRIDGE-MIB has those of single
- * VLANs, because an address can appear in several. Not served are dot1dTpPortInDiscards, which no
+ * dot1dBase and dot1dTp speak of one bridge. dot1dTpFdbTable has the addresses that are valid in all VLANs.
+ * Q-BRIDGE-MIB has those of single VLANs, because an address can appear in several. Not served are dot1dTpPortInDiscards, which no
  * supported device counts, and dot1dStp, because the agent does not know the spanning tree.
  */
 #include "mibs/mib_rows.h"
@@ -19,7 +19,7 @@ enum {
 	IF_TYPE_BRIDGE = 209, /* of IANAifType-MIB */
 };
 
-/* The bridge that dot1dBase and dot1dTp speak of: of several the one with the lowest ifIndex; NULL: the device is it. */
+/* The bridge that dot1dBase and dot1dTp speak of: the one with the lowest ifIndex; NULL: the device is it. */
 static const struct hal_port *
 first_bridge(const struct hal_snapshot *hal)
 {

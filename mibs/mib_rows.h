@@ -24,7 +24,7 @@ size_t mib_system_rows(const struct mib_context *context, const void **first);
 /* The same, but no row before the HAL has published a snapshot. */
 size_t mib_device_rows(const struct mib_context *context, const void **first);
 
-/* As mib_device_rows, but no rows if the device has no address table; and pointers to its bridge ports, by base_port. */
+/* As mib_device_rows, but no rows if the device has no address table; pointers to its bridge ports, by base_port. */
 size_t mib_bridge_rows(const struct mib_context *context, const void **first);
 size_t mib_bridge_port_rows(const struct mib_context *context, const void **first);
 #define MIB_BRIDGE_PORTS(function) \

@@ -262,9 +262,9 @@ accepted_frames(const struct mib_cell *cell, struct mib_value *value)
 static int
 ingress_filtering(const struct mib_cell *cell, struct mib_value *value)
 {
-	bool aware = mib_snapshot_of(cell->context)->hal->vlan_aware && !((const struct hal_port *)cell->row)->vlan_unaware;
+	const struct hal_port *port = cell->row;
 
-	value->integer = aware ? MIB_TRUE : MIB_FALSE;
+	value->integer = mib_snapshot_of(cell->context)->hal->vlan_aware && !port->vlan_unaware ? MIB_TRUE : MIB_FALSE;
 	return 0;
 }
 

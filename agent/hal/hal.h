@@ -215,7 +215,8 @@ enum { HAL_DEFAULT_VLAN = 1, HAL_LOCAL_FDB = 4096 };
 struct hal_address {
 	uint32_t bridge; /* ifIndex of the bridge interface that knows it; 0: the device is one bridge */
 	/* Its filtering database (Q-BRIDGE-MIB): its VLAN's number, above HAL_LOCAL_FDB that of a bridge without VLANs;
-	 * 0: none, as it is valid in all VLANs. A driver may leave 0: the VLAN's; of a device without VLANs, VLAN 1's. */
+	 * 0: none, as it is valid in all VLANs. A driver may leave 0: the VLAN's; of a device without VLANs, VLAN 1's.
+	 */
 	uint32_t fdb;
 	uint16_t vlan; /* 0: none, or all */
 	uint8_t mac[6];
@@ -233,8 +234,8 @@ struct hal_vlan_range {
 	bool is_pvid;  /* of one VLAN: frames that arrive without a tag are in it */
 };
 
-/* A VLAN that has addresses or ports, with its filtering database; above HAL_VLAN_MAX a database alone. A bridge that is
- * not VLAN-aware has VLAN 1, untagged at all its ports. */
+/* A VLAN that has addresses or ports, with its filtering database; above HAL_VLAN_MAX a database alone. A bridge
+ * that is not VLAN-aware has VLAN 1, untagged at all its ports. */
 struct hal_vlan {
 	uint32_t vlan; /* rows are sorted by it */
 	uint32_t n_learned;
@@ -291,8 +292,8 @@ struct hal_snapshot {
 	bool has_addresses;
 	const struct hal_port *const *bridge_ports; /* sorted by base_port */
 	size_t n_bridge_ports;
-	/* First the addresses without a VLAN, by mac; then those of filtering databases, by fdb and mac. Of bridges that
-	 * know the same, the one with the lowest ifIndex is there. */
+	/* First the addresses without a VLAN, by mac; then those of filtering databases, by fdb and mac. Of bridges
+	 * that know the same, the one with the lowest ifIndex is there. */
 	const struct hal_address *addresses;
 	size_t n_addresses, n_common_addresses;
 	const struct hal_vlan *vlans; /* of the addresses and the ranges */

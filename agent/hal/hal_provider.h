@@ -162,8 +162,8 @@ struct hal_addresses_ops {
 
 struct hal_vlans_ops {
 	const char *name;
-	/* Calls add for the ranges of every port of VLAN-aware bridges, in any order, until it returns a value other than 0,
-	 * which is then returned. Returns -ENODEV if no bridge is VLAN-aware now. */
+	/* Calls add for the ranges of every port of VLAN-aware bridges, in any order, until it returns a value other
+	 * than 0, which is then returned. Returns -ENODEV if no bridge is VLAN-aware now. */
 	int (*dump)(void *ctx, int (*add)(void *arg, const struct hal_vlan_range *range), void *arg);
 };
 

@@ -115,6 +115,12 @@ links_differ(const struct rtnl_link *a, const struct rtnl_link *b)
 
 /* ---- numbers of bridge ports ---- */
 
+bool
+links_is_bridged(const struct rtnl_link *link)
+{
+	return strcmp(link->kind, "bridge") == 0 || strcmp(link->master_kind, "bridge") == 0;
+}
+
 /* In order of ifIndex, each bridge that has none gets the lowest turn that no other has. */
 static void
 give_turns(struct links *links)

@@ -52,7 +52,7 @@ struct links_port {
 	uint32_t share_of; /* kernel index of the link whose CPU share this is; 0: this is a link */
 	struct rtnl_link link; /* as in the last notice */
 	uint16_t base_port; /* dot1dBasePort; 0: it is in no bridge (links_number_ports) */
-	uint8_t bridge_turn; /* of a bridge, from 1: which of those at one time; LINKS_BRIDGES_NUMBERED + 1: none; 0: to come */
+	uint8_t bridge_turn; /* of a bridge, from 1: which one it is; above LINKS_BRIDGES_NUMBERED: a later one; 0: to come */
 	bool is_conduit; /* the CPU reaches the ports of a switch chip by it (links_mark_conduits) */
 	/* For ports of a switch chip. */
 	uint8_t forwarding; /* enum ease_forwarding */
@@ -110,6 +110,8 @@ bool links_is_sampled(const struct links_port *port);
 /* Marks the conduits anew, after links were added, changed or removed. */
 void links_mark_conduits(struct links *links);
 
+/* Whether a link is a bridge or the port of one. */
+bool links_is_bridged(const struct rtnl_link *link);
 /* Numbers the bridge ports that have no base_port yet: in the first bridge as the kernel does, in the next three by the
  * kernel's number plus 1,024, 2,048 and 3,072, in others by any that is free. The first is the one with the lowest
  * ifIndex when this is called for the first time; a bridge keeps its turn. */

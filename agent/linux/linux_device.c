@@ -193,7 +193,7 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 		    rc == -ENOSPC ? "there are too many interfaces" : strerror(-rc));
 		return;
 	}
-	if (d->device.hal) /* else numbers wait until all links are known */
+	if (d->device.hal && links_is_bridged(link)) /* at the start numbers wait until all links are known */
 		links_number_ports(&d->links);
 	read_driver_settings(d, port);
 	linux_judge_new(d, port);
@@ -240,7 +240,8 @@ update_port(struct linux_device *d, struct links_port *port, const struct rtnl_l
 	port->link = *link;
 	if (!differ)
 		return;
-	links_number_ports(&d->links);
+	if (links_is_bridged(link))
+		links_number_ports(&d->links);
 	d->judge = true;
 	read_driver_settings(d, port);
 	report_changed(d, port->if_index);

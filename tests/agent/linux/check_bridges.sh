@@ -131,6 +131,13 @@ expect 'of one VLAN' "$(walk 7.1.4.3.1.5)" '1 1'
 expect 'PVID 1, all frames, no filter' "$(walk 7.1.4.5.1.1 | cut -d' ' -f2 | sort -u) $(walk 7.1.4.5.1.2 | cut -d' ' -f2 | sort -u) $(walk 7.1.4.5.1.3 | cut -d' ' -f2 | sort -u)" '1 1 2'
 expect 'dot1dBase is the first bridge'\''s' "$(client snmpget -Oqvx "127.0.0.1:$agent_port" $dot1d.1.1.0 | tr -d '" ') $(snmp_get $dot1d.1.2.0)" '02AA00000001 2'
 
+static=$dot1d.5.1.1
+list=$(perl -e 'my $n = shift; print unpack("H*", pack("B*", "0" x ($n - 1) . "1" . "0" x (7 - ($n - 1) % 8)))' "$(base_port pb2)")
+client snmpset "127.0.0.1:$agent_port" $static.3.2.0.0.0.0.9.0 x "$list" $static.4.2.0.0.0.0.9.0 i 3 >/dev/null
+expect 'an address is tied to a port of the second bridge' "$(bridge fdb show dev pb2 | grep -c '^02:00:00:00:00:09.* static')" 1
+client snmpset "127.0.0.1:$agent_port" $static.4.2.0.0.0.0.9.0 i 2 >/dev/null
+expect 'and let go' "$(bridge fdb show | grep -c '^02:00:00:00:00:09')" 0
+
 # ---- walks end ----
 
 cells() { client snmpbulkwalk -On "127.0.0.1:$agent_port" "$1" | wc -l; }
