@@ -97,8 +97,8 @@ address_rows(const struct mib_context *context, const void **first)
 
 	if (!hal || hal->n_addresses == 0)
 		return 0;
-	*first = hal->addresses + hal->n_common_addresses;
-	return hal->n_addresses - hal->n_common_addresses;
+	*first = hal->addresses + hal->fdb_addresses;
+	return hal->n_addresses - hal->fdb_addresses;
 }
 
 static const struct mib_column tp_fdb_columns[] = {

@@ -69,31 +69,47 @@ sort_unique(struct hal_address *list, size_t n, int (*compare)(const void *, con
 	return kept;
 }
 
+/* Fills in what the HAL knows, and returns whether all addresses are in one database and have no VLAN. */
+static bool
+complete(const struct hal_snapshot *fresh, struct hal_address *list)
+{
+	bool one = true;
+
+	for (size_t i = 0; i < fresh->n_addresses; i++) {
+		const struct hal_port *port = hal_snapshot_port(fresh, list[i].if_index);
+
+		list[i].base_port = port ? port->base_port : 0;
+		if (list[i].fdb == 0)
+			list[i].fdb = list[i].vlan > 0 || fresh->vlan_aware ? list[i].vlan : HAL_DEFAULT_VLAN;
+		one = one && list[i].vlan == 0 && list[i].fdb > 0 && list[i].fdb == list[0].fdb;
+	}
+	return one;
+}
+
 int
 hal_addresses_arrange(struct hal_snapshot *fresh, struct hal_address **addresses)
 {
-	struct hal_address *raw = *addresses, *list = calloc(2 * fresh->n_addresses + 1, sizeof(*list));
-	size_t n = 0, n_common;
+	struct hal_address *raw = *addresses, *list;
+	size_t n_raw = fresh->n_addresses, n = 0;
 
+	if (complete(fresh, raw)) {
+		fresh->n_addresses = fresh->n_common_addresses = sort_unique(raw, n_raw, compare_common);
+		return 0;
+	}
+	list = calloc(2 * n_raw, sizeof(*list));
 	if (list == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < fresh->n_addresses; i++) {
-		const struct hal_port *port = hal_snapshot_port(fresh, raw[i].if_index);
-
-		raw[i].base_port = port ? port->base_port : 0;
-		if (raw[i].fdb == 0)
-			raw[i].fdb = raw[i].vlan > 0 || fresh->vlan_aware ? raw[i].vlan : HAL_DEFAULT_VLAN;
+	for (size_t i = 0; i < n_raw; i++)
 		if (raw[i].vlan == 0)
 			list[n++] = raw[i];
-	}
-	n = n_common = sort_unique(list, n, compare_common);
-	for (size_t i = 0; i < fresh->n_addresses; i++)
+	fresh->n_common_addresses = fresh->fdb_addresses = n = sort_unique(list, n, compare_common);
+	for (size_t i = 0; i < n_raw; i++)
 		if (raw[i].fdb > 0)
 			list[n++] = raw[i];
+	fresh->n_addresses = fresh->fdb_addresses +
+	    sort_unique(list + fresh->fdb_addresses, n - fresh->fdb_addresses, compare_by_fdb);
 	free(raw);
 	*addresses = list;
 	fresh->addresses = list;
-	fresh->n_common_addresses = n_common;
-	fresh->n_addresses = n_common + sort_unique(list + n_common, n - n_common, compare_by_fdb);
 	return 0;
 }

@@ -100,6 +100,7 @@ copy_addresses(const struct hal_published *old, struct hal_published *p)
 		memcpy(p->addresses, old->addresses, n * sizeof(*p->addresses));
 	p->addresses_room = p->snapshot.n_addresses = n;
 	p->snapshot.n_common_addresses = old->snapshot.n_common_addresses;
+	p->snapshot.fdb_addresses = old->snapshot.fdb_addresses;
 	return 0;
 }
 

@@ -377,7 +377,7 @@ START_TEST(a_bridge_with_vlans_shows_addresses_by_vlan)
 
 	for (size_t i = ADDRESSES; i < 2 * ADDRESSES; i++)
 		fixture.addresses[i].fdb = fixture.addresses[i].vlan = 5;
-	fixture.snapshot.n_common_addresses = ADDRESSES + 20;
+	fixture.snapshot.n_common_addresses = fixture.snapshot.fdb_addresses = ADDRESSES + 20;
 	fixture.vlans[0] = (struct hal_vlan){.vlan = 5, .n_learned = ADDRESSES - 20};
 	fixture.snapshot.vlan_aware = true;
 	fixture.snapshot.knows_members = false;

@@ -231,7 +231,7 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	f->snapshot = (struct hal_snapshot){.structure = &f->structure, .ports = f->ports,
 	    .n_ports = n_ports,
 	    .has_addresses = true, .addresses = f->addresses, .n_addresses = 2 * n_addresses,
-	    .n_common_addresses = n_addresses,
+	    .n_common_addresses = n_addresses, .fdb_addresses = n_addresses,
 	    .has_address_discards = true,
 	    .bridge_ports = f->bridge_ports, .n_bridge_ports = n_ports,
 	    .vlan_ranges = f->ranges, .n_vlan_ranges = n_ports, .knows_members = true,
