@@ -431,18 +431,34 @@ sort(struct known_addresses *list)
 		qsort(list->items, list->n, sizeof(*list->items), compare_text);
 }
 
-/* Entries of the bridge itself, not of the cards' own filters. */
+static bool
+filters_vlans(json_t *bridges, const char *name)
+{
+	json_t *bridge, *data;
+	size_t i;
+
+	json_array_foreach(bridges, i, bridge) {
+		data = json_object_get(json_object_get(bridge, "linkinfo"), "info_data");
+		if (strcmp(text(bridge, "ifname"), name) == 0)
+			return json_integer_value(json_object_get(data, "vlan_filtering")) != 0;
+	}
+	return false;
+}
+
+/* Entries of the bridge itself, not of the cards' own filters, and of VLANs only where it takes notice of them. */
 static struct known_addresses
 addresses_of_bridge(void)
 {
 	json_t *all = linux_rig_json("bridge -j fdb show"), *entry;
+	json_t *bridges = linux_rig_json("ip -d -j link show type bridge");
 	struct known_addresses list = {0};
 	size_t i;
 
 	json_array_foreach(all, i, entry) {
 		const char *state = text(entry, "state");
 
-		if (has_flag(entry, "self"))
+		if (has_flag(entry, "self") ||
+		    (json_object_get(entry, "vlan") && !filters_vlans(bridges, text(entry, "master"))))
 			continue;
 		know(&list, (unsigned)json_integer_value(json_object_get(entry, "vlan")),
 		    text(entry, "mac"), text(entry, "ifname"),
@@ -451,6 +467,7 @@ addresses_of_bridge(void)
 						       : "learned");
 	}
 	json_decref(all);
+	json_decref(bridges);
 	sort(&list);
 	return list;
 }
