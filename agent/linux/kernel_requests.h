@@ -36,6 +36,8 @@ int kernel_continue_neighbours(struct kernel_requests *kernel, unsigned max, net
 
 /* of_chip: asks also for what the CPU saw of it, which drivers of switch chips may tell. */
 int kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, bool of_chip, struct rtnl_stats *stats);
+/* Passes on the answers about all links, for rtnl_parse_stats. -EAGAIN: links came or left, and some are missing. */
+int kernel_get_all_stats(struct kernel_requests *kernel, netlink_handler take, void *ctx);
 
 /* Read what the driver reports over ethtool's netlink. What is not known is zeros and
  * EASE_DUPLEX_UNKNOWN. */

@@ -61,6 +61,7 @@ struct links_port {
 	bool offloaded; /* the chip forwards to an address at it */
 	struct forwarding_comparison comparison;
 	struct rtnl_stats kernel; /* as last read */
+	bool read_ahead; /* with all others', and not used yet */
 	uint64_t lacks; /* figures that nobody counts, as bits of `known` in struct hal_counters */
 	struct ethtool_modes modes;
 	struct ethtool_pause pause;

@@ -20,6 +20,7 @@ enum {
 	DRIVER_NOTICE_OCTETS = 1 << 20, /* for settings that people change */
 	ADDRESS_TRIES = 4,
 	REREAD_WAIT_US = 50000, /* after links could not be read */
+	ROOM_WAIT_US = 1000000, /* after a link left and made room for others: they come and go together */
 	ADDRESS_DATAGRAMS = 1, /* for each turn: some 400 addresses; the kernel walks its table for each datagram */
 };
 
@@ -158,6 +159,33 @@ read_addresses(struct linux_device *d, unsigned max_datagrams)
 	return rc;
 }
 
+/* ---- clock ---- */
+
+static uint64_t
+device_now_us(void *ctx)
+{
+	return clock_wall_us(((struct linux_device *)ctx)->clock);
+}
+
+static uint64_t
+device_steady_us(void *ctx)
+{
+	return clock_mono_us(((struct linux_device *)ctx)->clock);
+}
+
+static int
+set_timer(struct linux_device *d)
+{
+	bool reread_first = d->reread_us != 0 && (d->alarm_us == 0 || d->reread_us < d->alarm_us);
+	uint64_t when_us = reread_first ? d->reread_us : d->alarm_us;
+	struct itimerspec when = {
+	    .it_value = {.tv_sec = (time_t)(when_us / 1000000),
+		.tv_nsec = (long)(when_us % 1000000) * 1000 + 1},
+	};
+
+	return timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
+}
+
 /* ---- changes ---- */
 
 static void
@@ -186,6 +214,7 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 	int rc = links_add(&d->links, link, &port);
 
 	if (rc < 0) {
+		d->left_out = true;
 		stat_add(&d->stats, LINUX_STAT_LINKS_LEFT_OUT, 1);
 		log_warn_limited("linux", "interface %s is not served: %s", link->name,
 		    rc == -ENOSPC ? "there are too many interfaces" : strerror(-rc));
@@ -197,6 +226,15 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 	report_changed(d, port->if_index);
 }
 
+/* Has all links read again after a while. */
+static void
+read_later(struct linux_device *d, uint64_t wait_us)
+{
+	d->stale = true;
+	d->reread_us = device_steady_us(d) + wait_us;
+	(void)set_timer(d);
+}
+
 static void
 remove_port(struct linux_device *d, struct links_port *port)
 {
@@ -205,6 +243,8 @@ remove_port(struct linux_device *d, struct links_port *port)
 	linux_unsample_port(d, port); /* its CPU share stands behind it */
 	links_remove(&d->links, port);
 	d->judge = true;
+	if (d->left_out && !d->stale)
+		read_later(d, ROOM_WAIT_US);
 	report_changed(d, if_index);
 }
 
@@ -298,6 +338,7 @@ read_all_links(struct linux_device *d)
 
 	if (rc < 0)
 		return rc;
+	d->left_out = false;
 	for (size_t i = d->links.n; i > 0; i--) {
 		struct links_port *port = &d->links.ports[i - 1];
 
@@ -360,6 +401,7 @@ receive_links(struct linux_device *d)
 	stat_add(&d->stats, LINUX_STAT_OVERFLOWS, 1);
 	log_warn_limited("linux", "the kernel dropped notices of interfaces: reading all interfaces again");
 	d->stale = true;
+	d->reread_us = 0;
 	return 1;
 }
 
@@ -444,31 +486,6 @@ device_fd(void *ctx)
 	return ((struct linux_device *)ctx)->epoll_fd;
 }
 
-static uint64_t
-device_now_us(void *ctx)
-{
-	return clock_wall_us(((struct linux_device *)ctx)->clock);
-}
-
-static uint64_t
-device_steady_us(void *ctx)
-{
-	return clock_mono_us(((struct linux_device *)ctx)->clock);
-}
-
-static int
-set_timer(struct linux_device *d)
-{
-	bool reread_first = d->reread_us != 0 && (d->alarm_us == 0 || d->reread_us < d->alarm_us);
-	uint64_t when_us = reread_first ? d->reread_us : d->alarm_us;
-	struct itimerspec when = {
-	    .it_value = {.tv_sec = (time_t)(when_us / 1000000),
-		.tv_nsec = (long)(when_us % 1000000) * 1000 + 1},
-	};
-
-	return timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
-}
-
 static void
 look_at_alarm(struct linux_device *d)
 {
@@ -494,8 +511,7 @@ read_again(struct linux_device *d)
 {
 	if (d->reread_us != 0 || begin_reading(d) == 0)
 		return;
-	d->reread_us = device_steady_us(d) + REREAD_WAIT_US;
-	(void)set_timer(d);
+	read_later(d, REREAD_WAIT_US);
 }
 
 static int

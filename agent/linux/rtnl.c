@@ -200,8 +200,9 @@ take_cpu_stats(const struct nlattr *nest, struct rtnl_link_stats64 *stats)
 }
 
 int
-rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats)
+rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats, uint32_t *kernel_index)
 {
+	const struct if_stats_msg *head = mnl_nlmsg_get_payload(message);
 	struct rtnl_stats parsed = {0};
 	const struct nlattr *attr;
 	bool has_link = false;
@@ -221,6 +222,7 @@ rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats)
 	if (!has_link)
 		return -EPROTO;
 	*stats = parsed;
+	*kernel_index = head->ifindex;
 	return 0;
 }
 

@@ -79,7 +79,7 @@ const struct nlmsghdr *rtnl_next(const void *octets, size_t size, size_t *at);
 int rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link);
 /* Whether the message is a bridge's notice about one of its ports: its state, its VLANs. */
 bool rtnl_is_of_bridge(const struct nlmsghdr *message);
-int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats);
+int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats, uint32_t *kernel_index);
 int rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour);
 
 #endif

@@ -161,21 +161,23 @@ START_TEST(counters_of_older_and_newer_kernels)
 	struct if_stats_msg head = {.ifindex = 5};
 	struct rtnl_link_stats64 known = {.rx_packets = 7, .multicast = 3, .rx_nohandler = 1};
 	struct rtnl_stats stats;
+	uint32_t kernel_index = 0;
 	uint8_t longer[sizeof(known) + 16] = {0};
 	struct nlmsghdr *message = begin(RTM_NEWSTATS, &head, sizeof(head));
 
 	mnl_attr_put(message, IFLA_STATS_LINK_64, 10 * 8, &known); /* ends behind collisions */
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), 0);
+	ck_assert_uint_eq(kernel_index, 5);
 	ck_assert_uint_eq(stats.link.rx_packets, 7);
 	ck_assert_uint_eq(stats.link.multicast, 3);
 	ck_assert_uint_eq(stats.link.rx_nohandler, 0);
 	memcpy(longer, &known, sizeof(known));
 	message = begin(RTM_NEWSTATS, &head, sizeof(head));
 	mnl_attr_put(message, IFLA_STATS_LINK_64, sizeof(longer), longer);
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), 0);
 	ck_assert_uint_eq(stats.link.rx_nohandler, 1);
 	message = begin(RTM_NEWSTATS, &head, sizeof(head));
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), -EPROTO);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), -EPROTO);
 }
 END_TEST
 
@@ -186,14 +188,15 @@ START_TEST(what_the_cpu_saw_is_told_apart)
 	struct nlmsghdr *message = begin(RTM_NEWSTATS, &head, sizeof(head));
 	struct nlattr *nest;
 	struct rtnl_stats stats;
+	uint32_t kernel_index;
 
 	mnl_attr_put(message, IFLA_STATS_LINK_64, sizeof(all), &all);
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), 0);
 	ck_assert(!stats.has_cpu);
 	nest = mnl_attr_nest_start(message, IFLA_STATS_LINK_OFFLOAD_XSTATS);
 	mnl_attr_put(message, IFLA_OFFLOAD_XSTATS_CPU_HIT, sizeof(cpu), &cpu);
 	mnl_attr_nest_end(message, nest);
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), 0);
 	ck_assert(stats.has_cpu);
 	ck_assert_uint_eq(stats.link.rx_packets, 700);
 	ck_assert_uint_eq(stats.cpu.rx_packets, 7);
