@@ -47,7 +47,7 @@ struct hal {
 	struct hal_listener listener;
 	bool started;
 	uint64_t turn; /* calls of hal_dispatch() */
-	struct hal_port_state *ports; /* sorted by if_index */
+	struct hal_port_state **ports; /* sorted by if_index; a port that stays keeps its place in memory */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us, vlans_changed_mono_us;
 	uint64_t port_events;	    /* number of events of ports that were reported */
@@ -69,8 +69,8 @@ struct hal {
 struct hal_port_state *hal_port_find(const struct hal *hal, uint32_t if_index);
 /* Makes the list of ports equal to the provider's. The state of ports that remain is kept. Calls moved, if
  * it is not NULL, for each port that left, then for each that came. */
-int hal_ports_sync(struct hal *hal,
-    void (*moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index));
+typedef void (*hal_port_moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index);
+int hal_ports_sync(struct hal *hal, hal_port_moved moved);
 void hal_ports_free(struct hal *hal);
 /* Gets the structure for a snapshot whose ports were read when hal->port_changes had this value:
  * the newest one if it is still valid, else a new one. 0: they changed meanwhile, so no other snapshot shares it.

@@ -233,13 +233,13 @@ merge_list(struct hal *hal, struct hal_published *p)
 	stat_add(&hal->stats, HAL_STAT_ROUNDS_MERGED, 1);
 	p->snapshot.ports = p->ports = ports;
 	p->snapshot.n_ports = 0;
-	for (i = 0; i < hal->n_ports && hal->ports[i].if_index <= hal->building_to; i++) {
-		const struct hal_port *known = hal_snapshot_port(&old, hal->ports[i].if_index);
+	for (i = 0; i < hal->n_ports && hal->ports[i]->if_index <= hal->building_to; i++) {
+		const struct hal_port *known = hal_snapshot_port(&old, hal->ports[i]->if_index);
 
 		if (known != NULL)
 			ports[p->snapshot.n_ports++] = *known;
 		else
-			read_port(hal, p, hal->ports[i].if_index);
+			read_port(hal, p, hal->ports[i]->if_index);
 	}
 	free((void *)(uintptr_t)old.ports);
 	hal->building_next = i;
@@ -269,7 +269,7 @@ go_on(struct hal *hal, size_t max)
 	if (hal->building->port_list_changes != hal->port_list_changes)
 		rc = merge_list(hal, hal->building);
 	for (; rc == 0 && max > 0 && hal->building_next < hal->n_ports; hal->building_next++, max--) {
-		hal->building_to = hal->ports[hal->building_next].if_index;
+		hal->building_to = hal->ports[hal->building_next]->if_index;
 		read_port(hal, hal->building, hal->building_to);
 	}
 	tell_round(hal, HAL_ROUND_RESTS);
