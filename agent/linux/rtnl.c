@@ -30,18 +30,6 @@ copy_stats(const struct nlattr *attr, struct rtnl_link_stats64 *stats)
 	memcpy(stats, mnl_attr_get_payload(attr), n < sizeof(*stats) ? n : sizeof(*stats));
 }
 
-/* Copies at most size - 1 octets. Text in netlink may or may not end with a NUL. */
-static void
-copy_text(const struct nlattr *attr, char *text, size_t size)
-{
-	size_t n = strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
-
-	if (n > size - 1)
-		n = size - 1;
-	memcpy(text, mnl_attr_get_payload(attr), n);
-	text[n] = '\0';
-}
-
 static int
 get_switch_id(const struct nlattr *attr, struct rtnl_switch_id *id)
 {
@@ -90,10 +78,10 @@ take_link_info(const struct nlattr *info, struct rtnl_link *link)
 	mnl_attr_for_each_nested(attr, info) {
 		switch (mnl_attr_get_type(attr)) {
 		case IFLA_INFO_KIND:
-			copy_text(attr, link->kind, sizeof(link->kind));
+			attribute_text(attr, link->kind, sizeof(link->kind));
 			break;
 		case IFLA_INFO_SLAVE_KIND:
-			copy_text(attr, link->master_kind, sizeof(link->master_kind));
+			attribute_text(attr, link->master_kind, sizeof(link->master_kind));
 			break;
 		case IFLA_INFO_DATA:
 			data = attr;
@@ -110,10 +98,10 @@ take_link_attribute(const struct nlattr *attr, struct rtnl_link *link, bool *els
 {
 	switch (mnl_attr_get_type(attr)) {
 	case IFLA_IFNAME:
-		copy_text(attr, link->name, sizeof(link->name));
+		attribute_text(attr, link->name, sizeof(link->name));
 		return 0;
 	case IFLA_IFALIAS:
-		copy_text(attr, link->alias, sizeof(link->alias));
+		attribute_text(attr, link->alias, sizeof(link->alias));
 		return 0;
 	case IFLA_ADDRESS:
 		(void)get_mac(attr, link->mac); /* an address of another length is ignored: not Ethernet */

@@ -156,6 +156,30 @@ START_TEST(texts_longer_than_their_room_are_cut)
 }
 END_TEST
 
+/* People give aliases, programs give names: what is no UTF-8, or obeyed by a terminal, does not get in. */
+START_TEST(texts_are_utf8_and_can_be_shown)
+{
+	static const char *const texts[][2] = {
+	    {"a\tb\x1b[2J", "a?b?[2J"},
+	    {"\xfc" "ber \xe2\x82", "\xc3\xbc" "ber \xc3\xa2?"}, /* Latin 1 */
+	    {"123456789012345678901234567890123456789012345678901234567890123\xc3\xbc and more",
+		"123456789012345678901234567890123456789012345678901234567890123"},
+	};
+	struct ifinfomsg head = {.ifi_index = 9, .ifi_type = ARPHRD_ETHER};
+	struct rtnl_link link;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct nlmsghdr *message = begin(RTM_NEWLINK, &head, sizeof(head));
+
+		mnl_attr_put_strz(message, IFLA_IFNAME, "port\xc3\xa9\x7f");
+		mnl_attr_put_strz(message, IFLA_IFALIAS, texts[i][0]);
+		ck_assert_int_eq(rtnl_parse_link(message, &link), 0);
+		ck_assert_str_eq(link.alias, texts[i][1]);
+		ck_assert_str_eq(link.name, "port\xc3\xa9?");
+	}
+}
+END_TEST
+
 START_TEST(counters_of_older_and_newer_kernels)
 {
 	struct if_stats_msg head = {.ifindex = 5};
@@ -407,6 +431,7 @@ main(void)
 	tcase_add_test(messages, a_message_cut_anywhere_is_read_or_refused);
 	tcase_add_test(messages, what_is_no_link_is_left_alone);
 	tcase_add_test(messages, texts_longer_than_their_room_are_cut);
+	tcase_add_test(messages, texts_are_utf8_and_can_be_shown);
 	tcase_add_test(messages, counters_of_older_and_newer_kernels);
 	tcase_add_test(messages, what_the_cpu_saw_is_told_apart);
 	tcase_add_test(messages, a_port_of_a_switch_chip);
