@@ -185,6 +185,8 @@ struct hal_port {
 	bool has_connector;
 	bool off_bridge; /* the port does not belong to the bridge whose addresses are served */
 	bool over_others; /* a bridge, LAG, VLAN, tunnel, ...: its frames pass other ports, and are counted there */
+	bool not_ethernet; /* loopback, a tunnel, ...: served to managers, and not reported to a collector */
+	bool promiscuous;
 	bool is_share; /* some of another port's frames, as a port of their own: no edge port */
 	uint8_t forwarding; /* enum ease_forwarding */
 	uint8_t sampled_by; /* enum ease_sampled_by */

@@ -21,7 +21,7 @@ enum {
 };
 
 enum row {
-	ROW_RX_PACKETS, /* first: reading it fetches all */
+	ROW_RX_PACKETS, /* first: reading it fetches all; these two are for the FCS */
 	ROW_TX_PACKETS, ROW_RX_BYTES, ROW_TX_BYTES, ROW_RX_ERRORS, ROW_TX_ERRORS, ROW_RX_DROPPED,
 	ROW_TX_DROPPED, ROW_RX_MISSED, ROW_RX_NOHANDLER,
 	ROW_RX_KINDS, ROW_TX_KINDS, /* all packets at the moment when group packets were counted */
@@ -376,6 +376,8 @@ value_of(const struct links_port *port, size_t row)
 	bool kinds = port->driver.known & KIND_FIGURES;
 	uint64_t value;
 
+	if ((row == ROW_RX_PACKETS || row == ROW_TX_PACKETS) && !links_is_ethernet(&port->link))
+		return 0; /* they have no FCS, for which octets are added by these */
 	if (row >= ROW_DRIVER)
 		return port->driver.value[counter_rows[row].address];
 	if (port->tap && (row == ROW_POOL_IN || row == ROW_POOL_OUT))

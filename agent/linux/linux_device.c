@@ -1,5 +1,6 @@
 #include "agent/linux/linux_device.h"
 
+#include "agent/linux/driver_info.h"
 #include "agent/linux/linux_private.h"
 #include "common/close_fd.h"
 #include "common/log.h"
@@ -195,6 +196,16 @@ report_changed(struct linux_device *d, uint32_t if_index)
 		hal_report_port_changed(d->device.hal, if_index);
 }
 
+/* Netlink has radios as Ethernet hardware. */
+static uint8_t
+radio_of(const struct rtnl_link *link)
+{
+	char type[DRIVER_NAME_MAX + 1];
+
+	driver_devtype(link->name, type);
+	return strcmp(type, "wlan") == 0 ? LINKS_RADIO_WLAN : strcmp(type, "wwan") == 0 ? LINKS_RADIO_WWAN : LINKS_RADIO_NONE;
+}
+
 /* Reads from the driver what was negotiated when the link came up, and what is configured. */
 static void
 read_driver_settings(struct linux_device *d, struct links_port *port)
@@ -205,6 +216,8 @@ read_driver_settings(struct linux_device *d, struct links_port *port)
 	kernel_get_pause(&d->kernel, kernel_index, &port->pause);
 	kernel_get_eee(&d->kernel, kernel_index, &port->eee_state);
 	port->reads_driver = true; /* it may count now what it did not before */
+	if (port->link.kind[0] == '\0' && links_is_ethernet(&port->link))
+		port->radio = radio_of(&port->link);
 }
 
 static void
@@ -286,11 +299,11 @@ take_link(struct linux_device *d, const struct rtnl_link *link)
 {
 	struct links_port *port = links_find_kernel(&d->links, link->kernel_index);
 
-	if (port && (link->gone || !links_is_port(link)))
+	if (port && link->gone)
 		remove_port(d, port);
 	else if (port)
 		update_port(d, port, link);
-	else if (!link->gone && links_is_port(link))
+	else if (!link->gone)
 		add_link(d, link);
 }
 

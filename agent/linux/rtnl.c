@@ -93,6 +93,17 @@ take_link_info(const struct nlattr *info, struct rtnl_link *link)
 	return 0;
 }
 
+/* The flag IFF_PROMISC tells only of people who asked for it; this also of bridges and programs. */
+static int
+take_promiscuity(const struct nlattr *attr, struct rtnl_link *link)
+{
+	uint32_t users;
+	int rc = attribute_u32(attr, &users);
+
+	link->promiscuous = rc == 0 && users > 0;
+	return rc;
+}
+
 static int
 take_link_attribute(const struct nlattr *attr, struct rtnl_link *link, bool *elsewhere)
 {
@@ -100,6 +111,8 @@ take_link_attribute(const struct nlattr *attr, struct rtnl_link *link, bool *els
 	case IFLA_IFNAME:
 		attribute_text(attr, link->name, sizeof(link->name));
 		return 0;
+	case IFLA_PROMISCUITY:
+		return take_promiscuity(attr, link);
 	case IFLA_IFALIAS:
 		attribute_text(attr, link->alias, sizeof(link->alias));
 		return 0;
@@ -160,7 +173,7 @@ rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link)
 	if (!elsewhere && (strcmp(link->kind, "dsa") == 0 || (link->kind[0] == '\0' && link->switch_id.n_octets > 0)))
 		link->conduit = link->lower;
 	/* Of other kinds this is a peer (veth), or what carries a tunnel. */
-	if (elsewhere || strcmp(link->kind, "vlan") != 0)
+	if (elsewhere || (strcmp(link->kind, "vlan") != 0 && strcmp(link->kind, "ipoib") != 0))
 		link->lower = 0;
 	return rc < 0 ? rc : link->name[0] == '\0' ? -EPROTO : 0;
 }

@@ -33,6 +33,7 @@ struct rtnl_link {
 	uint32_t kernel_index;
 	uint16_t hardware_type; /* ARPHRD_… */
 	unsigned flags;	      /* IFF_… */
+	bool promiscuous;
 	char name[IFNAMSIZ];
 	char alias[EASE_NAME_MAX + 1]; /* cut to what ifAlias holds */
 	char kind[RTNL_KIND_MAX + 1];  /* "" for hardware */
@@ -41,7 +42,7 @@ struct rtnl_link {
 	uint32_t mtu_octets;
 	uint8_t oper_state; /* IF_OPER_… (RFC 2863's, as the kernel numbers them) */
 	uint32_t master;    /* kernel index of the bridge or LAG it is a port of; 0: none */
-	uint32_t lower;	    /* kernel index of the link that this VLAN runs on; 0: none, or elsewhere */
+	uint32_t lower;	    /* kernel index of the link that this VLAN or IPoIB partition runs on; 0: none, or elsewhere */
 	uint32_t conduit; /* kernel index of the link by which the CPU reaches this DSA port; 0: none */
 	struct rtnl_switch_id switch_id;
 	bool has_ageing;    /* of a bridge */
