@@ -172,6 +172,17 @@ sflow_open(struct sflow_datagram *d, const void *octets, size_t n)
 	return SFLOW_OK;
 }
 
+/* Of words that were taken at once. */
+static uint32_t
+next_word(const uint8_t **at)
+{
+	uint32_t word;
+
+	memcpy(&word, *at, sizeof(word));
+	*at += sizeof(word);
+	return be32toh(word);
+}
+
 /* Returns a reader over the next opaque data, and steps over them with their padding, which may be missing at an end. */
 static struct rbuf
 get_opaque(struct rbuf *r)
@@ -190,14 +201,15 @@ get_opaque(struct rbuf *r)
 static bool
 get_header(struct rbuf *r, struct sflow_flow *flow)
 {
+	const uint8_t *at = rbuf_take(r, HEADER_FIXED_OCTETS);
 	uint32_t kept;
 
-	flow->header_protocol = rbuf_be32(r);
-	flow->frame_octets = rbuf_be32(r);
-	flow->stripped_octets = rbuf_be32(r);
-	kept = rbuf_be32(r);
-	if (r->failed)
+	if (!at)
 		return false;
+	flow->header_protocol = next_word(&at);
+	flow->frame_octets = next_word(&at);
+	flow->stripped_octets = next_word(&at);
+	kept = next_word(&at);
 	/* Some agents leave the FCS out of frame_octets and still count it as stripped, so we do
 	 * not check the stripped octets against the frame's length. */
 	flow->kept_octets = kept < rbuf_left(r) ? kept : (uint32_t)rbuf_left(r);
@@ -405,63 +417,75 @@ get_records(struct rbuf *r, struct sflow_sample *s, bool (*get)(uint32_t, struct
 }
 
 static struct sflow_source
-get_source(struct rbuf *r, bool expanded)
+next_source(const uint8_t **at, bool expanded)
 {
-	uint32_t word = rbuf_be32(r);
+	uint32_t word = next_word(at);
 
 	if (expanded)
-		return (struct sflow_source){word, rbuf_be32(r)};
+		return (struct sflow_source){word, next_word(at)};
 	return (struct sflow_source){word >> 24, word & SFLOW_COMPACT_INDEX_MAX};
 }
 
 static struct sflow_if
-get_if(struct rbuf *r, bool expanded)
+next_if(const uint8_t **at, bool expanded)
 {
-	uint32_t word = rbuf_be32(r);
+	uint32_t word = next_word(at);
 
 	if (expanded)
-		return (struct sflow_if){word, rbuf_be32(r)};
+		return (struct sflow_if){word, next_word(at)};
 	return (struct sflow_if){word >> 30, word & SFLOW_COMPACT_VALUE_MAX};
 }
 
 static enum sflow_verdict
 get_flow(struct rbuf *r, struct sflow_sample *s, bool expanded)
 {
+	enum { WORDS = 7, EXPANDED_WORDS = 10 };
+	const uint8_t *at = rbuf_take(r, 4 * (expanded ? EXPANDED_WORDS : WORDS));
 	struct sflow_flow *flow = &s->flow;
 
+	if (!at)
+		return SFLOW_BAD_SAMPLE;
 	*flow = (struct sflow_flow){.expanded = expanded};
-	flow->sequence = rbuf_be32(r);
-	flow->source = get_source(r, expanded);
-	flow->rate = rbuf_be32(r);
-	flow->pool_pkts = rbuf_be32(r);
-	flow->drops = rbuf_be32(r);
-	flow->input = get_if(r, expanded);
-	flow->output = get_if(r, expanded);
+	flow->sequence = next_word(&at);
+	flow->source = next_source(&at, expanded);
+	flow->rate = next_word(&at);
+	flow->pool_pkts = next_word(&at);
+	flow->drops = next_word(&at);
+	flow->input = next_if(&at, expanded);
+	flow->output = next_if(&at, expanded);
 	return get_records(r, s, get_flow_record);
 }
 
 static enum sflow_verdict
 get_discard(struct rbuf *r, struct sflow_sample *s)
 {
+	enum { WORDS = 7 };
+	const uint8_t *at = rbuf_take(r, 4 * WORDS);
 	struct sflow_flow *flow = &s->flow;
 
+	if (!at)
+		return SFLOW_BAD_SAMPLE;
 	*flow = (struct sflow_flow){.expanded = true};
 	s->discard = (struct sflow_discard){{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
-	flow->sequence = rbuf_be32(r);
-	flow->source = get_source(r, true);
-	flow->drops = rbuf_be32(r);
-	flow->input.value = rbuf_be32(r);
-	flow->output.value = rbuf_be32(r);
-	flow->reason = rbuf_be32(r);
+	flow->sequence = next_word(&at);
+	flow->source = next_source(&at, true);
+	flow->drops = next_word(&at);
+	flow->input.value = next_word(&at);
+	flow->output.value = next_word(&at);
+	flow->reason = next_word(&at);
 	return get_records(r, s, get_flow_record);
 }
 
 static enum sflow_verdict
 get_counters(struct rbuf *r, struct sflow_sample *s, bool expanded)
 {
+	const uint8_t *at = rbuf_take(r, expanded ? 12 : 8);
+
+	if (!at)
+		return SFLOW_BAD_SAMPLE;
 	s->counters = (struct sflow_counters){.expanded = expanded};
-	s->counters.sequence = rbuf_be32(r);
-	s->counters.source = get_source(r, expanded);
+	s->counters.sequence = next_word(&at);
+	s->counters.source = next_source(&at, expanded);
 	return get_records(r, s, get_counter_record);
 }
 

@@ -77,6 +77,11 @@ struct sflow_input {
 	struct texts {
 		char detail[EASE_DISCARD_TEXT], place[EASE_DISCARD_TEXT], group[EASE_DISCARD_TEXT];
 	} texts[DECODE_RECORDS_MAX];
+	struct { /* of the datagram before: many come of one agent in a row */
+		struct sflow_agent agent;
+		struct sflow_peer *peer;
+		uint32_t number;
+	} last;
 	struct sflow_peer stranger; /* the agent of the newest datagram, where its sender may not speak for it: records
 				       name it until the next one */
 };
@@ -229,8 +234,7 @@ tell_bits(struct taking *t, uint32_t if_index, uint32_t bits)
 static void
 tell_port(struct taking *t, struct sflow_port *p, uint32_t if_index)
 {
-	if (p->odd != 0)
-		tell_bits(t, if_index, p->odd);
+	tell_bits(t, if_index, p->odd);
 	p->odd = 0;
 }
 
@@ -404,14 +408,15 @@ take_flow_of(struct taking *t, const struct sflow_flow *f)
 		t->result->n--;
 	if (why != 0)
 		refuse_sample(t, f, why);
-	tell_port(t, p, place_of(f));
+	if (p->odd != 0)
+		tell_port(t, p, place_of(f));
 }
 
 static void
 take_flow(struct taking *t, const struct sflow_flow *f)
 {
-	struct sflow_port *by_number =
-	    f->source.class == SFLOW_SOURCE_IF ? sflow_port_by_number(t->in->state, t->peer, f) : NULL;
+	struct sflow_port *by_number = f->source.class == SFLOW_SOURCE_IF && f->input.value != f->source.index
+	    ? sflow_port_by_number(t->in->state, t->peer, f) : NULL;
 	struct sflow_flow mended;
 
 	if (by_number) {
@@ -732,12 +737,23 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 {
 	struct sflow_input *in = t->in;
 	const char *sender = t->origin->sender;
-	bool shared = is_shared(in, agent, sender);
-	struct sflow_peer *known = sflow_find_peer(in->state, agent, sender, shared);
+	struct sflow_peer *known = in->last.peer;
+	bool shared;
 
-	t->peer = known;
-	if (known && strcmp(known->source, sender) == 0)
+	if (known && known->number == in->last.number && memcmp(&in->last.agent, agent, sizeof(*agent)) == 0 &&
+	    strcmp(known->source, sender) == 0) {
+		t->peer = known;
 		return;
+	}
+	shared = is_shared(in, agent, sender);
+	known = sflow_find_peer(in->state, agent, sender, shared);
+	t->peer = known;
+	if (known && strcmp(known->source, sender) == 0) {
+		in->last.agent = *agent;
+		in->last.peer = known;
+		in->last.number = known->number;
+		return;
+	}
 	t->in->stranger = (struct sflow_peer){.met = false};
 	sflow_name_peer(&t->in->stranger, agent, sender, shared);
 	if (!may_speak(t, &t->in->stranger)) {

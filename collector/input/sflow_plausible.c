@@ -283,14 +283,16 @@ guessed_rate(const struct rate_check *c)
 	return numbers >= GUESS_NUMBERS && pkts > 0 ? whole_rate((double)pkts / (double)numbers) : 0;
 }
 
-/* What most sources are, told without a division: near the stated rate, or too few numbers to tell that they are not. */
+/* What most sources are, told without a division: as near to the stated rate as chance allows, or too few to tell. */
 static bool
 is_as_stated(const struct rate_check *c)
 {
-	uint64_t stated = c->numbers * c->stated, off = c->pkts > stated ? c->pkts - stated : stated - c->pkts;
+	uint64_t stated = c->numbers * c->stated;
+	double off = (double)c->pkts - (double)stated, error = (double)MEASURE_ERRORS * c->stated;
 
-	return !c->is_split && (off * MEASURE_LEAST < stated || (c->numbers < MEASURE_NUMBERS &&
-	    c->pkts < MEASURE_GROSS * stated && c->pkts * MEASURE_GROSS > stated));
+	if (c->is_split || c->pkts >= MEASURE_GROSS * stated || c->pkts * MEASURE_GROSS <= stated)
+		return false;
+	return c->numbers < MEASURE_NUMBERS || off * off < error * error * (double)c->numbers;
 }
 
 uint32_t

@@ -23,26 +23,28 @@ struct rate_block {
 
 enum { RATE_LINES = 4 };
 
+/* What each sample needs stands first. */
 struct rate_check {
+	uint32_t stated;   /* the rate that is believed, as the agent states it; 0: none yet */
+	uint32_t made_up;  /* rises of the pool in a row that come of rate or number */
+	uint8_t leaps;	   /* steps of the pool that no count takes, lately */
+	uint8_t line;	   /* of the newest sample */
+	bool is_split;	   /* among several samplers, whose pools say the rate */
+	bool is_shared;	   /* the pool is that of several sources */
+	bool is_denied;	   /* the port's counters agree with the stated rate, and not with the pool */
+	uint64_t n_samples;
+	uint64_t numbers_since;	     /* numbers since the newest counters */
+	uint64_t pkts, numbers;	     /* of blocks that agree, since the stated rate changed */
+	struct rate_block open;	     /* that is being filled */
 	/* Number and pool of the newest sample; where the pool goes back all the time, of each of several samplers that
 	 * share the source, as sFlow's errata allow. */
 	struct rate_line {
 		uint32_t number, pool;
 		uint64_t used; /* the sample, counted from 1; 0: never */
 	} lines[RATE_LINES];
-	uint64_t n_samples;
-	bool is_split;	   /* among several samplers, whose pools say the rate */
-	uint8_t line;	   /* of the newest sample */
-	uint32_t stated;   /* the rate that is believed, as the agent states it; 0: none yet */
-	uint32_t other;	   /* another one that it stated, and numbers and pool of its samples while it was not believed */
+	uint32_t other;	   /* another rate that it stated, and numbers and pool of its samples while it was not believed */
 	uint64_t other_numbers, other_pkts;
-	uint32_t made_up;  /* rises of the pool in a row that come of rate or number */
-	uint8_t leaps;	   /* steps of the pool that no count takes, lately */
-	bool is_shared;	   /* the pool is that of several sources */
-	bool is_denied;	   /* the port's counters agree with the stated rate, and not with the pool */
-	struct rate_block open, odd; /* that is being filled; the last one that disagreed */
-	uint64_t pkts, numbers;	     /* of blocks that agree, since the stated rate changed */
-	uint64_t numbers_since;	     /* numbers since the newest counters */
+	struct rate_block odd; /* the last one that disagreed */
 	uint64_t counted_pkts, counted_numbers; /* what the port counted, and numbers meanwhile */
 };
 
@@ -140,9 +142,9 @@ enum octets_verdict octets_judge(uint64_t before, uint64_t now, uint64_t pkts, u
 
 /* What a port's samples say of lengths since its newest counters, and which of both these agree with. */
 struct length_check {
-	uint64_t stated_octets, packet_octets, counted_octets, counted_pkts;
-	uint32_t n, n_seen;
 	bool is_of_packets; /* lengths are those that IP headers say; the stated ones leave out what was not kept */
+	uint32_t n_seen, n;
+	uint64_t stated_octets, packet_octets, counted_octets, counted_pkts;
 };
 
 /* Returns the length in octets of the frame that a sampled header is of, with FCS: the stated one, or if no frame can

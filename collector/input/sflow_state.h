@@ -70,20 +70,21 @@ struct sflow_port {
 	uint32_t next; /* in its bucket: index + 1, 0 at the end */
 	struct lru_link link;
 	uint32_t generation;
-	/* events of discarded packets; a source's have a port of their own (sflow_take_discard) */
-	uint64_t came; /* bit i: the event i before the newest has come */
-	/* flow samples, or such events */
+	/* flow samples, or events of discarded packets, which have a port of their own (sflow_take_discard) */
 	bool has_flow;
 	bool samples_in, samples_out; /* it has sampled frames that surely came in here, that surely left here */
 	bool is_further; /* another sub-agent samples this interface as well, and came first */
 	uint32_t flow_boot; /* the agent's, at the newest sample */
+	uint32_t odd; /* bits of oddities that were found and not told yet */
 	struct number_line line;
+	uint64_t pool_pkts; /* the pool in 64 bits, since the port's first sample */
+	uint64_t sampled_octets[2]; /* by samples since the newest counters, in and out; octets times weight */
+	uint32_t n_sampled;
+	uint32_t frames_short, frames_60, frames_64; /* samples below 60, of 60, of 64 octets */
 	struct rate_check rate;
 	struct length_check lengths;
-	uint64_t pool_pkts; /* the pool in 64 bits, since the port's first sample */
-	uint32_t frames_short, frames_60, frames_64; /* samples below 60, of 60, of 64 octets */
-	uint32_t sequence, not_sent; /* of the newest event of a discarded packet */
-	uint32_t odd; /* bits of oddities that were found and not told yet */
+	uint64_t came; /* bit i: the event i before the newest has come */
+	uint32_t sequence, not_sent; /* of the newest event */
 	/* counters */
 	bool has_counters;
 	bool counters_again; /* the agent restarted since, so the counters may have, too */
@@ -94,8 +95,6 @@ struct sflow_port {
 	uint32_t alias;	       /* counters of this other ifIndex, which no source has, are taken for its own; 0: none */
 	uint32_t counters_sequence;
 	uint64_t counters_us, speed_bps;
-	uint64_t sampled_octets[2]; /* by samples since the newest counters, in and out; octets times weight */
-	uint32_t n_sampled;
 	uint32_t raw[SFLOW_N_TOTALS];
 	uint64_t totals[SFLOW_N_TOTALS];
 	uint64_t raw_octets[2], octets[2]; /* in and out, as the agent states them, and extended */

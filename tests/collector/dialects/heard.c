@@ -26,7 +26,7 @@ write_config(const struct heard *h, const char *path)
 
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "sflow_listen = {\"127.0.0.1:%d\"}\nsenders = {\"192.0.2.0/24\"}\nhttp_listen = \"\"\n"
-		      "memory = 256\nstore = \"%s\"\n", CAPTURE_PORT, h->store);
+		      "memory = 128\nstore = \"%s\"\n", CAPTURE_PORT, h->store);
 	ck_assert_int_eq(fclose(file), 0);
 }
 
