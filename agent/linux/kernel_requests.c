@@ -104,13 +104,13 @@ kernel_get_links(struct kernel_requests *kernel, struct rtnl_link **links, size_
 		list.n = 0;
 		rc = netlink_request(kernel->route, request, take_link, &list);
 	}
-	if (rc < 0) {
+	if (rc < 0 && rc != -EAGAIN) {
 		free(list.links);
 		return rc;
 	}
 	*links = list.links;
 	*n = list.n;
-	return 0;
+	return rc == -EAGAIN;
 }
 
 /* ---- VLANs of bridge ports ---- */

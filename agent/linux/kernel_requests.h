@@ -22,7 +22,8 @@ struct kernel_requests {
 int kernel_open(struct kernel_requests *kernel);
 void kernel_close(struct kernel_requests *kernel);
 
-/* All links of the network namespace at one moment. The caller frees *links. */
+/* All links of the network namespace at one moment. 1: they come and go all the time, so some may be missing or
+ * doubled. The caller frees *links. */
 int kernel_get_links(struct kernel_requests *kernel, struct rtnl_link **links, size_t *n);
 
 /* The VLANs of all bridge ports. The caller frees them (bridge_vlans_free). */

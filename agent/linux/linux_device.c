@@ -21,7 +21,7 @@ enum {
 	DRIVER_NOTICE_OCTETS = 1 << 20, /* for settings that people change */
 	ADDRESS_TRIES = 4,
 	REREAD_WAIT_US = 50000, /* after links could not be read */
-	ROOM_WAIT_US = 1000000, /* after a link left and made room for others: they come and go together */
+	LATER_WAIT_US = 1000000, /* after a link left and made room for others, or links came and went while they were read */
 	ADDRESS_DATAGRAMS = 1, /* for each turn: some 400 addresses; the kernel walks its table for each datagram */
 };
 
@@ -121,6 +121,10 @@ begin_addresses(struct linux_device *d)
 	fdb_free(&d->fresh);
 	d->reread = false;
 	rc = linux_read_vlans(d);
+	if (rc == -EAGAIN) { /* those from before are better than none */
+		d->incomplete = true;
+		rc = 0;
+	}
 	if (rc == 0)
 		rc = kernel_start_neighbours(&d->kernel);
 	d->reading = rc == 0;
@@ -257,7 +261,7 @@ remove_port(struct linux_device *d, struct links_port *port)
 	links_remove(&d->links, port);
 	d->judge = true;
 	if (d->left_out && !d->stale)
-		read_later(d, ROOM_WAIT_US);
+		read_later(d, LATER_WAIT_US);
 	report_changed(d, if_index);
 }
 
@@ -352,7 +356,8 @@ read_all_links(struct linux_device *d)
 	if (rc < 0)
 		return rc;
 	d->left_out = false;
-	for (size_t i = d->links.n; i > 0; i--) {
+	d->incomplete |= rc > 0;
+	for (size_t i = rc > 0 ? 0 : d->links.n; i > 0; i--) {
 		struct links_port *port = &d->links.ports[i - 1];
 
 		if (port->share_of == 0 && !list_has(list, n, port->link.kernel_index))
@@ -374,6 +379,9 @@ begin_reading(struct linux_device *d)
 	if (rc == 0)
 		rc = begin_addresses(d);
 	d->stale = rc < 0;
+	if (rc == 0 && d->incomplete)
+		read_later(d, LATER_WAIT_US);
+	d->incomplete = false;
 	return rc;
 }
 
@@ -547,7 +555,7 @@ device_dispatch(void *ctx, unsigned budget)
 		read_again(d);
 	if (rc >= 0 && d->reread && !d->reading) {
 		d->tries = 0;
-		d->stale |= begin_addresses(d) < 0;
+		d->stale |= begin_addresses(d) < 0 || d->incomplete;
 	}
 	if (rc >= 0 && d->reading)
 		rc = continue_reading(d);
