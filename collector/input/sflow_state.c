@@ -817,10 +817,16 @@ static void
 hold_speed(struct sflow_port *p, uint64_t stated_bps, uint64_t octets, uint64_t elapsed_us)
 {
 	enum { SLACK_US = 2000000, MEGA = 1000000 };
-	double bits = 8.0 * (double)octets, seconds = (double)(elapsed_us + SLACK_US) / 1e6;
+	double bits, seconds = (double)(elapsed_us + SLACK_US) / 1e6;
 	bool is_odd;
 
 	p->speed_bps = speed_judge(stated_bps, &is_odd);
+	if (stated_bps != p->stated_bps) { /* some of it may have passed at another one */
+		p->is_speed_denied = false;
+		octets = 0;
+	}
+	p->stated_bps = stated_bps;
+	bits = 8.0 * (double)octets;
 	p->is_speed_denied |= p->speed_bps > 0 && elapsed_us > SLACK_US && bits > 1.1 * (double)p->speed_bps * seconds;
 	if (p->is_speed_denied)
 		p->speed_bps = p->speed_bps < MEGA ? p->speed_bps * MEGA : 0;

@@ -94,7 +94,7 @@ struct sflow_port {
 	bool is_speed_denied;  /* more passed than the stated speed allows */
 	uint32_t alias;	       /* counters of this other ifIndex, which no source has, are taken for its own; 0: none */
 	uint32_t counters_sequence;
-	uint64_t counters_us, speed_bps;
+	uint64_t counters_us, speed_bps, stated_bps;
 	uint32_t raw[SFLOW_N_TOTALS];
 	uint64_t totals[SFLOW_N_TOTALS];
 	uint64_t raw_octets[2], octets[2]; /* in and out, as the agent states them, and extended */

@@ -115,6 +115,8 @@ static const char *const old_device_rows[] = {
     " if_index = p.if_index AND since_us > p.since_us AND since_us <= ?1) LIMIT ?2) RETURNING 1",
     "DELETE FROM error_source WHERE (agent, if_index, mac, kind) IN (SELECT agent, if_index, mac,"
     " kind FROM error_source WHERE last_us < ?1 LIMIT ?2) RETURNING 1",
+    "DELETE FROM oddity WHERE (agent, if_index, kind) IN (SELECT agent, if_index, kind FROM oddity"
+    " WHERE last_us < ?1 LIMIT ?2) RETURNING 1",
     "DELETE FROM discard WHERE (" STORE_DISCARD_KEY ") IN (SELECT " STORE_DISCARD_KEY " FROM discard WHERE"
     " agent IN (SELECT id FROM agent) AND start_us < ?1 LIMIT ?2) RETURNING 1",
     "DELETE FROM outage WHERE id IN (SELECT id FROM outage WHERE until_us < ?1 AND id < (SELECT"
@@ -133,6 +135,8 @@ static const char *const spare_device_rows[] = {
     " p.if_index = port.if_index ORDER BY since_us DESC LIMIT 1 OFFSET 15) RETURNING 1",
     "DELETE FROM discard WHERE start_us < (SELECT max(start_us) FROM discard d WHERE d.agent = discard.agent) -"
     " 3600000000 RETURNING 1",
+    "DELETE FROM oddity WHERE last_us < (SELECT last_us FROM oddity o WHERE o.agent = oddity.agent"
+    " ORDER BY last_us DESC LIMIT 1 OFFSET 255) RETURNING 1",
     "DELETE FROM error_source WHERE last_us < (SELECT last_us FROM error_source e WHERE e.agent ="
     " error_source.agent AND e.if_index = error_source.if_index ORDER BY last_us DESC LIMIT 1"
     " OFFSET 15) RETURNING 1",

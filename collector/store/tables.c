@@ -13,6 +13,7 @@
 #define ERROR_SOURCES_A_PORT "256"
 #define EVENTS_AN_AGENT "100000"
 #define DISCARDS_AN_AGENT "100000"
+#define ODDITIES_AN_AGENT "4096"
 #define OUTAGES "1000"
 
 enum { EVENTS_A_LIMIT = 256 }; /* finding the oldest one costs as much as so many events */
@@ -90,6 +91,24 @@ agent_of_discard(const void *row)
 	return d->agent;
 }
 
+/* Finding the oldest one costs as much as there are, so it is looked for at moments that nobody can choose. */
+static bool
+is_limit_oddity(const void *row, sqlite3_int64 id)
+{
+	const struct store_oddity *o = row;
+
+	(void)id;
+	return o->last_us / 1000 % 16 == 0;
+}
+
+static sqlite3_int64
+agent_of_oddity(const void *row)
+{
+	const struct store_oddity *o = row;
+
+	return o->agent;
+}
+
 static sqlite3_int64
 oldest_refused(const void *row)
 {
@@ -116,7 +135,11 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	REFUSED_SENDERS_A_LIMIT "))", .limit_of = oldest_refused},
     /* what a capture that is imported again has is there already */
     [STORE_ODDITIES] = {.further = " ON CONFLICT DO UPDATE SET n = n + excluded.n, last_us = excluded.last_us"
-			" WHERE excluded.last_us > last_us"},
+			" WHERE excluded.last_us > last_us",
+	.limit_sql =
+	    "DELETE FROM oddity WHERE agent = ?1 AND last_us <= (SELECT last_us FROM oddity WHERE agent = ?1"
+	" ORDER BY last_us DESC LIMIT 1 OFFSET " ODDITIES_AN_AGENT ")", .is_due = is_limit_oddity,
+	.limit_of = agent_of_oddity},
     [STORE_PORTS] = {.how = "OR REPLACE",
 	.limit_sql =
 	    "DELETE FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us <= (SELECT since_us FROM"

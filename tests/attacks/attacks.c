@@ -216,6 +216,18 @@ sources_that_begin_anew(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
+/* What cannot be is stored by port: at another port each time. */
+static void
+oddities_without_end(struct attack_rig *r, uint32_t i)
+{
+	b.n = 0;
+	built_begin(&b, ATTACKER, 0, i, 1000 * i, 80);
+	for (uint32_t k = 0; k < 80; k++)
+		built_add_flow(&b, &(struct built_flow){.sequence = i, .index = 1 + (80 * i + k) % 0xfffff0, .frame_octets = 500,
+		    .stripped = 4});
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
 static void
 sources_of_errors(struct attack_rig *r, uint32_t i)
 {
@@ -440,6 +452,7 @@ const struct attack attacks[] = {
     {"boots without end", boots_without_end, "accounting.samples", NULL},
     {"data sources without end", data_sources_without_end, "accounting.ports_full|sflow.ports_full", NULL},
     {"data sources that begin anew", sources_that_begin_anew, "sflow.odd", NULL},
+    {"what cannot be, at ports without end", oddities_without_end, "sflow.odd", NULL},
     {"sources of errors without end", sources_of_errors, "accounting.rows", NULL},
     {"a port that changes its state all the time", states_that_change, "accounting.states", NULL},
     {"new addresses, all of one moment", addresses_of_one_moment, "accounting.rows", NULL},

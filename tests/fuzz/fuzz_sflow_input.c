@@ -20,11 +20,18 @@ check_record(const struct ease_record *r, const uint8_t *data, size_t size)
 	if (r->kind == EASE_PART_DISCARD && (r->discard.frame.if_index == 0 || strlen(r->discard.detail) >= EASE_DISCARD_TEXT ||
 		strlen(r->discard.place) >= EASE_DISCARD_TEXT || strlen(r->discard.group) >= EASE_DISCARD_TEXT))
 		abort();
+	if (r->kind == EASE_PART_ODD && (r->odd.kind == 0 || r->odd.kind >= EASE_N_ODDITIES || r->odd.n == 0))
+		abort();
 	if (r->kind != EASE_PART_SAMPLE)
 		return;
-	if (s->if_index == 0 || s->mean_skip == 0 || s->kept_octets == 0 ||
-	    (s->direction != EASE_IN && s->direction != EASE_OUT))
+	if (s->if_index == 0 || s->mean_skip == 0 || s->mean_skip > EASE_MEAN_SKIP_MAX || s->frame_octets == 0 ||
+	    s->frame_octets > 66000 || (s->direction != EASE_IN && s->direction != EASE_OUT))
 		abort();
+	if (s->kept_octets == 0) { /* of a protocol that is not read the length alone is known */
+		if (s->header || !s->is_packet)
+			abort();
+		return;
+	}
 	if (s->header >= data && s->header < data + size) {
 		if (s->header + s->kept_octets > data + size)
 			abort();
