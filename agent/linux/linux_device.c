@@ -21,7 +21,7 @@ enum {
 	DRIVER_NOTICE_OCTETS = 1 << 20, /* for settings that people change */
 	ADDRESS_TRIES = 4,
 	REREAD_WAIT_US = 50000, /* after links could not be read */
-	LATER_WAIT_US = 1000000, /* after a link left and made room for others, or links came and went while they were read */
+	LATER_WAIT_US = 1000000, /* after links came and went while they were read, or left and made room */
 	ADDRESS_DATAGRAMS = 1, /* for each turn: some 400 addresses; the kernel walks its table for each datagram */
 };
 
@@ -207,7 +207,9 @@ radio_of(const struct rtnl_link *link)
 	char type[DRIVER_NAME_MAX + 1];
 
 	driver_devtype(link->name, type);
-	return strcmp(type, "wlan") == 0 ? LINKS_RADIO_WLAN : strcmp(type, "wwan") == 0 ? LINKS_RADIO_WWAN : LINKS_RADIO_NONE;
+	if (strcmp(type, "wlan") == 0)
+		return LINKS_RADIO_WLAN;
+	return strcmp(type, "wwan") == 0 ? LINKS_RADIO_WWAN : LINKS_RADIO_NONE;
 }
 
 /* Reads from the driver what was negotiated when the link came up, and what is configured. */

@@ -42,7 +42,7 @@ struct rtnl_link {
 	uint32_t mtu_octets;
 	uint8_t oper_state; /* IF_OPER_… (RFC 2863's, as the kernel numbers them) */
 	uint32_t master;    /* kernel index of the bridge or LAG it is a port of; 0: none */
-	uint32_t lower;	    /* kernel index of the link that this VLAN or IPoIB partition runs on; 0: none, or elsewhere */
+	uint32_t lower;	    /* kernel index of what this VLAN or IPoIB partition runs on; 0: none, or elsewhere */
 	uint32_t conduit; /* kernel index of the link by which the CPU reaches this DSA port; 0: none */
 	struct rtnl_switch_id switch_id;
 	bool has_ageing;    /* of a bridge */
