@@ -108,8 +108,8 @@ is_reported(const struct agent *agent, uint32_t if_index)
 {
 	struct hal_port port;
 
-	return !hal_has_sampling(agent->hal) ||
-	    (hal_port_info(agent->hal, if_index, &port) == 0 && !port.over_others);
+	return hal_port_info(agent->hal, if_index, &port) == 0 && !port.not_ethernet &&
+	    (!hal_has_sampling(agent->hal) || !port.over_others);
 }
 
 static void

@@ -79,12 +79,22 @@ forget_old(struct state *s)
 		write_soon(s);
 }
 
+/* Containers with fixed names come back with other numbers all the time: that is worth a word only where it matters. */
+static bool
+has_settings(const struct state_port *port)
+{
+	for (size_t i = 0; i < STATE_N_KINDS; i++)
+		if (port->settings[i].set)
+			return true;
+	return false;
+}
+
 void
 state_port_here(struct state *s, const char *name, uint32_t if_index)
 {
 	const struct state_port *known = state_ports_find(&s->ports, name);
 
-	if (known && known->if_index != 0 && known->if_index != if_index)
+	if (known && known->if_index != 0 && known->if_index != if_index && has_settings(known))
 		log_warn_limited("state", "port %s has ifIndex %u now, and had %u: its settings follow it, "
 		    "but rows of RMON and static addresses name ports by the number", name,
 		    (unsigned)if_index, (unsigned)known->if_index);

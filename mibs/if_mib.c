@@ -66,7 +66,7 @@ if_phys_address(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_port *port = cell->row;
 
-	mib_put_octets(value, port->mac, sizeof(port->mac));
+	mib_put_octets(value, port->mac, port->not_ethernet ? 0 : sizeof(port->mac));
 	return 0;
 }
 
@@ -127,13 +127,14 @@ if_high_speed_mbps(const struct mib_cell *cell, struct mib_value *value)
 	return 0;
 }
 
-/* A port of a bridge receives every frame. */
+/* A port of a bridge receives every frame; others may be told to. */
 static int
 if_promiscuous(const struct mib_cell *cell, struct mib_value *value)
 {
 	bool forwards = mib_snapshot_of(cell->context)->hal->has_addresses;
+	bool is_promiscuous = ((const struct hal_port *)cell->row)->promiscuous;
 
-	value->integer = forwards && ((const struct hal_port *)cell->row)->base_port != 0 ? MIB_TRUE : MIB_FALSE;
+	value->integer = is_promiscuous || (forwards && ((const struct hal_port *)cell->row)->base_port != 0) ? MIB_TRUE : MIB_FALSE;
 	return 0;
 }
 

@@ -70,8 +70,9 @@ read_rows(struct hal *hal, struct hal_port_state *port, unsigned flags_left_out)
 		rc = ops->read(hal->device->counters_ctx, port->if_index, row, &raw);
 		if (rc < 0) {
 			stat_add(&hal->stats, HAL_STAT_COUNTER_READ_ERRORS, 1);
-			log_warn_limited("hal", "port %u: counter %s cannot be read: %s",
-			    port->if_index, ops->rows[row].name, strerror(-rc));
+			if (rc != -ENODEV) /* a port that leaves may be gone before its notice */
+				log_warn_limited("hal", "port %u: counter %s cannot be read: %s", port->if_index,
+				    ops->rows[row].name, strerror(-rc));
 			continue;
 		}
 		if (went_back(&ops->rows[row], &port->previous_raw[row], raw))

@@ -25,6 +25,8 @@ static const struct stat_name hal_stat_names[HAL_N_STATS] = {
 	"sources of bad frames replaced by newer ones"},
     [HAL_STAT_FACET_READ_ERRORS] = {"hal.facet_read_errors",
 	"times energy or buffers of a port could not be read"},
+    [HAL_STAT_ROUNDS_MERGED] = {"hal.rounds_merged",
+	"times ports came or left while a snapshot was made; what was read of the others was kept"},
 };
 
 /* ---- life cycle ---- */

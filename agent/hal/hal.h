@@ -187,6 +187,8 @@ struct hal_port {
 	uint16_t base_port; /* its number among all bridge ports, 1 to 65,535; 0: it is none */
 	bool vlan_unaware; /* its bridge does not tell VLANs apart, as others of the device may */
 	bool over_others; /* a bridge, LAG, VLAN, tunnel, ...: its frames pass other ports, and are counted there */
+	bool not_ethernet; /* loopback, a tunnel, ...: served to managers, and not reported to a collector */
+	bool promiscuous;
 	bool is_share; /* some of another port's frames, as a port of their own: no edge port */
 	uint8_t forwarding; /* enum ease_forwarding */
 	uint8_t sampled_by; /* enum ease_sampled_by */

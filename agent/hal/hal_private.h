@@ -21,6 +21,7 @@ enum {
 	HAL_STAT_REFRESH_ERRORS,
 	HAL_STAT_ERROR_SOURCES_FORGOTTEN,
 	HAL_STAT_FACET_READ_ERRORS,
+	HAL_STAT_ROUNDS_MERGED,
 	HAL_N_STATS
 };
 
@@ -46,7 +47,7 @@ struct hal {
 	struct hal_listener listener;
 	bool started;
 	uint64_t turn; /* calls of hal_dispatch() */
-	struct hal_port_state *ports; /* sorted by if_index */
+	struct hal_port_state **ports; /* sorted by if_index; a port that stays keeps its place in memory */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
 	uint64_t port_events;	    /* number of events of ports that were reported */
@@ -57,6 +58,7 @@ struct hal {
 	size_t n_error_sources;
 	struct hal_published *building; /* the snapshot being made, or NULL */
 	size_t building_next;		/* the first port that it does not contain yet */
+	uint32_t building_to;		/* it contains the ports up to this ifIndex */
 	struct hal_published *published;
 	_Atomic uint64_t device_drops; /* when the last snapshot was made */
 	pthread_mutex_t publish_lock; /* over `published` and every reference count */
@@ -67,11 +69,12 @@ struct hal {
 struct hal_port_state *hal_port_find(const struct hal *hal, uint32_t if_index);
 /* Makes the list of ports equal to the provider's. The state of ports that remain is kept. Calls moved, if
  * it is not NULL, for each port that left, then for each that came. */
-int hal_ports_sync(struct hal *hal,
-    void (*moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index));
+typedef void (*hal_port_moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index);
+int hal_ports_sync(struct hal *hal, hal_port_moved moved);
 void hal_ports_free(struct hal *hal);
 /* Gets the structure for a snapshot whose ports were read when hal->port_changes had this value:
- * the newest one if it is still valid, else a new one. Any thread may release it. */
+ * the newest one if it is still valid, else a new one. 0: they changed meanwhile, so no other snapshot shares it.
+ * Any thread may release it. */
 int hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot,
     uint64_t port_changes, const struct hal_structure **structure);
 void hal_structure_release(const struct hal_structure *structure); /* NULL allowed */

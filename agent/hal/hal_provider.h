@@ -85,6 +85,8 @@ enum hal_counter_flags {
 						  is not read for a sample */
 };
 
+enum hal_round { HAL_ROUND_BEGINS, HAL_ROUND_GOES_ON, HAL_ROUND_RESTS };
+
 struct hal_counter_row {
 	const char *name;   /* as in the datasheet */
 	uint32_t address;   /* register address or attribute number; only the provider uses it */
@@ -101,6 +103,10 @@ struct hal_counters_ops {
 	/* Reads one hardware counter, with the side effects that its row's flags state. If this
 	 * fails the HAL keeps the old total, counts the failure and does not retry. */
 	int (*read)(void *ctx, uint32_t if_index, size_t row, uint64_t *raw);
+	/* HAL_ROUND_BEGINS: a round over all ports begins, for which the provider may read all at once now.
+	 * HAL_ROUND_GOES_ON, HAL_ROUND_RESTS: the reads between these two are the round's, and may be from then,
+	 * unless the port was read since. NULL: each port is read when it is asked for. */
+	void (*round)(void *ctx, enum hal_round phase);
 	/* Derives the figures from the totals and sets `known`. Depends on nothing else. A figure
 	 * that is a difference of totals may decrease: the HAL keeps the largest value. */
 	void (*derive)(const uint64_t *totals, struct hal_counters *counters);

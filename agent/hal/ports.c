@@ -36,8 +36,8 @@ hal_steady_us(const struct hal *hal)
 static int
 compare_ports(const void *a, const void *b)
 {
-	uint32_t x = ((const struct hal_port_state *)a)->if_index;
-	uint32_t y = ((const struct hal_port_state *)b)->if_index;
+	uint32_t x = (*(const struct hal_port_state *const *)a)->if_index;
+	uint32_t y = (*(const struct hal_port_state *const *)b)->if_index;
 
 	return x < y ? -1 : x > y;
 }
@@ -45,11 +45,12 @@ compare_ports(const void *a, const void *b)
 struct hal_port_state *
 hal_port_find(const struct hal *hal, uint32_t if_index)
 {
-	struct hal_port_state key = {.if_index = if_index};
+	const struct hal_port_state key = {.if_index = if_index}, *at = &key;
+	struct hal_port_state **found = NULL;
 
-	if (hal->n_ports == 0)
-		return NULL;
-	return bsearch(&key, hal->ports, hal->n_ports, sizeof(key), compare_ports);
+	if (hal->n_ports > 0)
+		found = bsearch(&at, hal->ports, hal->n_ports, sizeof(*hal->ports), compare_ports);
+	return found != NULL ? *found : NULL;
 }
 
 size_t
@@ -61,7 +62,7 @@ hal_n_ports(const struct hal *hal)
 uint32_t
 hal_port_if_index(const struct hal *hal, size_t i)
 {
-	return hal->ports[i].if_index;
+	return hal->ports[i]->if_index;
 }
 
 int
@@ -125,25 +126,28 @@ runs_on_others(const struct hal_port *port)
 	return port->if_type == L2VLAN || port->if_type == LAG || port->if_type == BRIDGE;
 }
 
-static void
-port_state_init(struct hal *hal, struct hal_port_state *port, uint32_t if_index)
+/* The state of the port, a new one unless it is known. NULL without memory. */
+static struct hal_port_state *
+port_state(struct hal *hal, uint32_t if_index)
 {
-	const struct hal_port_state *known = hal_port_find(hal, if_index);
+	struct hal_port_state *port = hal_port_find(hal, if_index);
 	struct hal_port info = {0};
 
-	if (known != NULL) {
-		*port = *known;
-		return;
-	}
+	if (port != NULL)
+		return port;
+	port = calloc(1, sizeof(*port));
+	if (port == NULL)
+		return NULL;
 	port->if_index = if_index;
 	if (hal->device->ports->get(hal->device->ports_ctx, if_index, &info) == 0)
 		port->oper_status = info.oper_status;
 	port->no_link_traps = runs_on_others(&info);
 	if (!hal->started)
-		return;
+		return port;
 	/* The port was plugged in: its counters and its state begin now. */
 	port->last_change_mono_us = port->discontinuity_mono_us = clock_mono_us(hal->clock);
 	port->discontinuity_us = hal_now_us(hal);
+	return port;
 }
 
 /* Returns true if the provider's ports are not those of our list. */
@@ -155,34 +159,63 @@ ports_differ(const struct hal *hal, size_t n)
 	if (n != hal->n_ports)
 		return true;
 	for (size_t i = 0; i < n; i++)
-		if (ops->if_index(hal->device->ports_ctx, i) != hal->ports[i].if_index)
+		if (ops->if_index(hal->device->ports_ctx, i) != hal->ports[i]->if_index)
 			return true;
 	return false;
 }
 
-/* Calls moved for each port of a that b lacks. Both are sorted. */
-static void
-tell_difference(struct hal *hal, const struct hal_port_state *a, size_t n_a,
-    const struct hal_port_state *b, size_t n_b, enum hal_port_happening happening,
-    void (*moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index))
+/* Whether the list has the port. It and the ports that are asked for are sorted: *at goes on from one to the next. */
+static bool
+list_has(struct hal_port_state *const *list, size_t n, size_t *at, uint32_t if_index)
 {
-	size_t j = 0;
+	while (*at < n && list[*at]->if_index < if_index)
+		++*at;
+	return *at < n && list[*at]->if_index == if_index;
+}
 
-	for (size_t i = 0; i < n_a; i++) {
-		while (j < n_b && b[j].if_index < a[i].if_index)
-			j++;
-		if (j == n_b || b[j].if_index != a[i].if_index)
-			moved(hal, happening, a[i].if_index);
+/* Calls moved for each port of a that b lacks. */
+static void
+tell_difference(struct hal *hal, struct hal_port_state *const *a, size_t n_a, struct hal_port_state *const *b,
+    size_t n_b, enum hal_port_happening happening, hal_port_moved moved)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; moved != NULL && i < n_a; i++)
+		if (!list_has(b, n_b, &at, a[i]->if_index))
+			moved(hal, happening, a[i]->if_index);
+}
+
+static void
+free_list(struct hal_port_state **list, size_t n, const struct hal *but_those_of)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!list_has(but_those_of->ports, but_those_of->n_ports, &at, list[i]->if_index))
+			free(list[i]);
+	free(list);
+}
+
+/* Fills the list with the states of the provider's first n ports. -ENOMEM: it is freed. */
+static int
+fill_list(struct hal *hal, struct hal_port_state **list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		list[i] = port_state(hal, hal->device->ports->if_index(hal->device->ports_ctx, i));
+		if (list[i] == NULL) {
+			free_list(list, i, hal);
+			return -ENOMEM;
+		}
 	}
+	return 0;
 }
 
 int
-hal_ports_sync(struct hal *hal,
-    void (*moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index))
+hal_ports_sync(struct hal *hal, hal_port_moved moved)
 {
 	const struct hal_ports_ops *ops = hal->device->ports;
 	size_t n = ops->count(hal->device->ports_ctx), n_old = hal->n_ports;
-	struct hal_port_state *fresh, *old = hal->ports;
+	struct hal_port_state **fresh, **old = hal->ports;
 
 	if (n > HAL_MAX_PORTS) {
 		stat_add(&hal->stats, HAL_STAT_PORTS_LEFT_OUT, n - HAL_MAX_PORTS);
@@ -191,28 +224,25 @@ hal_ports_sync(struct hal *hal,
 	if (old != NULL && !ports_differ(hal, n))
 		return 0;
 	fresh = calloc(n ? n : 1, sizeof(*fresh));
-	if (fresh == NULL)
+	if (fresh == NULL || fill_list(hal, fresh, n) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		port_state_init(hal, &fresh[i], ops->if_index(hal->device->ports_ctx, i));
-	qsort(fresh, n, sizeof(*fresh), compare_ports);
 	if (old != NULL)
 		hal->ports_changed_mono_us = clock_mono_us(hal->clock);
 	hal->port_changes++;
 	hal->port_list_changes++;
 	hal->ports = fresh;
 	hal->n_ports = n;
-	if (moved != NULL) {
-		tell_difference(hal, old, n_old, fresh, n, HAL_PORT_LEFT, moved);
-		tell_difference(hal, fresh, n, old, n_old, HAL_PORT_CAME, moved);
-	}
-	free(old);
+	tell_difference(hal, old, n_old, fresh, n, HAL_PORT_LEFT, moved);
+	tell_difference(hal, fresh, n, old, n_old, HAL_PORT_CAME, moved);
+	free_list(old, n_old, hal);
 	return 0;
 }
 
 void
 hal_ports_free(struct hal *hal)
 {
+	for (size_t i = 0; i < hal->n_ports; i++)
+		free(hal->ports[i]);
 	free(hal->ports);
 	hal->ports = NULL;
 	hal->n_ports = 0;

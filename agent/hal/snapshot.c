@@ -19,7 +19,8 @@ struct hal_published {
 	struct hal_address *addresses;
 	size_t addresses_room;
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES];
-	uint64_t port_changes, port_list_changes; /* the HAL's when building began */
+	uint64_t port_changes; /* the HAL's when building began; 0: the list changed since */
+	uint64_t port_list_changes; /* the HAL's, of the list that `ports` has room for */
 	uint64_t address_changes; /* the device's; 0: it does not say */
 };
 
@@ -84,7 +85,7 @@ add_address(void *arg, const struct hal_address *address)
 static bool
 same_addresses(const struct hal_published *old, const struct hal_published *p)
 {
-	return old && old->snapshot.has_addresses && p->address_changes != 0 &&
+	return old && old->snapshot.has_addresses && p->address_changes != 0 && p->port_changes != 0 &&
 	    old->address_changes == p->address_changes && old->port_changes == p->port_changes;
 }
 
@@ -198,27 +199,83 @@ drop_building(struct hal *hal)
 	hal->building = NULL;
 }
 
+static void
+tell_round(struct hal *hal, enum hal_round phase)
+{
+	const struct hal_counters_ops *ops = hal->device->counters;
+
+	if (ops != NULL && ops->round != NULL)
+		ops->round(hal->device->counters_ctx, phase);
+}
+
+/* The list of ports has changed since the round began. What was read of those that remain is kept, as new ones come
+ * faster than a round ends where containers do; those that came where the round has passed are read now. */
+static int
+merge_list(struct hal *hal, struct hal_published *p)
+{
+	const struct hal_snapshot old = p->snapshot;
+	struct hal_port *ports = calloc(hal->n_ports ? hal->n_ports : 1, sizeof(*ports));
+	size_t i;
+
+	if (ports == NULL)
+		return -ENOMEM;
+	stat_add(&hal->stats, HAL_STAT_ROUNDS_MERGED, 1);
+	p->snapshot.ports = p->ports = ports;
+	p->snapshot.n_ports = 0;
+	for (i = 0; i < hal->n_ports && hal->ports[i]->if_index <= hal->building_to; i++) {
+		const struct hal_port *known = hal_snapshot_port(&old, hal->ports[i]->if_index);
+
+		if (known != NULL)
+			ports[p->snapshot.n_ports++] = *known;
+		else
+			read_port(hal, p, hal->ports[i]->if_index);
+	}
+	free((void *)(uintptr_t)old.ports);
+	hal->building_next = i;
+	p->port_changes = 0;
+	p->port_list_changes = hal->port_list_changes;
+	return 0;
+}
+
+static int
+begin_round(struct hal *hal)
+{
+	hal->building_next = hal->building_to = 0;
+	hal->building = published_new(hal);
+	if (hal->building == NULL)
+		return -ENOMEM;
+	tell_round(hal, HAL_ROUND_BEGINS);
+	return 0;
+}
+
+/* Reads the next ports, at most max. */
+static int
+go_on(struct hal *hal, size_t max)
+{
+	int rc = 0;
+
+	tell_round(hal, HAL_ROUND_GOES_ON);
+	if (hal->building->port_list_changes != hal->port_list_changes)
+		rc = merge_list(hal, hal->building);
+	for (; rc == 0 && max > 0 && hal->building_next < hal->n_ports; hal->building_next++, max--) {
+		hal->building_to = hal->ports[hal->building_next]->if_index;
+		read_port(hal, hal->building, hal->building_to);
+	}
+	tell_round(hal, HAL_ROUND_RESTS);
+	return rc;
+}
+
 int
 hal_refresh(struct hal *hal, size_t max_ports)
 {
-	size_t end;
-	int rc;
+	int rc = hal->building == NULL ? begin_round(hal) : 0;
 
-	/* The list of ports has changed, so the memory of the unfinished snapshot may be too small.
-	 */
-	if (hal->building != NULL && hal->building->port_list_changes != hal->port_list_changes)
-		drop_building(hal);
-	if (hal->building == NULL) {
-		hal->building = published_new(hal);
-		hal->building_next = 0;
-	}
-	if (hal->building == NULL) {
+	if (rc == 0)
+		rc = go_on(hal, max_ports == 0 ? SIZE_MAX : max_ports);
+	if (rc < 0) {
 		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
-		return -ENOMEM;
+		return rc;
 	}
-	end = max_ports == 0 ? hal->n_ports : hal->building_next + max_ports;
-	for (; hal->building_next < end && hal->building_next < hal->n_ports; hal->building_next++)
-		read_port(hal, hal->building, hal->ports[hal->building_next].if_index);
 	if (hal->building_next < hal->n_ports)
 		return 1;
 	rc = read_addresses(hal, hal->building);

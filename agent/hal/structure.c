@@ -265,7 +265,7 @@ hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot, uint64_
 {
 	struct published_structure *published = published_of(hal->structure);
 
-	if (!published || published->port_changes != port_changes) {
+	if (!published || port_changes == 0 || published->port_changes != port_changes) {
 		published = make(hal, snapshot->n_ports);
 		if (!published)
 			return -ENOMEM;

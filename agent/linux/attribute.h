@@ -5,6 +5,8 @@
 #ifndef EASE_AGENT_LINUX_ATTRIBUTE_H
 #define EASE_AGENT_LINUX_ATTRIBUTE_H
 
+#include "common/utf8.h"
+
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <stdbool.h>
@@ -54,6 +56,18 @@ attribute_bool(const struct nlattr *attr, bool *value)
 	if (rc == 0)
 		*value = octet != 0;
 	return rc;
+}
+
+/* Text that people or programs gave, as it may be shown (utf8_printable), cut to size with its NUL. It may or may not
+ * end with a NUL in the message. */
+static inline void
+attribute_text(const struct nlattr *attr, char *text, size_t size)
+{
+	char raw[256] = ""; /* IFALIASZ, the longest of the kernel's */
+	size_t n = strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
+
+	memcpy(raw, mnl_attr_get_payload(attr), n < sizeof(raw) ? n : sizeof(raw) - 1);
+	utf8_printable(raw, text, size);
 }
 
 #endif

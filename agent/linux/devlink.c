@@ -8,17 +8,6 @@
 
 enum { TEXT_MAX = 30 }; /* of a bus or a device; longer ones are cut */
 
-static void
-copy_text(const struct nlattr *attr, char *text, size_t max)
-{
-	size_t n = strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
-
-	if (n > max)
-		n = max;
-	memcpy(text, mnl_attr_get_payload(attr), n);
-	text[n] = '\0';
-}
-
 static int
 check_command(const struct nlmsghdr *message, uint8_t command)
 {
@@ -45,10 +34,10 @@ devlink_parse_port(const struct nlmsghdr *message, struct devlink_port *port)
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case DEVLINK_ATTR_BUS_NAME:
-			copy_text(attr, bus, TEXT_MAX);
+			attribute_text(attr, bus, sizeof(bus));
 			break;
 		case DEVLINK_ATTR_DEV_NAME:
-			copy_text(attr, device, TEXT_MAX);
+			attribute_text(attr, device, sizeof(device));
 			break;
 		case DEVLINK_ATTR_PORT_INDEX:
 			rc = attribute_u32(attr, &index);
@@ -102,16 +91,16 @@ devlink_parse_trap(const struct nlmsghdr *message, struct devlink_trap *trap)
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case DEVLINK_ATTR_BUS_NAME:
-			copy_text(attr, bus, TEXT_MAX);
+			attribute_text(attr, bus, sizeof(bus));
 			break;
 		case DEVLINK_ATTR_DEV_NAME:
-			copy_text(attr, device, TEXT_MAX);
+			attribute_text(attr, device, sizeof(device));
 			break;
 		case DEVLINK_ATTR_TRAP_NAME:
-			copy_text(attr, parsed.name, DEVLINK_TRAP_MAX);
+			attribute_text(attr, parsed.name, sizeof(parsed.name));
 			break;
 		case DEVLINK_ATTR_TRAP_GROUP_NAME:
-			copy_text(attr, parsed.group, DEVLINK_TRAP_MAX);
+			attribute_text(attr, parsed.group, sizeof(parsed.group));
 			break;
 		case DEVLINK_ATTR_TRAP_ACTION:
 			rc = attribute_u8(attr, &parsed.action);

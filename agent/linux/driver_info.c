@@ -28,6 +28,23 @@ driver_name(const char *interface, char name[DRIVER_NAME_MAX + 1])
 	snprintf(name, DRIVER_NAME_MAX + 1, "%.*s", DRIVER_NAME_MAX, last ? last + 1 : target);
 }
 
+void
+driver_devtype(const char *interface, char type[DRIVER_NAME_MAX + 1])
+{
+	char path[PATH_MAX], line[128];
+	FILE *file;
+
+	type[0] = '\0';
+	snprintf(path, sizeof(path), "/sys/class/net/%s/uevent", interface);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "DEVTYPE=%63[^\n]", type) == 1)
+			break;
+	fclose(file);
+}
+
 /* ---- the ioctl ---- */
 
 enum { ROOM = 4 * DRIVER_STRINGS_MAX }; /* the kernel writes as many as the driver has then, whatever it was told */

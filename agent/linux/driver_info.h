@@ -22,6 +22,9 @@ struct driver_strings {
 /* The name of the driver behind the interface, as /sys/class/net tells; "" if it tells none. */
 void driver_name(const char *interface, char name[DRIVER_NAME_MAX + 1]);
 
+/* What sysfs tells of an interface that is no wire: "wlan", "wwan", ...; "" if it tells nothing. */
+void driver_devtype(const char *interface, char type[DRIVER_NAME_MAX + 1]);
+
 /* Reads all counters of the interface. -EOPNOTSUPP: its driver has none; -E2BIG: it has too many; -errno. */
 int driver_strings_read(const char *interface, struct driver_strings *strings);
 

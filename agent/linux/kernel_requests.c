@@ -104,13 +104,13 @@ kernel_get_links(struct kernel_requests *kernel, struct rtnl_link **links, size_
 		list.n = 0;
 		rc = netlink_request(kernel->route, request, take_link, &list);
 	}
-	if (rc < 0) {
+	if (rc < 0 && rc != -EAGAIN) {
 		free(list.links);
 		return rc;
 	}
 	*links = list.links;
 	*n = list.n;
-	return 0;
+	return rc == -EAGAIN;
 }
 
 /* ---- VLANs of bridge ports ---- */
@@ -170,7 +170,9 @@ kernel_continue_neighbours(struct kernel_requests *kernel, unsigned max, netlink
 static int
 take_stats(void *ctx, const struct nlmsghdr *message)
 {
-	return rtnl_parse_stats(message, ctx);
+	uint32_t kernel_index;
+
+	return rtnl_parse_stats(message, ctx, &kernel_index);
 }
 
 int
@@ -186,6 +188,17 @@ kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, bool of_
 	if (of_chip)
 		head->filter_mask |= IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_OFFLOAD_XSTATS);
 	return netlink_request(kernel->route, request, take_stats, stats);
+}
+
+int
+kernel_get_all_stats(struct kernel_requests *kernel, netlink_handler take, void *ctx)
+{
+	struct request q;
+	struct nlmsghdr *request = netlink_begin(&q, RTM_GETSTATS, NLM_F_DUMP, sizeof(struct if_stats_msg));
+	struct if_stats_msg *head = mnl_nlmsg_get_payload(request);
+
+	head->filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+	return netlink_request(kernel->route, request, take, ctx);
 }
 
 /* ---- its driver ---- */

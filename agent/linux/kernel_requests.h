@@ -22,7 +22,8 @@ struct kernel_requests {
 int kernel_open(struct kernel_requests *kernel);
 void kernel_close(struct kernel_requests *kernel);
 
-/* All links of the network namespace at one moment. The caller frees *links. */
+/* All links of the network namespace at one moment. 1: they come and go all the time, so some may be missing or
+ * doubled. The caller frees *links. */
 int kernel_get_links(struct kernel_requests *kernel, struct rtnl_link **links, size_t *n);
 
 /* The VLANs of all bridge ports. The caller frees them (bridge_vlans_free). */
@@ -36,6 +37,8 @@ int kernel_continue_neighbours(struct kernel_requests *kernel, unsigned max, net
 
 /* of_chip: asks also for what the CPU saw of it, which drivers of switch chips may tell. */
 int kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, bool of_chip, struct rtnl_stats *stats);
+/* Passes on the answers about all links, for rtnl_parse_stats. -EAGAIN: links came or left, and some are missing. */
+int kernel_get_all_stats(struct kernel_requests *kernel, netlink_handler take, void *ctx);
 
 /* Read what the driver reports over ethtool's netlink. What is not known is zeros and
  * EASE_DUPLEX_UNKNOWN. */

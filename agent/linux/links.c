@@ -11,11 +11,21 @@
 /* ---- kinds ---- */
 
 enum if_type { /* IANAifType-MIB */
+	IF_TYPE_OTHER = 1,
 	IF_TYPE_ETHERNET = 6,
+	IF_TYPE_PPP = 23,
+	IF_TYPE_LOOPBACK = 24,
+	IF_TYPE_SLIP = 28,
 	IF_TYPE_VIRTUAL = 53,
+	IF_TYPE_WIRELESS = 71,
+	IF_TYPE_HDLC = 118,
+	IF_TYPE_TUNNEL = 131,
 	IF_TYPE_L2VLAN = 135,
 	IF_TYPE_LAG = 161,
+	IF_TYPE_INFINIBAND = 199,
 	IF_TYPE_BRIDGE = 209,
+	IF_TYPE_WWAN = 243,
+	IF_TYPE_802154 = 259,
 };
 
 static const struct kind {
@@ -31,19 +41,44 @@ static const struct kind {
     {"vlan", IF_TYPE_L2VLAN, false},
 };
 
+static const struct kind other_kind = {NULL, IF_TYPE_VIRTUAL, false};
+
 static const struct kind *
 kind_of(const struct rtnl_link *link)
 {
-	static const struct kind other = {NULL, IF_TYPE_VIRTUAL, false};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && links_is_ethernet(link); i++)
 		if (strcmp(link->kind, kinds[i].name) == 0)
 			return &kinds[i];
-	return &other;
+	return &other_kind;
+}
+
+/* What carries other frames than Ethernet's, by the kernel's hardware type. */
+static enum if_type
+type_by_hardware(const struct rtnl_link *link)
+{
+	static const struct {
+		uint16_t hardware_type;
+		enum if_type if_type;
+	} types[] = {
+	    {ARPHRD_LOOPBACK, IF_TYPE_LOOPBACK}, {ARPHRD_PPP, IF_TYPE_PPP}, {ARPHRD_SLIP, IF_TYPE_SLIP},
+	    {ARPHRD_CSLIP, IF_TYPE_SLIP}, {ARPHRD_HDLC, IF_TYPE_HDLC}, {ARPHRD_RAWHDLC, IF_TYPE_HDLC},
+	    {ARPHRD_TUNNEL, IF_TYPE_TUNNEL}, {ARPHRD_TUNNEL6, IF_TYPE_TUNNEL}, {ARPHRD_SIT, IF_TYPE_TUNNEL},
+	    {ARPHRD_IPGRE, IF_TYPE_TUNNEL}, {ARPHRD_IP6GRE, IF_TYPE_TUNNEL}, {ARPHRD_INFINIBAND, IF_TYPE_INFINIBAND},
+	    {ARPHRD_RAWIP, IF_TYPE_WWAN}, {ARPHRD_IEEE80211, IF_TYPE_WIRELESS},
+	    {ARPHRD_IEEE80211_PRISM, IF_TYPE_WIRELESS}, {ARPHRD_IEEE80211_RADIOTAP, IF_TYPE_WIRELESS},
+	    {ARPHRD_IEEE802154, IF_TYPE_802154}, {ARPHRD_CAN, IF_TYPE_OTHER},
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (link->hardware_type == types[i].hardware_type)
+			return types[i].if_type;
+	if (strcmp(link->kind, "wireguard") == 0 || strcmp(link->kind, "xfrm") == 0)
+		return IF_TYPE_TUNNEL;
+	return link->kind[0] ? IF_TYPE_VIRTUAL : IF_TYPE_OTHER;
 }
 
 bool
-links_is_port(const struct rtnl_link *link)
+links_is_ethernet(const struct rtnl_link *link)
 {
 	return link->hardware_type == ARPHRD_ETHER;
 }
@@ -81,9 +116,31 @@ links_same_switch(const struct rtnl_link *a, const struct rtnl_link *b)
 }
 
 uint32_t
-links_if_type(const struct rtnl_link *link)
+links_if_type(const struct links_port *port)
 {
-	return kind_of(link)->if_type;
+	if (!links_is_ethernet(&port->link))
+		return type_by_hardware(&port->link);
+	return port->radio == LINKS_RADIO_WLAN ? IF_TYPE_WIRELESS
+	    : port->radio == LINKS_RADIO_WWAN  ? IF_TYPE_WWAN
+					       : kind_of(&port->link)->if_type;
+}
+
+bool
+links_has_connector(const struct links_port *port)
+{
+	const struct rtnl_link *link = &port->link;
+
+	switch (link->hardware_type) {
+	case ARPHRD_ETHER:
+		return (link->kind[0] == '\0' || strcmp(link->kind, "dsa") == 0) && !port->is_conduit &&
+		    port->radio == LINKS_RADIO_NONE;
+	case ARPHRD_INFINIBAND: /* one above another is a partition of it */
+		return link->lower == 0;
+	case ARPHRD_CAN: /* vcan and vxcan have no hardware */
+		return link->kind[0] == '\0' || strcmp(link->kind, "can") == 0;
+	default:
+		return false;
+	}
 }
 
 uint8_t
@@ -95,16 +152,28 @@ links_oper_status(const struct rtnl_link *link)
 	uint8_t status = link->oper_state < sizeof(by_kernel) ? by_kernel[link->oper_state]
 							      : EASE_IF_STATUS_UNKNOWN;
 
+	/* The kernel says so of veth, too, whose peer is down: nothing that ifStackTable has is below. */
+	if (status == EASE_IF_LOWER_LAYER_DOWN && link->lower == 0)
+		return EASE_IF_DOWN;
 	/* Some drivers never report a state: "unknown" then is a link that carries frames. */
 	if (status == EASE_IF_STATUS_UNKNOWN)
 		return link->flags & IFF_RUNNING ? EASE_IF_UP : EASE_IF_DOWN;
 	return status;
 }
 
+/* A link that is down is so at once (RFC 2863 section 3.1.13); whether it comes up is not known yet. */
+void
+links_set_up(struct rtnl_link *link, bool up)
+{
+	link->flags = up ? link->flags | IFF_UP : link->flags & ~(unsigned)(IFF_UP | IFF_RUNNING);
+	if (!up)
+		link->oper_state = IF_OPER_DOWN;
+}
+
 bool
 links_differ(const struct rtnl_link *a, const struct rtnl_link *b)
 {
-	return a->flags != b->flags || a->oper_state != b->oper_state ||
+	return a->flags != b->flags || a->promiscuous != b->promiscuous || a->oper_state != b->oper_state ||
 	    a->mtu_octets != b->mtu_octets || a->master != b->master ||
 	    a->lower != b->lower || a->bridge_port != b->bridge_port ||
 	    memcmp(a->mac, b->mac, sizeof(a->mac)) != 0 || strcmp(a->name, b->name) != 0 ||

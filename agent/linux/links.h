@@ -40,6 +40,9 @@ struct links_name {
 struct tap;
 struct linux_psample;
 
+/* What an Ethernet link of hardware really is; the kernel's messages do not tell. */
+enum links_radio { LINKS_RADIO_NONE, LINKS_RADIO_WLAN, LINKS_RADIO_WWAN };
+
 /* Who counts all frames of a port. */
 enum links_totals {
 	LINKS_TOTALS_KERNEL, /* the kernel's counters of the link */
@@ -54,6 +57,7 @@ struct links_port {
 	uint16_t base_port; /* dot1dBasePort; 0: it is in no bridge (links_number_ports) */
 	uint8_t bridge_turn; /* of a bridge, from 1: which one it is; above LINKS_BRIDGES_NUMBERED: a later one; 0: to come */
 	bool is_conduit; /* the CPU reaches the ports of a switch chip by it (links_mark_conduits) */
+	uint8_t radio; /* enum links_radio */
 	/* For ports of a switch chip. */
 	uint8_t forwarding; /* enum ease_forwarding */
 	uint8_t sampled_by; /* enum ease_sampled_by */
@@ -66,6 +70,7 @@ struct links_port {
 	bool offloaded; /* the chip forwards to an address at it */
 	struct forwarding_comparison comparison;
 	struct rtnl_stats kernel; /* as last read */
+	bool read_ahead; /* with all others', and not used yet */
 	uint64_t lacks; /* figures that nobody counts, as bits of `known` in struct hal_counters */
 	struct ethtool_modes modes;
 	struct ethtool_pause pause;
@@ -101,8 +106,9 @@ int links_init(struct links *links, enum links_numbers numbers, const struct lin
     size_t n_kept);
 void links_free(struct links *links);
 
-/* Whether a link is served as a port: Ethernet of any kind. Loopback and IP tunnels are not. */
-bool links_is_port(const struct rtnl_link *link);
+/* Whether it carries Ethernet frames. Loopback, tunnels of IP and the like are served, and no more: they are neither
+ * sampled nor bridge ports nor reported to a collector. */
+bool links_is_ethernet(const struct rtnl_link *link);
 /* Whether frames of a link are sampled. Those of a bridge, a LAG or a VLAN are not: they are sampled at
  * the port below and would be counted twice. So would be those of a DSA conduit, by which the CPU reaches the
  * ports of a switch chip. */
@@ -137,7 +143,10 @@ void links_remove(struct links *links, struct links_port *port);
 void links_forget(struct links *links, const char *name);
 
 /* IANAifType. */
-uint32_t links_if_type(const struct rtnl_link *link);
+uint32_t links_if_type(const struct links_port *port);
+bool links_has_connector(const struct links_port *port); /* ifConnectorPresent */
+/* What is known as soon as the kernel has taken a change of ifAdminStatus. */
+void links_set_up(struct rtnl_link *link, bool up);
 /* enum ease_if_status. */
 uint8_t links_oper_status(const struct rtnl_link *link);
 

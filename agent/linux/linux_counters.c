@@ -21,7 +21,7 @@ enum {
 };
 
 enum row {
-	ROW_RX_PACKETS, /* first: reading it fetches all */
+	ROW_RX_PACKETS, /* first: reading it fetches all; these two are for the FCS */
 	ROW_TX_PACKETS, ROW_RX_BYTES, ROW_TX_BYTES, ROW_RX_ERRORS, ROW_TX_ERRORS, ROW_RX_DROPPED,
 	ROW_TX_DROPPED, ROW_RX_MISSED, ROW_RX_NOHANDLER,
 	ROW_RX_KINDS, ROW_TX_KINDS, /* all packets at the moment when group packets were counted */
@@ -310,10 +310,54 @@ compare_counts(struct linux_device *d, struct links_port *port)
 }
 
 static int
+take_ahead(void *ctx, const struct nlmsghdr *message)
+{
+	struct linux_device *d = ctx;
+	struct rtnl_stats stats;
+	uint32_t kernel_index;
+	int rc = rtnl_parse_stats(message, &stats, &kernel_index);
+	struct links_port *port = rc == 0 ? links_find_kernel(&d->links, kernel_index) : NULL;
+
+	if (rc == -EPROTO)
+		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
+	if (port && !links_is_of_chip(&port->link)) { /* what the CPU saw of a chip's is asked for one by one */
+		port->kernel = stats;
+		port->read_ahead = true;
+	}
+	return 0;
+}
+
+/* A request for each port is most of what an idle agent costs. Those that the answer lacks, because links came
+ * or left meanwhile, are asked for by themselves. */
+static void
+counter_round(void *ctx, enum hal_round phase)
+{
+	struct linux_device *d = ctx;
+
+	d->in_round = phase == HAL_ROUND_GOES_ON;
+	if (phase != HAL_ROUND_BEGINS)
+		return;
+	for (size_t i = 0; i < d->links.n; i++)
+		d->links.ports[i].read_ahead = false;
+	(void)kernel_get_all_stats(&d->kernel, take_ahead, d);
+}
+
+/* Samples and notifications need what is counted now; what was read ahead is older than that from then on. */
+static int
+read_kernel(struct linux_device *d, struct links_port *port)
+{
+	bool is_read = port->read_ahead && d->in_round;
+
+	port->read_ahead = false;
+	return is_read ? 0
+		       : kernel_get_stats(&d->kernel, port->share_of ? port->share_of : port->link.kernel_index,
+			     links_is_of_chip(&port->link), &port->kernel);
+}
+
+static int
 read_all(struct linux_device *d, struct links_port *port)
 {
-	uint32_t kernel_index = port->share_of ? port->share_of : port->link.kernel_index;
-	int rc = kernel_get_stats(&d->kernel, kernel_index, links_is_of_chip(&port->link), &port->kernel);
+	int rc = read_kernel(d, port);
 
 	if (rc < 0) {
 		stat_add(&d->stats, LINUX_STAT_STATS_ERRORS, 1);
@@ -332,6 +376,8 @@ value_of(const struct links_port *port, size_t row)
 	bool kinds = port->driver.known & KIND_FIGURES;
 	uint64_t value;
 
+	if ((row == ROW_RX_PACKETS || row == ROW_TX_PACKETS) && !links_is_ethernet(&port->link))
+		return 0; /* they have no FCS, for which octets are added by these */
 	if (row >= ROW_DRIVER)
 		return port->driver.value[counter_rows[row].address];
 	if (port->tap && (row == ROW_POOL_IN || row == ROW_POOL_OUT))
@@ -347,11 +393,29 @@ value_of(const struct links_port *port, size_t row)
 	return value;
 }
 
+/* The rows of a port are read one after the other, and then mostly those of the next: searching for each of some
+ * fifty would cost more than all else. */
+static struct links_port *
+port_to_read(struct linux_device *d, uint32_t if_index)
+{
+	const struct links *links = &d->links;
+	struct links_port *port;
+
+	for (size_t i = d->port_read; i < links->n && i <= d->port_read + 1; i++)
+		if (links->ports[i].if_index == if_index) {
+			d->port_read = i;
+			return &links->ports[i];
+		}
+	port = links_find(links, if_index);
+	d->port_read = port ? (size_t)(port - links->ports) : 0;
+	return port;
+}
+
 static int
 counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 {
 	struct linux_device *d = ctx;
-	struct links_port *port = links_find(&d->links, if_index);
+	struct links_port *port = port_to_read(d, if_index);
 	int rc = 0;
 
 	if (!port)
@@ -416,6 +480,7 @@ const struct hal_counters_ops linux_counters_ops = {
     .rows = counter_rows,
     .n_rows = N_ROWS,
     .read = counter_read,
+    .round = counter_round,
     .derive = counter_derive,
     .known = counter_known,
 };

@@ -1,5 +1,6 @@
 #include "agent/linux/linux_device.h"
 
+#include "agent/linux/driver_info.h"
 #include "agent/linux/linux_private.h"
 #include "common/close_fd.h"
 #include "common/log.h"
@@ -20,6 +21,7 @@ enum {
 	DRIVER_NOTICE_OCTETS = 1 << 20, /* for settings that people change */
 	ADDRESS_TRIES = 4,
 	REREAD_WAIT_US = 50000, /* after links could not be read */
+	LATER_WAIT_US = 1000000, /* after links came and went while they were read, or left and made room */
 	ADDRESS_DATAGRAMS = 1, /* for each turn: some 400 addresses; the kernel walks its table for each datagram */
 };
 
@@ -121,6 +123,10 @@ begin_addresses(struct linux_device *d)
 	fdb_free(&d->fresh);
 	d->reread = false;
 	rc = linux_read_vlans(d);
+	if (rc == -EAGAIN) { /* those from before are better than none */
+		d->incomplete = true;
+		rc = 0;
+	}
 	if (rc == 0)
 		rc = kernel_start_neighbours(&d->kernel);
 	d->reading = rc == 0;
@@ -160,6 +166,33 @@ read_addresses(struct linux_device *d, unsigned max_datagrams)
 	return rc;
 }
 
+/* ---- clock ---- */
+
+static uint64_t
+device_now_us(void *ctx)
+{
+	return clock_wall_us(((struct linux_device *)ctx)->clock);
+}
+
+static uint64_t
+device_steady_us(void *ctx)
+{
+	return clock_mono_us(((struct linux_device *)ctx)->clock);
+}
+
+static int
+set_timer(struct linux_device *d)
+{
+	bool reread_first = d->reread_us != 0 && (d->alarm_us == 0 || d->reread_us < d->alarm_us);
+	uint64_t when_us = reread_first ? d->reread_us : d->alarm_us;
+	struct itimerspec when = {
+	    .it_value = {.tv_sec = (time_t)(when_us / 1000000),
+		.tv_nsec = (long)(when_us % 1000000) * 1000 + 1},
+	};
+
+	return timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
+}
+
 /* ---- changes ---- */
 
 static void
@@ -167,6 +200,18 @@ report_changed(struct linux_device *d, uint32_t if_index)
 {
 	if (d->device.hal)
 		hal_report_port_changed(d->device.hal, if_index);
+}
+
+/* Netlink has radios as Ethernet hardware. */
+static uint8_t
+radio_of(const struct rtnl_link *link)
+{
+	char type[DRIVER_NAME_MAX + 1];
+
+	driver_devtype(link->name, type);
+	if (strcmp(type, "wlan") == 0)
+		return LINKS_RADIO_WLAN;
+	return strcmp(type, "wwan") == 0 ? LINKS_RADIO_WWAN : LINKS_RADIO_NONE;
 }
 
 /* Reads from the driver what was negotiated when the link came up, and what is configured. */
@@ -179,6 +224,8 @@ read_driver_settings(struct linux_device *d, struct links_port *port)
 	kernel_get_pause(&d->kernel, kernel_index, &port->pause);
 	kernel_get_eee(&d->kernel, kernel_index, &port->eee_state);
 	port->reads_driver = true; /* it may count now what it did not before */
+	if (port->link.kind[0] == '\0' && links_is_ethernet(&port->link))
+		port->radio = radio_of(&port->link);
 }
 
 static void
@@ -188,6 +235,7 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 	int rc = links_add(&d->links, link, &port);
 
 	if (rc < 0) {
+		d->left_out = true;
 		stat_add(&d->stats, LINUX_STAT_LINKS_LEFT_OUT, 1);
 		log_warn_limited("linux", "interface %s is not served: %s", link->name,
 		    rc == -ENOSPC ? "there are too many interfaces" : strerror(-rc));
@@ -201,6 +249,15 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 	report_changed(d, port->if_index);
 }
 
+/* Has all links read again after a while. */
+static void
+read_later(struct linux_device *d, uint64_t wait_us)
+{
+	d->stale = true;
+	d->reread_us = device_steady_us(d) + wait_us;
+	(void)set_timer(d);
+}
+
 static void
 remove_port(struct linux_device *d, struct links_port *port)
 {
@@ -209,6 +266,8 @@ remove_port(struct linux_device *d, struct links_port *port)
 	linux_unsample_port(d, port); /* its CPU share stands behind it */
 	links_remove(&d->links, port);
 	d->judge = true;
+	if (d->left_out && !d->stale)
+		read_later(d, LATER_WAIT_US);
 	report_changed(d, if_index);
 }
 
@@ -254,11 +313,11 @@ take_link(struct linux_device *d, const struct rtnl_link *link)
 {
 	struct links_port *port = links_find_kernel(&d->links, link->kernel_index);
 
-	if (port && (link->gone || !links_is_port(link)))
+	if (port && link->gone)
 		remove_port(d, port);
 	else if (port)
 		update_port(d, port, link);
-	else if (!link->gone && links_is_port(link))
+	else if (!link->gone)
 		add_link(d, link);
 }
 
@@ -306,7 +365,9 @@ read_all_links(struct linux_device *d)
 
 	if (rc < 0)
 		return rc;
-	for (size_t i = d->links.n; i > 0; i--) {
+	d->left_out = false;
+	d->incomplete |= rc > 0;
+	for (size_t i = rc > 0 ? 0 : d->links.n; i > 0; i--) {
 		struct links_port *port = &d->links.ports[i - 1];
 
 		if (port->share_of == 0 && !list_has(list, n, port->link.kernel_index))
@@ -329,6 +390,9 @@ begin_reading(struct linux_device *d)
 	if (rc == 0)
 		rc = begin_addresses(d);
 	d->stale = rc < 0;
+	if (rc == 0 && d->incomplete)
+		read_later(d, LATER_WAIT_US);
+	d->incomplete = false;
 	return rc;
 }
 
@@ -369,6 +433,7 @@ receive_links(struct linux_device *d)
 	stat_add(&d->stats, LINUX_STAT_OVERFLOWS, 1);
 	log_warn_limited("linux", "the kernel dropped notices of interfaces: reading all interfaces again");
 	d->stale = true;
+	d->reread_us = 0;
 	return 1;
 }
 
@@ -453,31 +518,6 @@ device_fd(void *ctx)
 	return ((struct linux_device *)ctx)->epoll_fd;
 }
 
-static uint64_t
-device_now_us(void *ctx)
-{
-	return clock_wall_us(((struct linux_device *)ctx)->clock);
-}
-
-static uint64_t
-device_steady_us(void *ctx)
-{
-	return clock_mono_us(((struct linux_device *)ctx)->clock);
-}
-
-static int
-set_timer(struct linux_device *d)
-{
-	bool reread_first = d->reread_us != 0 && (d->alarm_us == 0 || d->reread_us < d->alarm_us);
-	uint64_t when_us = reread_first ? d->reread_us : d->alarm_us;
-	struct itimerspec when = {
-	    .it_value = {.tv_sec = (time_t)(when_us / 1000000),
-		.tv_nsec = (long)(when_us % 1000000) * 1000 + 1},
-	};
-
-	return timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
-}
-
 static void
 look_at_alarm(struct linux_device *d)
 {
@@ -503,8 +543,7 @@ read_again(struct linux_device *d)
 {
 	if (d->reread_us != 0 || begin_reading(d) == 0)
 		return;
-	d->reread_us = device_steady_us(d) + REREAD_WAIT_US;
-	(void)set_timer(d);
+	read_later(d, REREAD_WAIT_US);
 }
 
 static int
@@ -527,7 +566,7 @@ device_dispatch(void *ctx, unsigned budget)
 		read_again(d);
 	if (rc >= 0 && d->reread && !d->reading) {
 		d->tries = 0;
-		d->stale |= begin_addresses(d) < 0;
+		d->stale |= begin_addresses(d) < 0 || d->incomplete;
 	}
 	if (rc >= 0 && d->reading)
 		rc = continue_reading(d);

@@ -187,9 +187,10 @@ static void
 take_record(struct linux_device *d, const struct drop_record *record)
 {
 	const struct links_port *port = record->kernel_index ? links_find_kernel(&d->links, record->kernel_index) : NULL;
-	uint32_t if_index = port ? port->if_index : 0;
+	bool is_port = port && links_is_ethernet(&port->link);
+	uint32_t if_index = is_port ? port->if_index : 0;
 
-	if (!port)
+	if (!is_port)
 		stat_add(&d->stats, LINUX_STAT_DROPS_NO_PORT, 1);
 	if (record->hardware)
 		stat_add(&d->stats, LINUX_STAT_DROPS_BY_CHIP, 1);

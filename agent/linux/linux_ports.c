@@ -39,11 +39,9 @@ is_lag(const char *kind)
 static bool
 has_connector(const struct links_port *known)
 {
-	const char *kind = known->link.kind;
-
 	if (known->devlink.has_flavour)
 		return known->devlink.flavour == DEVLINK_PORT_FLAVOUR_PHYSICAL;
-	return (kind[0] == '\0' || strcmp(kind, "dsa") == 0) && !known->is_conduit;
+	return links_has_connector(known);
 }
 
 /* It is an interface above its link. */
@@ -76,7 +74,7 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	if (known->devlink.name[0])
 		snprintf(port->descr, sizeof(port->descr), "Linux switch port %s, devlink %s", link->name,
 		    known->devlink.name);
-	port->if_type = links_if_type(link);
+	port->if_type = links_if_type(known);
 	port->mtu_octets = link->mtu_octets;
 	port->speed_bps = known->modes.speed_bps;
 	port->duplex = known->modes.duplex;
@@ -97,6 +95,8 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->off_bridge = port->base_port == 0;
 	port->vlan_unaware = !linux_filters_vlans(d, link->master);
 	port->over_others = !links_is_sampled(known);
+	port->not_ethernet = !links_is_ethernet(link);
+	port->promiscuous = link->promiscuous;
 	if (is_lag(link->master_kind))
 		port->lag_parent = number_of(d, link->master);
 	else if (!port->off_bridge)
@@ -116,8 +116,8 @@ port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 	if (!port || port->share_of)
 		return -ENODEV;
 	rc = kernel_set_up(&d->kernel, port->link.kernel_index, up);
-	if (rc == 0) /* the kernel's notice comes later; ifOperStatus follows with it */
-		port->link.flags = up ? port->link.flags | IFF_UP : port->link.flags & ~(unsigned)IFF_UP;
+	if (rc == 0) /* the kernel's notice comes later */
+		links_set_up(&port->link, up);
 	return rc;
 }
 

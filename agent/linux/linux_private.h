@@ -78,6 +78,10 @@ struct linux_device {
 	uint64_t alarm_us; /* 0: none */
 	uint64_t reread_us; /* not before this time are links read again; 0: at once */
 	bool read_only;
+	bool incomplete; /* what was read last changed meanwhile, each time */
+	bool left_out; /* there are links that are not served for lack of room */
+	size_t port_read; /* the place in the table of the port whose counters were read last */
+	bool in_round; /* counters are read for a snapshot of all ports */
 	bool stale;	   /* notices were lost: read everything again */
 	bool judge;	   /* judge anew who forwards the frames of the ports */
 	struct stat_set stats;

@@ -30,18 +30,6 @@ copy_stats(const struct nlattr *attr, struct rtnl_link_stats64 *stats)
 	memcpy(stats, mnl_attr_get_payload(attr), n < sizeof(*stats) ? n : sizeof(*stats));
 }
 
-/* Copies at most size - 1 octets. Text in netlink may or may not end with a NUL. */
-static void
-copy_text(const struct nlattr *attr, char *text, size_t size)
-{
-	size_t n = strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
-
-	if (n > size - 1)
-		n = size - 1;
-	memcpy(text, mnl_attr_get_payload(attr), n);
-	text[n] = '\0';
-}
-
 static int
 get_switch_id(const struct nlattr *attr, struct rtnl_switch_id *id)
 {
@@ -91,10 +79,10 @@ take_link_info(const struct nlattr *info, struct rtnl_link *link)
 	mnl_attr_for_each_nested(attr, info) {
 		switch (mnl_attr_get_type(attr)) {
 		case IFLA_INFO_KIND:
-			copy_text(attr, link->kind, sizeof(link->kind));
+			attribute_text(attr, link->kind, sizeof(link->kind));
 			break;
 		case IFLA_INFO_SLAVE_KIND:
-			copy_text(attr, link->master_kind, sizeof(link->master_kind));
+			attribute_text(attr, link->master_kind, sizeof(link->master_kind));
 			break;
 		case IFLA_INFO_DATA:
 			data = attr;
@@ -113,15 +101,28 @@ take_link_info(const struct nlattr *info, struct rtnl_link *link)
 	return rc;
 }
 
+/* The flag IFF_PROMISC tells only of people who asked for it; this also of bridges and programs. */
+static int
+take_promiscuity(const struct nlattr *attr, struct rtnl_link *link)
+{
+	uint32_t users;
+	int rc = attribute_u32(attr, &users);
+
+	link->promiscuous = rc == 0 && users > 0;
+	return rc;
+}
+
 static int
 take_link_attribute(const struct nlattr *attr, struct rtnl_link *link, bool *elsewhere)
 {
 	switch (mnl_attr_get_type(attr)) {
 	case IFLA_IFNAME:
-		copy_text(attr, link->name, sizeof(link->name));
+		attribute_text(attr, link->name, sizeof(link->name));
 		return 0;
+	case IFLA_PROMISCUITY:
+		return take_promiscuity(attr, link);
 	case IFLA_IFALIAS:
-		copy_text(attr, link->alias, sizeof(link->alias));
+		attribute_text(attr, link->alias, sizeof(link->alias));
 		return 0;
 	case IFLA_ADDRESS:
 		(void)get_mac(attr, link->mac); /* an address of another length is ignored: not Ethernet */
@@ -180,7 +181,7 @@ rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link)
 	if (!elsewhere && (strcmp(link->kind, "dsa") == 0 || (link->kind[0] == '\0' && link->switch_id.n_octets > 0)))
 		link->conduit = link->lower;
 	/* Of other kinds this is a peer (veth), or what carries a tunnel. */
-	if (elsewhere || strcmp(link->kind, "vlan") != 0)
+	if (elsewhere || (strcmp(link->kind, "vlan") != 0 && strcmp(link->kind, "ipoib") != 0))
 		link->lower = 0;
 	return rc < 0 ? rc : link->name[0] == '\0' ? -EPROTO : 0;
 }
@@ -208,8 +209,9 @@ take_cpu_stats(const struct nlattr *nest, struct rtnl_link_stats64 *stats)
 }
 
 int
-rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats)
+rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats, uint32_t *kernel_index)
 {
+	const struct if_stats_msg *head = mnl_nlmsg_get_payload(message);
 	struct rtnl_stats parsed = {0};
 	const struct nlattr *attr;
 	bool has_link = false;
@@ -229,6 +231,7 @@ rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats)
 	if (!has_link)
 		return -EPROTO;
 	*stats = parsed;
+	*kernel_index = head->ifindex;
 	return 0;
 }
 

@@ -33,6 +33,7 @@ struct rtnl_link {
 	uint32_t kernel_index;
 	uint16_t hardware_type; /* ARPHRD_… */
 	unsigned flags;	      /* IFF_… */
+	bool promiscuous;
 	char name[IFNAMSIZ];
 	char alias[EASE_NAME_MAX + 1]; /* cut to what ifAlias holds */
 	char kind[RTNL_KIND_MAX + 1];  /* "" for hardware */
@@ -41,7 +42,7 @@ struct rtnl_link {
 	uint32_t mtu_octets;
 	uint8_t oper_state; /* IF_OPER_… (RFC 2863's, as the kernel numbers them) */
 	uint32_t master;    /* kernel index of the bridge or LAG it is a port of; 0: none */
-	uint32_t lower;	    /* kernel index of the link that this VLAN runs on; 0: none, or elsewhere */
+	uint32_t lower;	    /* kernel index of what this VLAN or IPoIB partition runs on; 0: none, or elsewhere */
 	uint32_t conduit; /* kernel index of the link by which the CPU reaches this DSA port; 0: none */
 	struct rtnl_switch_id switch_id;
 	bool has_ageing;    /* of a bridge */
@@ -80,7 +81,7 @@ const struct nlmsghdr *rtnl_next(const void *octets, size_t size, size_t *at);
 int rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link);
 /* Whether the message is a bridge's notice about one of its ports: its state, its VLANs. */
 bool rtnl_is_of_bridge(const struct nlmsghdr *message);
-int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats);
+int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats, uint32_t *kernel_index);
 int rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour);
 
 #endif

@@ -135,7 +135,10 @@ rmon_add_default_controls(struct rmon *rmon)
 
 	for (size_t i = 0; i < n && 2 * n <= RMON_CONTROLS_MAX; i++) {
 		uint32_t if_index = hal_port_if_index(rmon->options.hal, i);
+		struct hal_port port;
 
+		if (hal_port_info(rmon->options.hal, if_index, &port) == 0 && port.not_ethernet)
+			continue;
 		add_default_control(rmon, if_index, 2 * if_index - 1, 30);
 		add_default_control(rmon, if_index, 2 * if_index, 1800);
 	}

@@ -1,5 +1,7 @@
 #include "agent/snmp/mib_table.h"
 
+#include "common/log.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -493,7 +495,11 @@ check_string(const struct mib_column *column, const struct mib_value *value)
 {
 	if ((int64_t)value->len < column->min || (int64_t)value->len > column->max)
 		return MIB_WRONG_LENGTH;
-	return column->binary || is_printable(value) ? MIB_NO_ERROR : MIB_WRONG_VALUE;
+	if (column->binary || is_printable(value))
+		return MIB_NO_ERROR;
+	log_warn_limited("snmp", "a SET of %s was refused: this text may hold printable ASCII only (DisplayString)",
+	    column->name);
+	return MIB_WRONG_VALUE;
 }
 
 static enum mib_error

@@ -29,6 +29,7 @@ parse(const struct nlmsghdr *message)
 	struct rtnl_neighbour neighbour;
 	struct rtnl_stats stats;
 	struct rtnl_link link;
+	uint32_t kernel_index;
 
 	if (rtnl_parse_link(message, &link) == 0 &&
 	    (link.name[0] == '\0' || !memchr(link.name, 0, sizeof(link.name)) ||
@@ -37,7 +38,7 @@ parse(const struct nlmsghdr *message)
 		link.switch_id.n_octets > sizeof(link.switch_id.octets)))
 		abort();
 	parse_vlans(message);
-	rtnl_parse_stats(message, &stats);
+	rtnl_parse_stats(message, &stats, &kernel_index);
 	rtnl_parse_neighbour(message, &neighbour);
 }
 

@@ -42,19 +42,33 @@ discontinuity() { ticks $if_x.19."$(index_of "$1")"; }
 layers() { client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $stack | sed "s/^\.$stack\.//" | paste -sd' '; }
 is_number() { [ "$(number)" = "$1" ]; }
 
-expect 'four interfaces' "$(number)" 4
+expect 'four interfaces, and lo' "$(number)" 5
+expect 'lo is a loopback without address and connector' "$(snmp_get $interfaces.2.1.3.1 $interfaces.2.1.6.1 $if_x.17.1 | paste -sd' ')" '24 "" 2'
+promiscuous() { snmp_get $if_x.16."$(index_of p1)"; }
+is_promiscuous() { [ "$(promiscuous)" = "$1" ]; }
+ip link set p1 promisc on
+if wait_for 5 is_promiscuous 1; then pass 'ifPromiscuousMode is what ip set'; else fail 'promiscuous' "$(promiscuous)"; fi
+ip link set p1 promisc off
+if wait_for 5 is_promiscuous 2; then pass 'and not any more'; else fail 'not promiscuous' "$(promiscuous)"; fi
+client snmpset "127.0.0.1:$agent_port" $interfaces.2.1.7."$(index_of p1)" i 2 >/dev/null
+expect 'down by a SET is down at once' "$(snmp_get $interfaces.2.1.8."$(index_of p1)")" 2
+is_down() { [ "$(snmp_get $interfaces.2.1.8."$(index_of peer-p1)")" = 2 ]; }
+ip link set peer-p1 up
+if wait_for 5 is_down; then pass 'its peer is down, for nothing is below it'; else fail 'its peer' "$(snmp_get $interfaces.2.1.8."$(index_of peer-p1)")"; fi
+ip link set peer-p1 down
+ip link set p1 up
 expect 'nothing has changed yet' "$(ticks $table_last_change) $(ticks $stack_last_change)" '0 0'
 first=$(index_of p1) second=$(index_of p2)
 client snmpset "127.0.0.1:$agent_port" $if_x.14."$second" i 2 $if_x.18."$second" s 'to the roof' >/dev/null
-expect 'each interface has a layer above and below' "$(layers | wc -w)" 16
+expect 'each interface has a layer above and below' "$(layers | wc -w)" 20
 ip link delete p2
-if wait_for 5 is_number 2; then pass 'two are unplugged'; else fail 'two are unplugged' "$(number) are left"; fi
+if wait_for 5 is_number 3; then pass 'two are unplugged'; else fail 'two are unplugged' "$(number) are left"; fi
 expect 'their rows are gone' "$(index_of p2)$(snmp_get $interfaces.2.1.1."$second" | grep -v 'No Such')" ''
-expect 'and their layers' "$(layers | wc -w)" 8
+expect 'and their layers' "$(layers | wc -w)" 12
 gone_at=$(ticks $table_last_change)
 expect 'the tables tell when' "$((gone_at > 0)) $(($(ticks $stack_last_change) > 0))" '1 1'
 plug p2
-if wait_for 5 is_number 4; then pass 'they are plugged in again'; else fail 'they are plugged in again' "$(number)"; fi
+if wait_for 5 is_number 5; then pass 'they are plugged in again'; else fail 'they are plugged in again' "$(number)"; fi
 expect 'with the number they had' "$(index_of p2)" "$second"
 expect 'and the settings' "$(snmp_get $if_x.14."$second" $if_x.18."$second" | paste -sd' ')" '2 "to the roof"'
 expect 'counters begin there' "$(($(discontinuity p2) >= gone_at))" 1
@@ -74,9 +88,9 @@ start_agent '' || { fail 'restart with the numbers of the kernel' 'the agent did
 expect 'every number is the kernel'"'"'s' "$(index_of p1) $(index_of p2)" "$(kernel_index p1) $(kernel_index p2)"
 expect 'settings follow the name' "$(snmp_get $if_x.18."$(index_of p2)")" '"to the roof"'
 ip link delete p2
-wait_for 5 is_number 2 || fail 'unplugged' "$(number) are left"
+wait_for 5 is_number 3 || fail 'unplugged' "$(number) are left"
 plug p2
-wait_for 5 is_number 4 || fail 'plugged in' "$(number) are there"
+wait_for 5 is_number 5 || fail 'plugged in' "$(number) are there"
 expect 'plugged in again: the new number' "$(index_of p2)" "$(kernel_index p2)"
 is_ours() { [ "$(snmp_get $if_x.18."$(kernel_index p2)")" = '"to the roof"' ]; }
 if wait_for 5 is_ours; then pass 'with the settings of the name'; else

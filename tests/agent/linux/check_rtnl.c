@@ -41,6 +41,7 @@ bridge_message(void)
 	mnl_attr_put_u32(message, IFLA_MTU, 1500);
 	mnl_attr_put_u8(message, IFLA_OPERSTATE, IF_OPER_UP);
 	mnl_attr_put_u32(message, IFLA_MASTER, 4);
+	mnl_attr_put_u32(message, IFLA_PROMISCUITY, 1);
 	mnl_attr_put(message, IFLA_STATS64, sizeof(stats), &stats);
 	info = mnl_attr_nest_start(message, IFLA_LINKINFO);
 	mnl_attr_put_strz(message, IFLA_INFO_KIND, "bridge");
@@ -103,6 +104,7 @@ START_TEST(a_link_is_what_its_attributes_say)
 	ck_assert_uint_eq(link.stats.rx_packets, 11);
 	ck_assert_uint_eq(link.stats.tx_bytes, 1ull << 40);
 	ck_assert_uint_eq(links_oper_status(&link), EASE_IF_UP);
+	ck_assert(link.promiscuous);
 }
 END_TEST
 
@@ -173,26 +175,97 @@ START_TEST(texts_longer_than_their_room_are_cut)
 }
 END_TEST
 
+/* RFC 2863 wants a row of each interface, with the type that IANA has for it. */
+START_TEST(links_of_all_kinds)
+{
+	static const struct {
+		uint16_t hardware_type;
+		const char *kind;
+		uint8_t radio;
+		uint32_t if_type;
+		bool has_connector, is_sampled;
+	} kinds[] = {
+	    {ARPHRD_ETHER, "", LINKS_RADIO_NONE, 6, true, true}, {ARPHRD_ETHER, "", LINKS_RADIO_WLAN, 71, false, true},
+	    {ARPHRD_ETHER, "", LINKS_RADIO_WWAN, 243, false, true}, {ARPHRD_ETHER, "tun", 0, 6, false, true},
+	    {ARPHRD_NONE, "tun", 0, 53, false, false}, {ARPHRD_LOOPBACK, "", 0, 24, false, false},
+	    {ARPHRD_NONE, "wireguard", 0, 131, false, false}, {ARPHRD_PPP, "ppp", 0, 23, false, false},
+	    {ARPHRD_SIT, "sit", 0, 131, false, false}, {ARPHRD_IPGRE, "gre", 0, 131, false, false},
+	    {ARPHRD_INFINIBAND, "ipoib", 0, 199, true, false}, {ARPHRD_CAN, "can", 0, 1, true, false},
+	    {ARPHRD_CAN, "vcan", 0, 1, false, false}, {ARPHRD_RAWIP, "", 0, 243, false, false},
+	    {ARPHRD_ETHER, "vxlan", 0, 53, false, false}, {ARPHRD_NETLINK, "nlmon", 0, 53, false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct links_port port = {.radio = kinds[i].radio, .link.hardware_type = kinds[i].hardware_type};
+
+		strcpy(port.link.kind, kinds[i].kind);
+		ck_assert_uint_eq(links_if_type(&port), kinds[i].if_type);
+		ck_assert_int_eq(links_has_connector(&port), kinds[i].has_connector);
+		ck_assert_int_eq(links_is_sampled(&port), kinds[i].is_sampled);
+	}
+}
+END_TEST
+
+/* A link that has nothing below it in ifStackTable is not down because of that: a veth whose peer is down. */
+START_TEST(only_what_runs_on_another_is_down_with_it)
+{
+	struct rtnl_link link = {.oper_state = IF_OPER_LOWERLAYERDOWN};
+
+	ck_assert_uint_eq(links_oper_status(&link), EASE_IF_DOWN);
+	link.lower = 3;
+	ck_assert_uint_eq(links_oper_status(&link), EASE_IF_LOWER_LAYER_DOWN);
+	link = (struct rtnl_link){.flags = IFF_UP | IFF_RUNNING, .oper_state = IF_OPER_UP};
+	links_set_up(&link, false); /* by a SET, before the kernel's notice */
+	ck_assert_uint_eq(links_oper_status(&link), EASE_IF_DOWN);
+}
+END_TEST
+
+/* People give aliases, programs give names: what is no UTF-8, or obeyed by a terminal, does not get in. */
+START_TEST(texts_are_utf8_and_can_be_shown)
+{
+	static const char *const texts[][2] = {
+	    {"a\tb\x1b[2J", "a?b?[2J"},
+	    {"\xfc" "ber \xe2\x82", "\xc3\xbc" "ber \xc3\xa2?"}, /* Latin 1 */
+	    {"123456789012345678901234567890123456789012345678901234567890123\xc3\xbc and more",
+		"123456789012345678901234567890123456789012345678901234567890123"},
+	};
+	struct ifinfomsg head = {.ifi_index = 9, .ifi_type = ARPHRD_ETHER};
+	struct rtnl_link link;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct nlmsghdr *message = begin(RTM_NEWLINK, &head, sizeof(head));
+
+		mnl_attr_put_strz(message, IFLA_IFNAME, "port\xc3\xa9\x7f");
+		mnl_attr_put_strz(message, IFLA_IFALIAS, texts[i][0]);
+		ck_assert_int_eq(rtnl_parse_link(message, &link), 0);
+		ck_assert_str_eq(link.alias, texts[i][1]);
+		ck_assert_str_eq(link.name, "port\xc3\xa9?");
+	}
+}
+END_TEST
+
 START_TEST(counters_of_older_and_newer_kernels)
 {
 	struct if_stats_msg head = {.ifindex = 5};
 	struct rtnl_link_stats64 known = {.rx_packets = 7, .multicast = 3, .rx_nohandler = 1};
 	struct rtnl_stats stats;
+	uint32_t kernel_index = 0;
 	uint8_t longer[sizeof(known) + 16] = {0};
 	struct nlmsghdr *message = begin(RTM_NEWSTATS, &head, sizeof(head));
 
 	mnl_attr_put(message, IFLA_STATS_LINK_64, 10 * 8, &known); /* ends behind collisions */
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), 0);
+	ck_assert_uint_eq(kernel_index, 5);
 	ck_assert_uint_eq(stats.link.rx_packets, 7);
 	ck_assert_uint_eq(stats.link.multicast, 3);
 	ck_assert_uint_eq(stats.link.rx_nohandler, 0);
 	memcpy(longer, &known, sizeof(known));
 	message = begin(RTM_NEWSTATS, &head, sizeof(head));
 	mnl_attr_put(message, IFLA_STATS_LINK_64, sizeof(longer), longer);
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), 0);
 	ck_assert_uint_eq(stats.link.rx_nohandler, 1);
 	message = begin(RTM_NEWSTATS, &head, sizeof(head));
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), -EPROTO);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), -EPROTO);
 }
 END_TEST
 
@@ -203,14 +276,15 @@ START_TEST(what_the_cpu_saw_is_told_apart)
 	struct nlmsghdr *message = begin(RTM_NEWSTATS, &head, sizeof(head));
 	struct nlattr *nest;
 	struct rtnl_stats stats;
+	uint32_t kernel_index;
 
 	mnl_attr_put(message, IFLA_STATS_LINK_64, sizeof(all), &all);
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), 0);
 	ck_assert(!stats.has_cpu);
 	nest = mnl_attr_nest_start(message, IFLA_STATS_LINK_OFFLOAD_XSTATS);
 	mnl_attr_put(message, IFLA_OFFLOAD_XSTATS_CPU_HIT, sizeof(cpu), &cpu);
 	mnl_attr_nest_end(message, nest);
-	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), 0);
 	ck_assert(stats.has_cpu);
 	ck_assert_uint_eq(stats.link.rx_packets, 700);
 	ck_assert_uint_eq(stats.cpu.rx_packets, 7);
@@ -494,6 +568,9 @@ main(void)
 	tcase_add_test(messages, a_message_cut_anywhere_is_read_or_refused);
 	tcase_add_test(messages, what_is_no_link_is_left_alone);
 	tcase_add_test(messages, texts_longer_than_their_room_are_cut);
+	tcase_add_test(messages, texts_are_utf8_and_can_be_shown);
+	tcase_add_test(messages, links_of_all_kinds);
+	tcase_add_test(messages, only_what_runs_on_another_is_down_with_it);
 	tcase_add_test(messages, counters_of_older_and_newer_kernels);
 	tcase_add_test(messages, what_the_cpu_saw_is_told_apart);
 	tcase_add_test(messages, a_port_of_a_switch_chip);

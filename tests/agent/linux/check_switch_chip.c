@@ -616,7 +616,7 @@ START_TEST(a_check_tells_of_chips)
 	ck_assert_ptr_nonnull(strstr(text, "p0: frames are forwarded by a switch chip, which passes only a part of them to "
 	    "the kernel; totals: the chip's, from its driver; samples: none, for its driver does not take filters\n"));
 	ck_assert_ptr_nonnull(strstr(text, "totals: none, for the kernel counts only what it sees"));
-	ck_assert_ptr_nonnull(strstr(text, "2 of 9 interfaces are ports of a switch chip\n"));
+	ck_assert_ptr_nonnull(strstr(text, "2 of 10 interfaces are ports of a switch chip\n"));
 	ck_assert_ptr_null(strstr(text, "p2:"));
 	free(text);
 }

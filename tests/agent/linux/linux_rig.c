@@ -301,11 +301,11 @@ compare_counters(json_t *link, const struct hal_counters *c, struct difference *
 static uint8_t
 oper_status_of(json_t *link, const struct hal_port *port)
 {
-	static const struct {
+	const struct {
 		const char *said;
 		uint8_t status;
 	} rows[] = {{"UP", EASE_IF_UP}, {"DOWN", EASE_IF_DOWN}, {"DORMANT", EASE_IF_DORMANT},
-	    {"LOWERLAYERDOWN", EASE_IF_LOWER_LAYER_DOWN}};
+	    {"LOWERLAYERDOWN", port->lower ? EASE_IF_LOWER_LAYER_DOWN : EASE_IF_DOWN}}; /* a veth has nothing below */
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (strcmp(text(link, "operstate"), rows[i].said) == 0)
@@ -345,11 +345,11 @@ compare_all(struct linux_rig *rig, struct difference *d)
 		const struct hal_port *port = linux_rig_port(rig, name);
 		bool ethernet = strcmp(text(link, "link_type"), "ether") == 0;
 
-		note_if(d, ethernet != (port != NULL), "%s: %s", name,
-		    port ? "is no port" : "is not there");
+		note_if(d, port == NULL, "%s is not there", name);
+		note_if(d, port && port->not_ethernet == ethernet, "%s: is Ethernet or not", name);
 		if (ethernet && port)
 			compare_port(link, port, d);
-		n += ethernet;
+		n++;
 	}
 	note_if(d, n != hal_n_ports(rig->hal), "%zu ports, ip shows %zu", hal_n_ports(rig->hal), n);
 	json_decref(links);

@@ -1,0 +1,80 @@
+#!/bin/bash
+# Interfaces that come and go as containers do, 60 pairs a second beside 2,000 others: the counters of the others are
+# never older than two seconds, and nothing of that is a warning. Then more interfaces than are served: one that was
+# refused is there when there is room. In a network namespace of the test's own. Needs root. Prints PASS, FAIL or
+# SKIP lines; exit 1 if one failed.
+if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
+	exec unshare -n -- bash "$0" inside
+fi
+. "$(dirname "$0")/../../support/rig.sh"
+if [ "${1:-}" != inside ] || ! ip link set lo up; then
+	skip 'all' 'no network namespace can be made'
+	exit 0
+fi
+
+pairs() { # COMMAND FIRST LAST: `add` or `del`
+	seq "$2" "$3" | if [ "$1" = add ]; then sed 's/.*/link add a& type veth peer name b&/'; else sed 's/.*/link del a&/'; fi |
+	    ip -batch -
+}
+ip link add busy type veth peer name busy-peer
+ip link set busy-peer up
+ip link set busy up
+pairs add 1 1000
+rig_new
+rig_snmpd
+cat >"$rig/agent.conf" <<-END
+	device = linux
+	sampling = none
+	agentx_socket = "unix:$rig/agentx/master"
+	state_dir = "$rig/agent"
+	run_as = root
+END
+"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
+agent_pid=$!
+disown "$agent_pid"
+busy=$(ip -o link show busy | cut -d: -f1)
+is_busy() { [ "$(snmp_get $if_x.1."$busy")" = '"busy"' ]; }
+wait_for 20 is_busy || { fail 'start' 'a daemon did not come up'; exit 1; }
+
+for ((i = 1; i <= 600; i++)); do
+	echo "link add c$i type veth peer name d$i"
+	[ $i -le 20 ] || echo "link del c$((i - 20))"
+	read -rt 0.0167 <> <(:) || true
+done | timeout 60 ip -force -batch - 2>/dev/null &
+churn_pid=$!
+python3 - "$busy" "$agent_port" $if_x.11."$busy" >"$rig/worst" <<-'END'
+	import socket, subprocess, sys, threading, time
+	frames = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+	frames.bind(("busy", 0))
+	def send():
+	    while True:
+	        frames.send(bytes(6) + b"\2\0\0\0\0\1\x88\xb5" + bytes(60))
+	        time.sleep(0.01)
+	threading.Thread(target=send, daemon=True).start()
+	end, last, since, worst = time.monotonic() + 10, None, time.monotonic(), 0
+	while time.monotonic() < end:
+	    now = subprocess.run(["snmpget", "-v2c", "-cdemo", "-Oqv", "127.0.0.1:" + sys.argv[2], sys.argv[3]],
+	        capture_output=True, text=True).stdout
+	    worst = max(worst, time.monotonic() - since)
+	    if now != last:
+	        last, since = now, time.monotonic()
+	    time.sleep(0.05)
+	print(f"{worst:.2f}")
+END
+if awk '{ exit !($1 < 2) }' "$rig/worst"; then pass "counters go on while interfaces come and go, every $(cat "$rig/worst") s at the latest"; else
+	fail 'counters while interfaces come and go' "nothing new for $(cat "$rig/worst") s"
+fi
+wait "$churn_pid"
+expect 'that is no warning' "$(grep -E ' (warn|error) ' "$rig/agent.log" | head -n 3)" ''
+kill -USR1 "$agent_pid"
+merged() { grep -q 'hal.rounds_merged' "$rig/agent.log"; }
+if wait_for 5 merged; then pass 'a statistic counts it'; else fail 'a statistic' 'hal.rounds_merged is not there'; fi
+
+pairs add 1001 2100
+refused() { grep -q 'there are too many interfaces' "$rig/agent.log"; }
+if wait_for 10 refused; then pass 'more interfaces than are served are refused'; else fail 'refused' "$(snmp_get 1.3.6.1.2.1.2.1.0) are served"; fi
+last=$(ip -o link show a2100 | cut -d: -f1)
+pairs del 1 500
+is_served() { [ "$(snmp_get $if_x.1."$last")" = '"a2100"' ]; }
+if wait_for 10 is_served; then pass 'and served when there is room'; else fail 'when there is room' "$(snmp_get $if_x.1."$last")"; fi
+rig_stop
