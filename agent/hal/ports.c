@@ -100,7 +100,7 @@ hal_port_of_base(const struct hal *hal, uint32_t base_port)
 	if (hal_port_info(hal, base_port, &port) == 0 && port.base_port == base_port)
 		return base_port; /* on most devices they are the same */
 	for (size_t i = 0; i < hal->n_ports; i++)
-		if (hal_port_info(hal, hal->ports[i].if_index, &port) == 0 && port.base_port == base_port)
+		if (hal_port_info(hal, hal->ports[i]->if_index, &port) == 0 && port.base_port == base_port)
 			return port.if_index;
 	return 0;
 }
