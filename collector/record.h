@@ -42,8 +42,8 @@ enum ease_oddity {
 	EASE_ODD_DROPS,		 /* drops go back or leap */
 	EASE_ODD_UPTIME,	 /* an uptime that cannot be since the one before */
 	EASE_ODD_DATAGRAMS,	 /* numbers of datagrams that the uptime refutes */
-	EASE_ODD_LENGTH,	 /* a frame length that the IP header refutes; its own is used */
-	EASE_ODD_HEADER,	 /* a header protocol that is not read: the length counts */
+	EASE_ODD_LENGTH,	 /* a frame length that the IP header refutes; its own is used if no frame has the stated one */
+	EASE_ODD_HEADER,	 /* a header that is too short, or of a protocol that is not read: the length counts */
 	EASE_ODD_RECORD,	 /* a record or sample of another length than its format */
 	EASE_ODD_SOURCE,	 /* a data source whose numbers the sample does not have, but its input's */
 	EASE_ODD_SUB_AGENTS,	 /* several sub-agents sample the port */

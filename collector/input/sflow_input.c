@@ -316,20 +316,21 @@ static enum ease_oddity
 fill_frame(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, uint8_t made[static SFLOW_FRAME_MADE],
     struct ease_sample *s)
 {
+	enum { HEADER_LEAST = 34 }; /* octets of Ethernet and IPv4 */
 	uint32_t octets;
 
 	*s = (struct ease_sample){.direction = direction_of(p, f)};
 	if (!sflow_frame_fill(f, made, s))
 		return EASE_ODD_NO_HEADER;
-	if (f->has_header && s->kept_octets == 0)
+	if (f->has_header && s->kept_octets < HEADER_LEAST && s->kept_octets < s->frame_octets)
 		p->odd |= 1u << EASE_ODD_HEADER;
 	octets = frame_length_judge(&p->lengths, s->frame_octets, s->is_packet, s->header, s->kept_octets);
 	if (octets == 0)
 		return EASE_ODD_NO_LENGTH;
-	if (octets != s->frame_octets) {
-		count(t->in, SFLOW_STAT_LENGTH_MENDED);
+	if (octets != s->frame_octets || length_check_is_odd(&p->lengths))
 		p->odd |= 1u << EASE_ODD_LENGTH;
-	}
+	if (octets != s->frame_octets)
+		count(t->in, SFLOW_STAT_LENGTH_MENDED);
 	s->frame_octets = octets;
 	return 0;
 }

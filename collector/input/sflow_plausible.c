@@ -20,7 +20,9 @@ enum {
 	MEASURE_ERRORS = 5,
 	MEASURE_LEAST = 50,
 	MEASURE_GROSS = 4,
+	MEASURE_MOST = 64, /* no agent is known that takes so many times fewer; pools of other things are */
 	MEASURE_FORGET = 65536, /* after so many numbers earlier ones count half */
+	RATE_GAIN = 5, /* logarithm of how much better a new rate must explain the pool: by chance once in 148 lies */
 	GUESS_NUMBERS = 8, /* where no rate is stated */
 	/* A pool that rose so often in a row by a multiple of the rate is computed from it; by chance that comes once in
 	 * rate^16. */
@@ -133,12 +135,12 @@ note_rate(struct rate_check *c, uint32_t rate, uint32_t numbers, uint32_t pkts)
 	c->other = rate;
 	c->other_numbers += numbers;
 	c->other_pkts += pkts;
-	gain = before == 0 ? 1 : (double)c->other_numbers * log((double)before / rate) +
+	gain = before == 0 ? 0 : (double)c->other_numbers * log((double)before / rate) +
 		(double)c->other_pkts * (1.0 / before - 1.0 / rate);
 	if (before > 0 && !tells && is_new)
 		return 0;
-	if (before > 0 && tells && gain <= 0)
-		return BIT(EASE_ODD_RATE);
+	if (before > 0 && tells && gain <= RATE_GAIN) /* in between nothing is refuted yet */
+		return gain < -RATE_GAIN ? BIT(EASE_ODD_RATE) : 0;
 	c->other = before;
 	c->other_numbers = c->other_pkts = 0;
 	c->stated = rate;
@@ -244,6 +246,15 @@ measured_rate(const struct rate_check *c, uint32_t least)
 	return c->numbers >= least && c->pkts > 0 && rate_check_pool_is_real(c) ? (double)c->pkts / (double)c->numbers : 0;
 }
 
+/* Whether what the port counted agrees with the pool rather than with the stated rate. */
+static bool
+is_counted_so(const struct rate_check *c, double measured)
+{
+	double counted = (double)c->counted_pkts / (double)(c->counted_numbers > 0 ? c->counted_numbers : 1);
+
+	return c->counted_numbers >= BLOCK_STEPS && counted > 0 && ratio(measured, counted) <= ratio(c->stated, counted);
+}
+
 static bool
 differs_clearly(const struct rate_check *c, double measured)
 {
@@ -251,6 +262,8 @@ differs_clearly(const struct rate_check *c, double measured)
 
 	if (c->is_split)
 		return true;
+	if (off >= MEASURE_MOST && !is_counted_so(c, measured))
+		return false;
 	if (off >= MEASURE_GROSS || off <= 1.0 / MEASURE_GROSS)
 		return true;
 	return c->numbers >= MEASURE_NUMBERS && fabs(off - 1) >= 1.0 / MEASURE_LEAST &&
@@ -608,6 +621,10 @@ frame_length_judge(
 		return own;
 	if (stated_octets == 0 || stated_octets > FRAME_MOST)
 		return 0;
+	if (own > 0 && (own > stated_octets + LENGTH_TRAILER || stated_octets > own + LENGTH_TRAILER))
+		c->n_off = more_of(c->n_off, 1);
+	else if (c->n_off > 0)
+		c->n_off--;
 	c->n++;
 	c->stated_octets += stated_octets;
 	c->packet_octets += own > stated_octets ? own : stated_octets;

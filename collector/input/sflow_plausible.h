@@ -143,6 +143,7 @@ enum octets_verdict octets_judge(uint64_t before, uint64_t now, uint64_t pkts, u
 /* What a port's samples say of lengths since its newest counters, and which of both these agree with. */
 struct length_check {
 	bool is_of_packets; /* lengths are those that IP headers say; the stated ones leave out what was not kept */
+	uint8_t n_off;	    /* of those looked at, lately, whose IP header says clearly another length */
 	uint32_t n_seen, n;
 	uint64_t stated_octets, packet_octets, counted_octets, counted_pkts;
 };
@@ -151,6 +152,13 @@ struct length_check {
  * have that, or the port's counters refute it, what its IP header says; 0: nothing tells. */
 uint32_t frame_length_judge(
     struct length_check *c, uint32_t stated_octets, bool is_packet, const uint8_t *header, uint32_t kept_octets);
+
+/* Whether the stated lengths are as a rule not those of the packets. */
+static inline bool
+length_check_is_odd(const struct length_check *c)
+{
+	return c->n_off >= 8;
+}
 
 /* Notes what the port counted meanwhile, in the directions that it samples. */
 void length_check_counted(struct length_check *c, uint64_t octets, uint64_t pkts);

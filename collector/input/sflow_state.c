@@ -592,12 +592,16 @@ is_next_of(const struct sflow_port *p, uint32_t sequence)
 struct sflow_port *
 sflow_port_by_number(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_flow *f)
 {
-	struct sflow_port *input;
+	struct sflow_port *input, *source;
 
 	if (is_if(&f->input, f->source.index) || is_if(&f->output, f->source.index) || f->input.format != SFLOW_IF_INDEX)
 		return NULL;
 	input = find_port(s, peer, f->input.value);
-	return is_next_of(input, f->sequence) && !is_next_of(find_port(s, peer, f->source.index), f->sequence) ? input : NULL;
+	if (!is_next_of(input, f->sequence))
+		return NULL;
+	source = find_port(s, peer, f->source.index);
+	return !is_next_of(source, f->sequence) || f->sequence - input->line.sequence < f->sequence - source->line.sequence
+	    ? input : NULL;
 }
 
 uint8_t

@@ -57,7 +57,7 @@ start_zebra() { # it finds the master as Net-SNMP's clients do, and as user root
 
 lldp_descr=1.0.8802.1.1.2.1.3.7.1.4 route_port=1.3.6.1.2.1.4.24.4.1.5 address_port=1.3.6.1.2.1.4.20.1.2
 cells() { client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" "$1" 2>/dev/null | sed "s/^\.$1\.//"; }
-ours() { cells $if_x.1 | sort; } # ifIndex and ifName
+ours() { cells $if_x.1 | grep -v '"lo"' | sort; } # ifIndex and ifName; the loopback is no port
 theirs() { cells $lldp_descr | sed 's/^[0-9]*\.//' | sort; } # lldpLocPortDesc, by lldpLocPortNum
 kernels() { ip -o link | sed -nE 's/^([0-9]+): (p[0-9])@.*/\1 "\2"/p' | sort; }
 ours_are_there() { [ "$(ours)" = "$(kernels)" ]; }
