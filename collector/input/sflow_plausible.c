@@ -260,10 +260,10 @@ differs_clearly(const struct rate_check *c, double measured)
 {
 	double off = measured / c->stated;
 
-	if (c->is_split)
-		return true;
 	if (off >= MEASURE_MOST && !is_counted_so(c, measured))
 		return false;
+	if (c->is_split)
+		return true;
 	if (off >= MEASURE_GROSS || off <= 1.0 / MEASURE_GROSS)
 		return true;
 	return c->numbers >= MEASURE_NUMBERS && fabs(off - 1) >= 1.0 / MEASURE_LEAST &&
