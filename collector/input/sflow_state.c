@@ -9,8 +9,10 @@
 
 /* The least time between two boots of an agent. */
 #define RESTART_LEAST_US 60000000ull
-/* A step of more than this is not a gap, but a sequence that restarted. */
-#define SEQUENCE_JUMP 65536
+/* A step of more than this is not a gap, but a sequence that restarted; unless so much time has passed for each
+ * datagram. *assumed* */
+#define SEQUENCE_JUMP  65536
+#define LEAST_APART_US 20
 /* Of so many before the newest it is known whether they came: bits of sflow_peer.came, sflow_port.came. */
 #define REMEMBERED 64
 /* So many datagrams in a row begin a new line of numbers, or of uptimes. */
@@ -422,10 +424,11 @@ note_other_line(struct sflow_peer *peer, uint32_t sequence)
 
 /* Places the datagram among those before. */
 static void
-place_datagram(struct sflow_peer *peer, const struct sflow_datagram *d, bool has_newer_uptime, struct sflow_arrival *a)
+place_datagram(struct sflow_peer *peer, const struct sflow_datagram *d, bool has_newer_uptime, uint64_t elapsed_us,
+    struct sflow_arrival *a)
 {
 	int32_t step = (int32_t)(d->sequence - peer->sequence);
-	bool is_jump = step >= SEQUENCE_JUMP || step <= -SEQUENCE_JUMP;
+	bool is_jump = step <= -SEQUENCE_JUMP || (step >= SEQUENCE_JUMP && (uint32_t)step > elapsed_us / LEAST_APART_US);
 	uint64_t bit = step <= 0 && step > -REMEMBERED ? 1ull << -step : 0;
 
 	a->place.newer = step > 0 || is_jump || a->restarted || has_newer_uptime;
@@ -457,7 +460,7 @@ sflow_arrive(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_
 		restart_peer(s, peer, d, received_us);
 	if (verdict == UPTIME_REFUTED)
 		arrival.odd |= 1u << EASE_ODD_UPTIME;
-	place_datagram(peer, d, is_risen, &arrival);
+	place_datagram(peer, d, is_risen, elapsed_us, &arrival);
 	peer->missing += arrival.missing;
 	if (d->n_samples > peer->most_samples && d->n_samples <= SAMPLES_MOST)
 		peer->most_samples = d->n_samples;
@@ -540,7 +543,7 @@ number_before(const struct sflow_port *p, const struct sflow_flow *f, uint32_t k
 
 	if (p->flow_boot == p->peer->boot && p->line.own > 0)
 		return p->line.own;
-	return known_number > 0 && (off > SEQUENCE_JUMP || off < -SEQUENCE_JUMP) ? known_number : 0;
+	return known_number > 0 && off < -SEQUENCE_JUMP ? known_number : 0; /* ahead is what passed unheard */
 }
 
 struct number_step

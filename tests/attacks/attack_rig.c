@@ -268,6 +268,7 @@ count(struct fleet_switch *s, uint64_t seconds)
 static void
 lose(struct fleet_switch *s, uint32_t samples)
 {
+	s->datagram += samples; /* each second has one, with a sample of each port */
 	for (int p = 0; p < FLEET_PORTS; p++) {
 		struct fleet_port *port = &s->ports[p];
 
