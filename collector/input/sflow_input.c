@@ -370,10 +370,11 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 static bool
 use_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, struct ease_record *r, enum ease_oddity *why)
 {
-	struct number_step step = sflow_take_flow(p, f, &t->arrival.place, known_number(t, p, f), *why == 0);
+	struct number_step step;
 	uint32_t weight;
 	bool differs;
 
+	sflow_take_flow(p, f, &t->arrival.place, known_number(t, p, f), *why == 0, &step);
 	if (p->is_further && step.advance > 0)
 		p->odd |= 1u << EASE_ODD_SUB_AGENTS;
 	if (step.is_again)

@@ -432,36 +432,35 @@ take_newer(struct number_line *l, uint32_t sequence, const struct number_context
 		l->own = l->known; /* so that nothing of ours comes again */
 }
 
-struct number_step
+void
 number_line_take(struct number_line *l, const struct sflow_flow *f, const struct number_context *c,
-    struct drops_shared *shared, bool is_used)
+    struct drops_shared *shared, bool is_used, struct number_step *step)
 {
-	struct number_step step = {.odd = 0};
 	int32_t ahead = (int32_t)(f->sequence - l->sequence);
 
+	*step = (struct number_step){.odd = 0};
 	if (c->newer && ahead == 1 && l->odd == 0 && f->drops == l->drops && l->drops_pending == 0 && is_used) { /* as most */
 		l->sequence = f->sequence;
 		l->missing = c->missing;
 		l->drops_back = false;
-		step.advance = 1;
-		step.number = ++l->own;
-		return step;
+		step->advance = 1;
+		step->number = ++l->own;
+		return;
 	}
 	if (!c->newer && ahead <= 0 && l->odd < ODD_LINE) { /* overtaken, or twice */
-		step.number = l->own + (uint32_t)ahead;
-		return step;
+		step->number = l->own + (uint32_t)ahead;
+		return;
 	}
 	if (!c->newer && c->again) {
-		step.is_again = true;
-		return step;
+		step->is_again = true;
+		return;
 	}
-	step.dropped_apart = drops_told(l, f->drops, shared, &step.odd);
-	take_newer(l, f->sequence, c, &step);
+	step->dropped_apart = drops_told(l, f->drops, shared, &step->odd);
+	take_newer(l, f->sequence, c, step);
 	l->sequence = f->sequence;
 	l->missing = c->missing;
-	l->own += step.advance - !is_used;
-	step.number = l->own;
-	return step;
+	l->own += step->advance - !is_used;
+	step->number = l->own;
 }
 
 void

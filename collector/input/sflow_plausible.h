@@ -114,8 +114,8 @@ void number_line_begin(struct number_line *l, const struct sflow_flow *f, uint32
 
 /* Judges the number of a sample of a line that has begun. A number counts as lost where datagrams are missing or the
  * agent says that it dropped samples; else the agent numbers otherwise than one by one. */
-struct number_step number_line_take(struct number_line *l, const struct sflow_flow *f, const struct number_context *c,
-    struct drops_shared *shared, bool is_used);
+void number_line_take(struct number_line *l, const struct sflow_flow *f, const struct number_context *c,
+    struct drops_shared *shared, bool is_used, struct number_step *step);
 
 /* ---- time ---- */
 

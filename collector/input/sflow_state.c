@@ -546,35 +546,33 @@ number_before(const struct sflow_port *p, const struct sflow_flow *f, uint32_t k
 	return known_number > 0 && off < -SEQUENCE_JUMP ? known_number : 0; /* ahead is what passed unheard */
 }
 
-struct number_step
+void
 sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, const struct number_context *place,
-    uint32_t known_number, bool is_used)
+    uint32_t known_number, bool is_used, struct number_step *step)
 {
-	struct number_step step = {.odd = 0};
 	uint32_t rise;
 
 	follow_restart(p);
 	if (!p->line.started) {
 		p->line.known = known_number;
 		number_line_begin(&p->line, f, number_before(p, f, known_number), place, &p->peer->drops, is_used);
-		step.number = p->line.own;
+		*step = (struct number_step){.number = p->line.own};
 	} else {
-		step = number_line_take(&p->line, f, place, &p->peer->drops, is_used);
+		number_line_take(&p->line, f, place, &p->peer->drops, is_used, step);
 	}
-	p->odd |= step.odd;
-	if (step.is_again)
-		return step;
+	p->odd |= step->odd;
+	if (step->is_again)
+		return;
 	if (sflow_frame_is_ethernet(f))
 		note_length(p, f->frame_octets);
-	if (p->has_flow && step.advance == 0)
-		return step;
-	p->odd |= rate_check_sample(&p->rate, f, step.advance, &rise);
+	if (p->has_flow && step->advance == 0)
+		return;
+	p->odd |= rate_check_sample(&p->rate, f, step->advance, &rise);
 	p->pool_pkts = p->has_flow ? p->pool_pkts + rise : f->pool_pkts;
 	if (rate_check_may_be_shared(&p->rate))
 		note_shared_pool(p, f->pool_pkts);
 	p->has_flow = true;
 	p->flow_boot = p->peer->boot;
-	return step;
 }
 
 static bool

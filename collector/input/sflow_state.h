@@ -168,8 +168,8 @@ bool sflow_begins_line(const struct sflow_port *p);
 
 /* Notes a flow sample's number, drops, pool, rate and length. known_number: the highest of ours in this boot that the
  * accounting has; 0: none. is_used: false if nothing else of the sample can be read. */
-struct number_step sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, const struct number_context *place,
-    uint32_t known_number, bool is_used);
+void sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, const struct number_context *place,
+    uint32_t known_number, bool is_used, struct number_step *step);
 
 struct sflow_discard_step {
 	bool is_new;	   /* else it has come before, or too late to tell */
