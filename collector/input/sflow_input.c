@@ -175,7 +175,7 @@ add_record(struct taking *t, enum ease_part kind)
 static bool
 is_interface(const struct sflow_source *source)
 {
-	return source->class == SFLOW_SOURCE_IF && source->index > 0 && source->index < SOURCE_PORT;
+	return source->class == SFLOW_SOURCE_IF && source->index > 0 && !source_port_is(source->index);
 }
 
 /* What is remembered of a data source, at this port of it. */
@@ -247,7 +247,7 @@ direction_of(struct sflow_port *p, const struct sflow_flow *f)
 	return is_interface(&f->source) ? sflow_direction(p, f) : EASE_IN;
 }
 
-/* The interface in the form of EASE: an ifIndex has 31 bits (RFC 2863). */
+/* The interface in the form of EASE, in which larger numbers stand for many. */
 static uint32_t
 ease_if(const struct sflow_if *interface)
 {
@@ -271,16 +271,21 @@ add_fcs(const struct taking *t, const struct sflow_port *p, const struct sflow_f
 	s->frame_octets += FRAME_FCS_OCTETS;
 }
 
+/* Whether a frame came in there, or left there. */
+static bool
+is_place(uint32_t if_index)
+{
+	return if_index > 0 && if_index != SFLOW_IF_LOCAL && if_index != SFLOW_UNKNOWN32 && !source_port_is(if_index);
+}
+
 /* The ifIndex of the port at which a sample lies: the source, or where the frame came in. */
 static uint32_t
 place_of(const struct sflow_flow *f)
 {
-	uint32_t input = f->input.format == SFLOW_IF_INDEX ? f->input.value : 0;
-
 	if (is_interface(&f->source))
 		return f->source.index;
-	return input > 0 && input != SFLOW_IF_LOCAL && input < SOURCE_PORT
-	    ? input : source_port_of(f->source.class, f->source.index);
+	return f->input.format == SFLOW_IF_INDEX && is_place(f->input.value)
+	    ? f->input.value : source_port_of(f->source.class, f->source.index);
 }
 
 /* What passed a port is not known of what passed its bridge. */
@@ -451,7 +456,7 @@ place_of_discard(const struct sflow_flow *f)
 	const uint32_t interfaces[] = {f->input.value, f->output.value};
 
 	for (size_t i = 0; i < sizeof(interfaces) / sizeof(interfaces[0]); i++)
-		if (interfaces[i] > 0 && interfaces[i] != SFLOW_IF_LOCAL && interfaces[i] < SOURCE_PORT)
+		if (is_place(interfaces[i]))
 			return interfaces[i];
 	return is_interface(&f->source) ? f->source.index : source_port_of(f->source.class, f->source.index);
 }
@@ -516,7 +521,9 @@ add_untold(struct taking *t, const struct sflow_flow *f, const struct sflow_disc
 static uint32_t
 port_of_discards(const struct sflow_source *source)
 {
-	return is_interface(source) ? SOURCE_PORT | (source->index & (SOURCE_PORT_NUMBERS - 1))
+	enum { NUMBERS = 1 << 29 }; /* more than interfaces have */
+
+	return is_interface(source) ? SOURCE_PORT_FURTHER + source->index % NUMBERS
 				    : source_port_of(source->class, source->index);
 }
 
@@ -571,7 +578,7 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_count
 							     : EASE_DUPLEX_UNKNOWN,
 	    .admin_status = status_of(i, SFLOW_STATUS_ADMIN_UP),
 	    .oper_status = status_of(i, SFLOW_STATUS_OPER_UP),
-	    .lag_parent = !is_own || c->aggregate == p->if_index || c->aggregate >= SOURCE_PORT ? 0 : c->aggregate,
+	    .lag_parent = !is_own || c->aggregate == p->if_index || source_port_is(c->aggregate) ? 0 : c->aggregate,
 	    .edge = is_own, /* what passes a part of a port passes the port as well, and counts there */
 	};
 	if (is_own)

@@ -28,7 +28,7 @@ parse_agent(const char *text, size_t n, struct uplink_rule *rule)
 static bool
 is_index(unsigned long number)
 {
-	return number > 0 && number <= INT32_MAX; /* InterfaceIndex, RFC 2863 */
+	return number > 0 && number <= UINT32_MAX; /* 2^31 - 1 by RFC 2863; some sFlow agents have more */
 }
 
 static const char *
@@ -38,7 +38,7 @@ parse_numbers(const char *text, struct uplink_rule *rule)
 	unsigned long from = strtoul(text, NULL, 10), to = dash ? strtoul(dash + 1, NULL, 10) : from;
 
 	if (!is_index(from) || !is_index(to) || to < from)
-		return "an ifIndex is from 1 to 2147483647, and a range begins with the smaller one";
+		return "an ifIndex is from 1 to 4294967295, and a range begins with the smaller one";
 	rule->from = (uint32_t)from;
 	rule->to = (uint32_t)to;
 	return NULL;

@@ -656,6 +656,20 @@ counters_of_nokia(struct counters *c)
 	c->index = c->if_index = NOKIA_PORT;
 }
 
+static void
+beyond_31_bits(struct flow *f)
+{
+	f->expanded = true;
+	f->index = f->input = -f->index;
+}
+
+static void
+counters_beyond_31_bits(struct counters *c)
+{
+	c->expanded = true;
+	c->index = c->if_index = -c->index;
+}
+
 /* A service access point of the port: 40 % of its frames. */
 static struct counters
 access_point(const struct counters *port, uint32_t encapsulation)
@@ -1065,6 +1079,8 @@ const struct dialect dialects[] = {
 	{.speed_bps = 10000000000},
 	.speech = {.flow = of_nokia, .counters = every_third_snapshot, .more_samples = access_points_beside},
 	.truth = {.may = ODD(SPEED), .ports = DIALECT_ANY, .first_if = NOKIA_PORT, .speed_bps = 10000000000}},
+    {"any", "two ports of interface numbers that are negative as InterfaceIndex", "[constructed]", {.ports = 2},
+	.speech = {.flow = beyond_31_bits, .counters = counters_beyond_31_bits}},
     {"any", "a minute, counters at 0 and 30 seconds", "the usual reply: \"send a capture of a minute\"",
 	.traffic = {.seconds = 60, .poll_s = 30, .ends_uncounted = true}},
     {"any", "five minutes, the last 29 seconds without counters", "[constructed]",

@@ -152,7 +152,7 @@ static const struct {
     {false, 0, 3, 0, 0x3fffffff, EASE_IN, 3, EASE_IF_LOCAL},
     {true, 0, 3, 0, 0x3fffffff, EASE_IN, 3, EASE_IF_LOCAL},
     {true, 0, 3, 0, 0x50000000, EASE_IN, 3, 0x50000000},
-    {true, 0, 3, 0, 0x80000000, EASE_IN, 3, EASE_IF_UNKNOWN}, /* no ifIndex (RFC 2863) */
+    {true, 0, 3, 0, 0x80000000, EASE_IN, 3, EASE_IF_UNKNOWN}, /* here it would stand for many */
     {true, 0, 9, 2, 0xffffffff, EASE_OUT, 9, EASE_IF_MANY},
 };
 
@@ -238,7 +238,7 @@ START_TEST(test_what_is_not_used)
 	struct built_flow strange = flow(1, 1), no_rate = flow(1, 1), no_header = flow(2, 1);
 	static const uint32_t discard[] = {5, 32, 1, 0, 4, 99, 2, 0, 258, 0};
 
-	strange.class = 64; /* there are four */
+	strange.class = 8; /* there are four */
 	strange.expanded = true;
 	no_rate.rate = 0;
 	no_header.header = NULL;
@@ -267,12 +267,15 @@ static const struct {
     {true, 2, 1000, 0, 4, 4, 0xc20003e8},
     {false, 2, 1000, 0, 0, 0x820003e8, 0xc20003e8}, /* it does not say where it came in */
     {true, 2, 1000, 0, 0x3fffffff, 0x820003e8, 0xc20003e8},
-    {true, 2, 1000, 0, 0xffffffff, 0x820003e8, 0xc20003e8}, /* no ifIndex is so large */
+    {true, 2, 1000, 0, 0xffffffff, 0x820003e8, 0xc20003e8}, /* not known */
+    {true, 2, 1000, 0, 0x82000001, 0x820003e8, 0xc20003e8}, /* a number of ours */
+    {true, 2, 1000, 0, 0xfffffffe, 0xfffffffe, 0xc20003e8}, /* larger than RFC 2863 allows */
+    {true, 0, 0x80000001, 0, 0x80000001, 0x80000001, 0},
     {true, 2, 1000, 2, 7, 0x820003e8, 0xc20003e8},
     {false, 1, 12, 0, 5, 5, 0xc100000c},
     {false, 3, 0, 0, 5, 5, 0xc3000000},
     {false, 0, 0, 0, 5, 5, 0xc0000000}, /* ifIndex 0 is none */
-    {true, 31, 0xffffff, 0, 5, 5, 0xdfffffff},
+    {true, 7, 0xffffff, 0, 5, 5, 0xc7ffffff},
 };
 
 START_TEST(test_data_sources)

@@ -14,9 +14,9 @@ static const struct {
 	bool good;
 } rows[] = {
     {"192.0.2.1 49", true}, {"192.0.2.0/24 49-52", true}, {"2001:db8::/32 Ethernet49*", true}, {"any uplink to core", true},
-    {"any\t7", true}, {"any 2147483647", true}, {"any 1-2-3", true}, /* a name */
+    {"any\t7", true}, {"any 4294967295", true}, {"any 1-2-3", true}, /* a name */
     {"", false}, {"any", false}, {"any ", false}, {"sw1 49", false}, {"192.0.2.1/33 49", false}, {"any 0", false},
-    {"any 52-49", false}, {"any 2147483648", false}, {"any 99999999999999999999", false},
+    {"any 52-49", false}, {"any 4294967296", false}, {"any 99999999999999999999", false},
     {"any 01234567890123456789012345678901234567890123456789012345678901234", false},
     {"any a1234567890123456789012345678901234567890123456789012345678901234", false},
 };
