@@ -59,6 +59,7 @@ struct sonic_interface {
 	uint64_t has;	     /* a bit for each row that is known */
 	uint64_t values[SONIC_N_ROWS];
 	uint32_t before_lag; /* the LAG that has counted `before`; 0: none */
+	uint64_t before_has; /* a bit for each row of it that was known */
 	uint64_t before[SONIC_N_IF_ROWS];
 	/* sampling */
 	uint32_t rate;	      /* in force; 0: it is not sampled */

@@ -226,16 +226,19 @@ sonic_begin_counters(struct sonic_device *d)
 
 /* ---- LAGs ---- */
 
-/* Adds what a member has counted since the last reading, if it was a member then. One that counts anew adds nothing. */
+/* Adds what a member has counted since the last reading, if it was a member then and its counters were known. One that
+ * counts anew adds nothing. */
 static void
 add_member(struct sonic_interface *lag, struct sonic_interface *member)
 {
 	for (size_t row = 0; row < SONIC_N_IF_ROWS; row++) {
-		if (member->before_lag == lag->if_index && member->values[row] > member->before[row])
+		if (member->before_lag == lag->if_index && member->before_has >> row & 1 &&
+		    member->values[row] > member->before[row])
 			lag->values[row] += member->values[row] - member->before[row];
 		member->before[row] = member->values[row];
 	}
 	member->before_lag = lag->if_index;
+	member->before_has = member->has;
 	lag->has &= member->has;
 	if (member->counted_us < lag->counted_us)
 		lag->counted_us = member->counted_us;

@@ -391,6 +391,28 @@ START_TEST(an_hour_at_line_rate)
 }
 END_TEST
 
+/* What a member counted before its counters were first read is none of the LAG's. */
+START_TEST(a_lag_before_its_members_are_counted)
+{
+	const struct hal_snapshot *s;
+
+	sonic_server_start(&server, true);
+	sonic_fill(&server, &small, 0);
+	sonic_command(&server, COUNTERS, "DEL COUNTERS:oid:0x100000000002c COUNTERS:oid:0x100000000002d");
+	open_device();
+	step_s(1);
+	for (uint64_t t = 0; t <= 10; t += 10) {
+		sonic_count(&server, &small, t);
+		step_s(1);
+	}
+	s = look();
+	ck_assert_uint_eq(hal_snapshot_port(s, 1001)->counters.value[HAL_IN_OCTETS],
+	    2 * (sonic_counter(20, 0, 10) - sonic_counter(20, 0, 0)));
+	hal_snapshot_release(s);
+	end();
+}
+END_TEST
+
 /* As after a restart of syncd, which counts from the beginning: what was counted stays, ifCounterDiscontinuityTime says
  * it, and what is counted then is added. (`sonic-clear counters` changes nothing here: it keeps its own copy.) */
 START_TEST(counters_begin_anew)
@@ -954,6 +976,7 @@ main(void)
 	tcase_add_loop_test(rows, rows_are_the_generators, 0, 2);
 	tcase_add_test(rows, rows_by_tcp);
 	tcase_add_test(rows, an_hour_at_line_rate);
+	tcase_add_test(rows, a_lag_before_its_members_are_counted);
 	tcase_add_test(rows, histories_and_alarms_of_an_hour);
 	tcase_add_test(rows, counters_begin_anew);
 	tcase_add_loop_test(rows, changes_are_seen, 0, 2);
