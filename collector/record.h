@@ -32,7 +32,7 @@ struct ease_discard {
 };
 
 /* What an agent stated that cannot be, or that is done otherwise than the standard has it; stored as these numbers
- * (oddity.kind). report/oddity_names.c has the words. */
+ * (oddity.kind). report/oddities.c has the words. */
 enum ease_oddity {
 	EASE_ODD_RATE = 1,	 /* a rate of 0, beyond 2^23, or another one in one sample that the pool refutes */
 	EASE_ODD_POOL,		 /* the pool went back or leapt */

@@ -27,7 +27,6 @@ enum {
 	/* A pool that rose so often in a row by a multiple of the rate is computed from it; by chance that comes once in
 	 * rate^16. */
 	MADE_UP_RISES = 16,
-	SHARED_STEPS = 16,
 	/* One leap is a pool that began anew; three within some samples are no count. */
 	LEAP = 16,
 	LEAPS_REAL = 3 * LEAP,
@@ -226,12 +225,6 @@ rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uint32_t num
 	*l = (struct rate_line){f->sequence, f->pool_pkts, c->n_samples};
 	c->line = (uint8_t)(l - c->lines);
 	return odd;
-}
-
-void
-rate_check_shared(struct rate_check *c, bool together)
-{
-	c->is_shared = together;
 }
 
 bool

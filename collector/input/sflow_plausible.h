@@ -56,13 +56,12 @@ uint32_t rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uin
 uint32_t rate_check_counted(struct rate_check *c, uint64_t pkts);
 
 /* Whether the pool rises by so much more than the rate says that it may be that of several sources: pools that rise as
- * one do so by chance where ports are alike, but then the rate is as stated. And notes whether it goes on from theirs. */
+ * one do so by chance where ports are alike, but then the rate is as stated. Who knows the others sets is_shared. */
 static inline bool
 rate_check_may_be_shared(const struct rate_check *c)
 {
 	return c->numbers >= 64 && c->stated > 0 && 10 * c->pkts > 13 * c->numbers * c->stated;
 }
-void rate_check_shared(struct rate_check *c, bool together);
 
 /* Returns the frames that a sample stands for: the stated rate, or what pool and numbers show clearly where nothing
  * refutes them (*differs is then set). 0: nothing says it. */

@@ -530,7 +530,7 @@ note_shared_pool(struct sflow_port *p, uint32_t pool)
 		peer->n_pools_on = peer->n_pools_on > BACK ? peer->n_pools_on - BACK : 0;
 	peer->pool = pool;
 	peer->pool_if_index = p->if_index;
-	rate_check_shared(&p->rate, peer->n_pools_on >= STEPS);
+	p->rate.is_shared = peer->n_pools_on >= STEPS;
 	if (p->rate.is_shared)
 		p->odd |= 1u << EASE_ODD_POOL_SHARED;
 }
