@@ -18,6 +18,7 @@ extern const struct mib_table bridge_mib_base, bridge_mib_base_port_table, bridg
 extern const struct mib_table q_bridge_mib_base, q_bridge_mib_fdb_table, q_bridge_mib_tp_fdb_table,
     q_bridge_mib_vlan, q_bridge_mib_current_table, q_bridge_mib_static_table,
     q_bridge_mib_port_table;
+extern const struct mib_table lag_mib_aggregate_table, lag_mib_ports_table, lag_mib_member_table;
 extern const struct mib_table entity_mib_physical_table, entity_mib_alias_table,
     entity_mib_contains_table, entity_mib_general;
 extern const struct mib_table ease_mib_system, ease_mib_port_table, ease_mib_error_source_table,

@@ -127,14 +127,14 @@ expect "32-bit counters are the low half of their 64-bit twins" "$(awk '
 # ---- the modules, in the master's sysORTable (RFC 3418): once each, also after restarts of the master ----
 or_entry=1.3.6.1.2.1.1.9.1
 modules="1.3.6.1.2.1.31 1.3.6.1.2.1.35 1.3.6.1.2.1.16.20.8 1.3.6.1.2.1.16.20.5 1.3.6.1.2.1.16.29 1.3.6.1.2.1.17
-    1.3.6.1.2.1.17.6 1.3.6.1.2.1.17.7 1.3.6.1.2.1.47 $ease"
+    1.3.6.1.2.1.17.6 1.3.6.1.2.1.17.7 1.3.6.1.2.1.47 1.2.840.10006.300.43 $ease"
 told_modules() { # how often each is told, by our descriptions
 	snmp snmpwalk -Oqn "127.0.0.1:$port" $or_entry >"$dir/or"
 	local module index n
 	for module in $modules; do
 		n=0
 		for index in $(sed -n "s/^\.$or_entry\.2\.\([0-9]*\) \.${module//./\\.}$/\1/p" "$dir/or"); do
-			grep -qE "^\.$or_entry\.3\.$index \"[A-Za-z-]*-MIB( \(RFC [0-9]+\).*)?\"$" "$dir/or" && n=$((n + 1))
+			grep -qE "^\.$or_entry\.3\.$index \"[A-Za-z0-9-]*-MIB( \((RFC|IEEE) [0-9.A-Z]+\).*)?\"$" "$dir/or" && n=$((n + 1))
 		done
 		printf '%s ' $n
 	done
