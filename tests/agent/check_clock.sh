@@ -3,14 +3,8 @@
 # Linux: samples, counters, states, RMON's alarms and SETs go on each time. In a network namespace of the
 # test's own; the agent alone sees the clock that is set (clock_set.c). Needs root. Prints PASS, FAIL or
 # SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 rig_new
 "${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -o "$rig/clock_set.so" "$top/tests/agent/clock_set.c" -ldl || { fail 'start' 'clock_set.c'; exit 1; }
 set_clock() { perl -e 'print pack("q", $ARGV[0])' -- "$1" 1<>"$rig/ahead"; } # SECONDS that it is ahead

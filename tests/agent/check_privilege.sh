@@ -5,14 +5,8 @@
 # anything is changed, and goes on counting. Started by root, both become another user, the collector
 # with no capability left and its ports below 1024 open; nobody else looks into their memory. Needs
 # root. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 command -v setpriv >/dev/null || { skip 'all' 'setpriv is not there'; exit 0; }
 
 plug() { ip link add "$1" type veth peer name "peer-$1" && ip link set "$1" up; }

@@ -47,6 +47,14 @@ trap 'rig_stop; rm -rf "$rig"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
+# Begins the script again in a network namespace of its own, there with loopback; false if none can be made.
+rig_namespace() { # "$@"
+	if [ "${1:-}" = inside ]; then ip link set lo up; return; fi
+	unshare -n true 2>/dev/null || return
+	rm -rf "$rig"
+	exec unshare -n -- bash "$0" inside
+}
+
 rig_show_logs() {
 	local log
 	for log in agent collector snmpd; do

@@ -5,14 +5,8 @@
 # changes. And that a walk has an end when an interface comes late. In a network namespace of the test's own; --long
 # runs it in a virtual machine, too (check_bridges_kernel.sh). Needs root. Prints PASS, FAIL or SKIP lines; exit 1 if
 # one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 command -v bridge >/dev/null || { skip 'all' 'bridge (iproute2) is not there'; exit 0; }
 for i in all default; do echo 1 >/proc/sys/net/ipv6/conf/$i/disable_ipv6; done 2>/dev/null
 

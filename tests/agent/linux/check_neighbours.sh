@@ -3,14 +3,8 @@
 # interfaces by the same ifIndex as ours, each is seen beside the others, in any order of starting, and each comes
 # back after the master's restart. In a network namespace of the test's own. Needs root. Prints PASS, FAIL or
 # SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 
 lldpd_pid='' zebra_pid=''
 trap 'rig_end "$lldpd_pid"; rig_end "$zebra_pid"; rig_stop; rm -rf "$rig"' EXIT
