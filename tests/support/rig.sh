@@ -69,17 +69,21 @@ wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after four tim
 		sleep 0.1
 	done
 }
-# Nobody has it, of UDP or of TCP.
+# Nobody has it, of UDP or of TCP, and no test gets it while this one runs: each says in its $rig which ports it got.
+# It is below those that the kernel gives to whoever asks for any.
 free_port() {
-	perl -MSocket -e 'for (1 .. 100) {
+	perl -MSocket -MFile::Glob=:bsd_glob -e 'for (1 .. 100) {
+		my $port = 10000 + int rand 10000;
+		next if -e "$ARGV[0]/.port-$port";
+		open(my $mine, ">", "$ARGV[0]/.port-$port") or die;
+		next if (() = glob("$ARGV[0]/../easeswitch-*/.port-$port")) > 1;
 		socket(my $udp, AF_INET, SOCK_DGRAM, 0) && socket(my $tcp, AF_INET, SOCK_STREAM, 0) or die;
-		bind($udp, sockaddr_in(0, INADDR_LOOPBACK)) or die;
-		my $port = (sockaddr_in(getsockname($udp)))[0];
-		bind($tcp, sockaddr_in($port, INADDR_LOOPBACK)) or next;
+		my $address = sockaddr_in($port, INADDR_LOOPBACK);
+		bind($udp, $address) && bind($tcp, $address) or next;
 		print $port;
 		exit;
 	    }
-	    die'
+	    die' "$rig"
 }
 
 # A new rig: nothing of an earlier one is left. BOARD (a file) is optional.
