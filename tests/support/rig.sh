@@ -5,6 +5,7 @@ set -u
 umask 027 # configurations hold communities and passphrases
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=${EASE_BUILD:-$top/build}
+. "$top/tests/support/wait_for.sh"
 ease=1.3.6.1.4.1.8072.9999.9999.1
 if_x=1.3.6.1.2.1.31.1.1.1
 ether_stats=1.3.6.1.2.1.16.1.1.1
@@ -59,14 +60,6 @@ rig_show_logs() {
 	local log
 	for log in agent collector snmpd; do
 		[ -s "$rig/$log.log" ] && tail -n 5 "$rig/$log.log" | sed "s/^/    $log: /"
-	done
-}
-wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after four times that, for busy machines
-	local end=$((SECONDS + 4 * $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.1
 	done
 }
 # Nobody has it, of UDP or of TCP, and no test gets it while this one runs: each says in its $rig which ports it got.
