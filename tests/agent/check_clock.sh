@@ -26,10 +26,7 @@ printf 'device = linux\nmean_skip = 10\nskip_by_speed = off\ncounters_interval_s
 rig_snmpd || { fail 'start' 'snmpd did not come up'; exit 1; }
 before='' # a sanitizer's library wants to be the first
 ! grep -q __asan_init "$build/agent/easeagentd" || before=$("${CC:-cc}" -print-file-name=libasan.so):
-CLOCK_SET_FILE=$rig/ahead LD_PRELOAD=$before$rig/clock_set.so \
-    "$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid"
+CLOCK_SET_FILE=$rig/ahead LD_PRELOAD=$before$rig/clock_set.so rig_agent_start
 wait_for 15 if_number || { fail 'start' 'the agent did not come up'; exit 1; }
 p1=$(client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $if_x.1 | sed -n "s/^\.$if_x\.1\.\([0-9]*\) \"p1\"$/\1/p")
 

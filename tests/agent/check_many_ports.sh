@@ -17,9 +17,7 @@ start() { # WHAT
 	local from end=$((SECONDS + 120))
 	: >"$rig/agent.log"
 	from=$(date +%s.%N)
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid"
+	rig_agent_start
 	until serving; do
 		if ! kill -0 "$agent_pid" 2>/dev/null; then fail "$1" "$(tail -n 3 "$rig/agent.log")"; exit 1; fi
 		[ $SECONDS -lt $end ] || { fail "$1" 'it does not say that it serves'; exit 1; }

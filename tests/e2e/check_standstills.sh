@@ -73,9 +73,7 @@ cat >"$rig/agent.conf" <<-END
 	run_as = root
 END
 rig_collector && rig_snmpd || { fail 'start' 'a daemon did not come up'; exit 1; }
-"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid"
+rig_agent_start
 wait_for 15 quick_get "$pool"
 if grep -q 'no sampling' "$rig/agent.log"; then # eBPF is not there, or not allowed
 	skip 'Linux' "$(grep -o 'no sampling: [^;]*' "$rig/agent.log" | head -n 1)"

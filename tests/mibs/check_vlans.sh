@@ -11,9 +11,7 @@ dot1q=1.3.6.1.2.1.17.7.1.4
 walk() { client snmpwalk -Oqnx "127.0.0.1:$agent_port" "$dot1q.$1" | sed "s/^\.$dot1q\.$1\.//; s/\"//g; s/ *$//"; }
 start_agent() { # LINE...
 	printf '%s\n' "agentx_socket = \"unix:$rig/agentx/master\"" "state_dir = \"$rig/agent\"" 'run_as = root' "$@" >"$rig/agent.conf"
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid"
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 quick_get $dot1q.1.0 && wait_for 5 has_ports
 }
 has_ports() { [ -n "$(walk 5.1.2)" ]; }

@@ -130,6 +130,11 @@ rig_collector() {
 	disown "$collector_pid" # or bash reports its end
 	wait_for 10 grep -q 'listening on' "$rig/collector.log"
 }
+rig_agent_start() { # [COMMAND...]: by the command; with the configuration that is there
+	"$@" "$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
+	agent_pid=$!
+	disown "$agent_pid" # or bash reports its end
+}
 # CAPTURE PACE [LINE...]: further lines of the configuration
 rig_agent() {
 	local capture=$1 pace=$2
@@ -149,9 +154,7 @@ rig_agent() {
 		printf '%s\n' "$@"
 	} >"$rig/agent.conf"
 	: >"$rig/agent.log"
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 port_table # the master learns of one table after the other
 }
 rig_agent_stop() { rig_end "$agent_pid"; agent_pid=''; }

@@ -16,9 +16,7 @@ walk() { # long values come in several lines
 	client snmpbulkwalk -Oqnx "127.0.0.1:$agent_port" "$dot1d.$1" | tr '\n' ' ' | sed 's/ \.1\.3\./\n.1.3./g; s/$/\n/' | sed "s/^\.$dot1d\.$1\.//; s/\"//g; s/ *$//"
 }
 start_agent() {
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 quick_get $dot1d.1.2.0
 }
 add_port() { # NAME BRIDGE [INDEX]

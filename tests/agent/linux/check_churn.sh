@@ -23,9 +23,7 @@ cat >"$rig/agent.conf" <<-END
 	state_dir = "$rig/agent"
 	run_as = root
 END
-"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid"
+rig_agent_start
 busy=$(ip -o link show busy | cut -d: -f1)
 is_busy() { [ "$(snmp_get $if_x.1."$busy")" = '"busy"' ]; }
 wait_for 20 is_busy || { fail 'start' 'a daemon did not come up'; exit 1; }

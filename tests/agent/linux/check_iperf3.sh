@@ -46,9 +46,7 @@ skip_by_speed = false
 max_samples_per_s = 0
 END
 start_agent() {
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid"
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 quick_get $if_x.1.1
 }
 rig_collector && rig_snmpd && start_agent || { fail 'start' 'a daemon did not come up'; exit 1; }

@@ -25,11 +25,6 @@ agentx_socket = "unix:$rig/agentx/master"
 state_dir = "$rig/agent"
 run_as = root
 END
-start_agent() {
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
-}
 start_lldpd() { # it wants its directory for its privileged half
 	mkdir -p /run/lldpd
 	lldpd -d -x -X "$rig/agentx/master" -u "$rig/lldpd.socket" -I 'p*' >>"$rig/lldpd.log" 2>&1 &
@@ -83,14 +78,14 @@ if command -v lldpd >/dev/null; then start_lldpd; else skip 'lldpd' 'it is not i
 if [ -x "$zebra" ] && ls /usr/lib/*/frr/modules/zebra_snmp.so >/dev/null 2>&1; then start_zebra; else
 	skip 'FRR' 'it is not installed (packages frr, frr-snmp)'
 fi
-start_agent
+rig_agent_start
 all_are_told 'ours last'
 expect 'each module once in sysORTable, ours and lldpd'"'"'s' "$(client snmpbulkwalk -Oqv "127.0.0.1:$agent_port" 1.3.6.1.2.1.1.9.1.3 |
     grep -cE 'EASE-SAMPLING-MIB|"IF-MIB \(RFC 2863\)|lldpMIB')" "$([ -n "$lldpd_pid" ] && echo 3 || echo 2)"
 
 rig_agent_stop
 if [ -n "$lldpd_pid" ]; then expect 'lldpd stays when ours ends' "$(theirs)" "$(kernels)"; fi
-start_agent
+rig_agent_start
 all_are_told 'ours again'
 
 rig_end "$snmpd_pid" KILL

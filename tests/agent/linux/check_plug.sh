@@ -20,9 +20,7 @@ start_agent() {
 		state_dir = "$rig/agent"
 		$1
 	END
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 quick_get $stack_last_change && wait_for 5 is_named p1
 }
 interfaces=1.3.6.1.2.1.2 stack=1.3.6.1.2.1.31.1.2.1.3
