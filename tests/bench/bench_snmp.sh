@@ -45,7 +45,7 @@ ask() { # name, fd, command: prints the answer
 field() { sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p"; }
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-start own "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/master" "$dir/own" $ports $addresses
+start own "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/master" $ports $addresses
 exec 5>"$dir/own.in"
 start bare "$build/tests/bench/bare_subagent" "unix:$dir/master" $ports 0
 exec 6>"$dir/bare.in"

@@ -144,7 +144,7 @@ done
 stop
 for size in '48 32768' '512 65536' '1024 65536'; do
 	read -r ports addresses <<<"$size"
-	echo walk | "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/none" "$dir/engine" "$ports" "$addresses" 2>/dev/null |
+	echo walk | "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/none" "$ports" "$addresses" 2>/dev/null |
 	    sed -n "s/.*\"ns_per_cell\":\([0-9]*\).*/{\"bench\":\"GETNEXT in the table engine, $ports ports and $addresses addresses\",\"unit\":\"ns\/cell\",\"value\":\1}/p"
 done
 
