@@ -117,6 +117,13 @@ oldest_refused(const void *row)
 	return r->last_us > REFUSED_AGE_US ? (sqlite3_int64)(r->last_us - REFUSED_AGE_US) : 0;
 }
 
+/* Leaves of TABLE what is newer, by NUMBER, than the row of OF that follows the MOST newest. */
+#define BEYOND_NEWEST(table, of, which, number, most)                                               \
+	"DELETE FROM " table " WHERE " which " AND " number " <= (SELECT " number " FROM " of        \
+	" WHERE " which " ORDER BY " number " DESC LIMIT 1 OFFSET " most ")"
+#define OF_AGENT "agent = ?1"
+#define OF_PORT OF_AGENT " AND if_index = ?2"
+
 #define LATEST "boot=excluded.boot, address=excluded.address, last_us=excluded.last_us," \
 	       " last_received_us=excluded.last_received_us, boot_shift=excluded.boot_shift"
 
@@ -136,31 +143,22 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     /* what a capture that is imported again has is there already */
     [STORE_ODDITIES] = {.further = " ON CONFLICT DO UPDATE SET n = n + excluded.n, last_us = excluded.last_us"
 			" WHERE excluded.last_us > last_us",
-	.limit_sql =
-	    "DELETE FROM oddity WHERE agent = ?1 AND last_us <= (SELECT last_us FROM oddity WHERE agent = ?1"
-	" ORDER BY last_us DESC LIMIT 1 OFFSET " ODDITIES_AN_AGENT ")", .is_due = is_limit_oddity,
-	.limit_of = agent_of_oddity},
+	.limit_sql = BEYOND_NEWEST("oddity", "oddity", OF_AGENT, "last_us", ODDITIES_AN_AGENT),
+	.is_due = is_limit_oddity, .limit_of = agent_of_oddity},
     [STORE_PORTS] = {.how = "OR REPLACE",
-	.limit_sql =
-	    "DELETE FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us <= (SELECT since_us FROM"
-	" port WHERE agent = ?1 AND if_index = ?2 ORDER BY since_us DESC LIMIT 1"
-	" OFFSET " STATES_A_PORT ")", .port_of = port_of_state},
+	.limit_sql = BEYOND_NEWEST("port", "port", OF_PORT, "since_us", STATES_A_PORT), .port_of = port_of_state},
     [STORE_SAMPLES] = {.how = "OR IGNORE"},
     /* if a device's time was set back (or a capture is played again), the newer counters stay */
     [STORE_COUNTERS] = {.how = "OR REPLACE"},
     [STORE_ACCOUNTS] = {.how = "OR REPLACE",
-	.limit_sql =
-	    "DELETE FROM account WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM"
-	" account WHERE agent = ?1 AND if_index = ?2 ORDER BY boot DESC LIMIT 1"
-	" OFFSET " BOOTS_A_PORT ")", .is_due = is_new_account, .port_of = port_of_account},
+	.limit_sql = BEYOND_NEWEST("account", "account", OF_PORT, "boot", BOOTS_A_PORT),
+	.is_due = is_new_account, .port_of = port_of_account},
     /* a notification may arrive twice; an event has no number, so all of its columns are compared
      */
     [STORE_EVENTS] = {.unless = "EXISTS(SELECT 1 FROM event WHERE time_us=?1 AND agent=?2 AND boot=?3 AND kind=?4"
 		      " AND if_index=?5 AND mac IS ?6 AND vlan IS ?7 AND text IS ?9)",
-	    .limit_sql =
-	    "DELETE FROM event WHERE agent = ?1 AND id <= (SELECT id FROM event WHERE agent = ?1"
-	    " ORDER BY id DESC LIMIT 1 OFFSET " EVENTS_AN_AGENT ")", .is_due = is_limit_event,
-	    .limit_of = agent_of_event},
+	.limit_sql = BEYOND_NEWEST("event", "event", OF_AGENT, "id", EVENTS_AN_AGENT),
+	.is_due = is_limit_event, .limit_of = agent_of_event},
     [STORE_ENGINES] = {.how = "OR REPLACE"},
     [STORE_RESOURCES] = {.how = "OR REPLACE"},
     [STORE_ERROR_SOURCES] = {.how = "OR REPLACE",
@@ -170,15 +168,10 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	" LIMIT -1 OFFSET " ERROR_SOURCES_A_PORT ")",
 	.port_of = port_of_error_source},
     [STORE_DISCARDS] = {.further = " ON CONFLICT DO UPDATE SET n = n + excluded.n, received_us = excluded.received_us",
-	.limit_sql =
-	    "DELETE FROM discard WHERE agent = ?1 AND start_us <= (SELECT start_us FROM discard WHERE agent = ?1"
-	    " ORDER BY start_us DESC LIMIT 1 OFFSET " DISCARDS_AN_AGENT ")", .is_due = is_first_discard,
-	.limit_of = agent_of_discard},
+	.limit_sql = BEYOND_NEWEST("discard", "discard", OF_AGENT, "start_us", DISCARDS_AN_AGENT),
+	.is_due = is_first_discard, .limit_of = agent_of_discard},
     [STORE_CRASH_LOST] = {.how = "OR REPLACE",
-	.limit_sql =
-	    "DELETE FROM gone WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM account"
-	" WHERE agent = ?1 AND if_index = ?2 ORDER BY boot DESC LIMIT 1 OFFSET " BOOTS_A_PORT ")",
-	.port_of = port_of_crash_lost},
+	.limit_sql = BEYOND_NEWEST("gone", "account", OF_PORT, "boot", BOOTS_A_PORT), .port_of = port_of_crash_lost},
     [STORE_OUTAGES] = {.limit_sql = "DELETE FROM outage WHERE id <= (SELECT max(id) FROM outage) - " OUTAGES},
     [STORE_STATS] = {.how = "OR REPLACE"},
 };

@@ -1,14 +1,11 @@
 #include "collector/window/accounting_private.h"
 #include "collector/window/record_rows.h"
 #include "collector/source_port.h"
-#include "common/log.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROOM "accounting"
 
 /* Least time between two rows of a port's counters, by the device's clock: fine enough for the
  * range of any report. */
@@ -17,9 +14,6 @@
 /* A device whose clock shows a year after 2255 has a broken clock. The limit also keeps
  * microseconds positive in SQLite's signed integers. */
 #define TIME_MAX_US (9000000000ull * 1000000)
-
-/* A record that is so much older than an agent's newest one is of a clock that was set back. *assumed* */
-#define CLOCK_SET_BACK_US 86400000000ull
 
 /* Records of one notification are some milliseconds apart; what is so much older is of a made-up time. *assumed* */
 #define NOTIFICATION_MOST_US 300000000ull
@@ -191,53 +185,6 @@ accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 }
 
 /* Agents and ports */
-
-static struct agent *
-add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
-{
-	struct store_agent row = {.boot = r->boot, .first_us = time_us, .last_us = time_us};
-	struct agent *a;
-
-	memcpy(row.agent_id, r->agent_id, sizeof(row.agent_id));
-	snprintf(row.address, sizeof(row.address), "%s", r->sender);
-	a = inventory_add_agent(&acc->inventory, &row,
-	    inventory_owner(&acc->inventory, agent_identity_source(r)), acc->mono_us);
-	if (!a)
-		accounting_refuse_agent(acc, r, -EDQUOT);
-	return a;
-}
-
-static struct agent *
-find_or_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
-{
-	int err;
-	struct agent *a = accounting_find_agent(acc, r, &err);
-
-	if (err < 0)
-		accounting_refuse_agent(acc, r, err);
-	return a || err < 0 ? a : add_agent(acc, r, time_us);
-}
-
-/* Notes that an accepted record of the agent arrived. */
-static void
-note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r, uint64_t time_us)
-{
-	if (r->boot > a->row.boot) {
-		log_info_limited(ROOM, "the agent at %s began anew: boot %u after boot %u", a->row.address, r->boot,
-		    a->row.boot);
-		agent_note_boot(a, r->boot);
-		a->row.last_us = time_us; /* its clock may have started again at an earlier time */
-	}
-	if (r->boot == a->row.boot &&
-	    (time_us > a->row.last_us || a->row.last_us - time_us > CLOCK_SET_BACK_US))
-		a->row.last_us = time_us;
-	if (r->source) /* else the address changes only together with the source */
-		inventory_set_address(&acc->inventory, a, r->sender);
-	a->row.last_received_us = r->received_us;
-	a->heard_us = acc->mono_us;
-	inventory_heard_agent(&acc->inventory, a, acc->mono_us);
-	a->dirty = true;
-}
 
 static struct port *
 port_of(struct accounting *acc, struct agent *a, uint32_t if_index)
@@ -569,79 +516,6 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
 	accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS);
 }
 
-/* States and addresses */
-
-static bool
-same_state(const struct ease_state *a, const struct ease_state *b)
-{
-	return strcmp(a->name, b->name) == 0 && strcmp(a->alias, b->alias) == 0 &&
-	    a->speed_bps == b->speed_bps && a->duplex == b->duplex &&
-	    a->admin_status == b->admin_status && a->oper_status == b->oper_status &&
-	    a->lag_parent == b->lag_parent && a->edge == b->edge;
-}
-
-/* What a port's state is with what was known before and what the option uplinks says of it. */
-static struct ease_state
-state_of(struct accounting *acc, const struct port *p, const struct ease_record *r)
-{
-	struct ease_state s = r->state;
-	const struct port *lag = acc->uplinks.n > 0 && s.edge && s.lag_parent > 0
-	    ? inventory_find_port(&acc->inventory, p->agent, s.lag_parent) : NULL;
-
-	if (p->has_state && r->loose_numbers && *s.name == '\0') /* each sFlow record tells what it knows */
-		memcpy(s.name, p->state.name, sizeof(s.name));
-	if (acc->uplinks.n > 0 && s.edge)
-		s.edge = !uplinks_name(&acc->uplinks, r->sender, &s, lag && lag->has_state ? &lag->state : NULL);
-	return s;
-}
-
-static void
-add_state(struct accounting *acc, struct port *p, const struct ease_record *r,
-    struct store_batch *batch)
-{
-	const struct ease_state given = state_of(acc, p, r), *s = &given;
-	struct store_port *row;
-
-	if (p->has_state && (r->boot < p->state_boot ||
-				(r->boot == p->state_boot && s->time_us < p->state.time_us))) {
-		accounting_count(acc, ACCOUNTING_STAT_STATES_OLD);
-		return;
-	}
-	accounting_count(acc, ACCOUNTING_STAT_STATES);
-	if (p->has_state && r->boot == p->state_boot && same_state(&p->state, s))
-		return;
-	row = store_batch_add(batch, STORE_PORTS);
-	if (!row) { /* the state is not remembered either, so the next record stores it */
-		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
-		return;
-	}
-	row->agent = p->agent->row.id;
-	row->boot = r->boot;
-	row->state = *s;
-	p->has_state = true;
-	p->state_boot = r->boot;
-	p->state = *s;
-}
-
-/* A record from which nothing is summed: it becomes a row of the store. */
-static void
-add_row(
-    struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
-{
-	bool added = record_rows_add(batch, p->agent->row.id, r);
-
-	accounting_count(acc, added ? ACCOUNTING_STAT_ROWS : ACCOUNTING_STAT_LOST_STORE_ROWS);
-}
-
-/* The store adds up what is not flushed yet of a kind. */
-static void
-add_odd(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
-{
-	(void)acc;
-	(void)batch;
-	oddities_note(&p->odd, &r->odd);
-}
-
 /* For each kind of record: where its ifIndex and time stand in it, and the function that adds it.
  */
 static const struct {
@@ -654,16 +528,17 @@ static const struct {
     [EASE_PART_SNAPSHOT] = {offsetof(struct ease_record, snapshot.if_index),
 	offsetof(struct ease_record, snapshot.time_us), add_snapshot},
     [EASE_PART_STATE] = {offsetof(struct ease_record, state.if_index),
-	offsetof(struct ease_record, state.time_us), add_state},
+	offsetof(struct ease_record, state.time_us), accounting_add_state},
     [EASE_PART_ADDRESS] = {offsetof(struct ease_record, address.if_index),
-	offsetof(struct ease_record, address.time_us), add_row},
+	offsetof(struct ease_record, address.time_us), accounting_add_row},
     [EASE_PART_RESOURCES] = {offsetof(struct ease_record, resources.if_index),
-	offsetof(struct ease_record, resources.time_us), add_row},
+	offsetof(struct ease_record, resources.time_us), accounting_add_row},
     [EASE_PART_ERROR_SOURCE] = {offsetof(struct ease_record, error_source.if_index),
-	offsetof(struct ease_record, error_source.time_us), add_row},
+	offsetof(struct ease_record, error_source.time_us), accounting_add_row},
     [EASE_PART_DISCARD] = {offsetof(struct ease_record, discard.frame.if_index),
 	offsetof(struct ease_record, discard.frame.time_us), accounting_add_discard},
-    [EASE_PART_ODD] = {offsetof(struct ease_record, odd.if_index), offsetof(struct ease_record, odd.time_us), add_odd},
+    [EASE_PART_ODD] = {offsetof(struct ease_record, odd.if_index), offsetof(struct ease_record, odd.time_us),
+	accounting_add_odd},
 };
 
 static uint64_t
@@ -701,7 +576,7 @@ add_record(struct accounting *acc, struct agent *a, struct store_batch *batch, c
 	memcpy(&if_index, (const char *)r + record_kinds[r->kind].if_index_at, sizeof(if_index));
 	if (!has_good_time(acc, r))
 		return;
-	note_heard(acc, a, r, time_of(r));
+	accounting_note_heard(acc, a, r, time_of(r));
 	if (r->kind == EASE_PART_ODD && if_index == 0) {
 		oddities_note(&a->odd, &r->odd);
 		return;
@@ -841,7 +716,7 @@ add_agent_of(struct accounting *acc, const struct ease_record *records, size_t n
 
 	while (!is_good_time(time_of(first)))
 		first++;
-	a = add_agent(acc, first, time_of(first));
+	a = accounting_add_agent(acc, first, time_of(first));
 	if (!a)
 		stat_add_own(&acc->stats, ACCOUNTING_STAT_AGENTS_FULL, n - 1);
 	return a;
@@ -902,103 +777,6 @@ accounting_add_records(
 		refuse_boot(acc, a, batch, records, n);
 	else
 		add_believed(acc, a, batch, records, n, &times, is_new);
-}
-
-/* Events */
-
-/* The EASE agent that is bound to the source of an event of SNMPv3. */
-static struct agent *
-agent_bound_to(const struct inventory *r, const char *source)
-{
-	uint32_t place = lru_table_first_of(&r->agent_places, inventory_owner(r, source));
-
-	for (; place != LRU_NONE; place = lru_table_next_of(&r->agent_places, place)) {
-		struct agent *a = &r->agents[place];
-
-		if (a->row.boot != 0 && strcmp(a->identity.bound, source) == 0)
-			return a;
-	}
-	return NULL;
-}
-
-/* Returns that, or else the one at the event's address, unless that one is bound to another engine. NULL if
- * there is none or more than one. */
-static struct agent *
-agent_at(const struct inventory *r, const struct ease_event *event)
-{
-	struct agent *found = event->source ? agent_bound_to(r, event->source) : NULL;
-
-	if (found)
-		return found;
-	for (struct agent *a = inventory_first_at(r, event->sender); a; a = inventory_next_at(r, a)) {
-		if (a->row.boot == 0 ||
-		    (event->source && strncmp(a->identity.bound, "0x", 2) == 0))
-			continue;
-		if (found)
-			return NULL;
-		found = a;
-	}
-	return found;
-}
-
-/* EASE agents count their boots from 1, so boot 0 marks an agent that is known only as the sender
- * of standard notifications. */
-/* An agent without an easeAgentId is named after its source, so no other can speak for it. */
-static struct agent *
-agent_of_source(struct accounting *acc, const struct ease_event *event)
-{
-	struct ease_record who = {.sender = event->sender, .source = event->source,
-	    .received_us = event->received_us};
-	struct agent *a;
-
-	memcpy(who.agent_id, event->source_id, sizeof(who.agent_id));
-	a = find_or_add_agent(acc, &who, event->received_us);
-	if (a)
-		note_heard(acc, a, &who, event->received_us);
-	return a;
-}
-
-static struct agent *
-agent_of_event(struct accounting *acc, const struct ease_event *event)
-{
-	struct ease_record who = {.sender = event->sender, .source = event->source,
-	    .boot = event->boot, .received_us = event->received_us};
-	struct agent *a;
-
-	if (!event->has_agent_id) {
-		a = agent_at(&acc->inventory, event);
-		return a ? a : agent_of_source(acc, event);
-	}
-	memcpy(who.agent_id, event->agent_id, sizeof(who.agent_id));
-	a = find_or_add_agent(acc, &who, event->received_us);
-	if (!a || accounting_may_speak(acc, a, &who))
-		return a;
-	accounting_refuse_source(acc, a, &who);
-	return NULL;
-}
-
-bool
-accounting_add_event(
-    struct accounting *acc, struct store_batch *batch, const struct ease_event *event)
-{
-	struct agent *a = agent_of_event(acc, event);
-	struct store_event *row = a ? store_batch_add(batch, STORE_EVENTS) : NULL;
-
-	if (!row) {
-		if (a)
-			accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
-		return false;
-	}
-	a->dirty = true;
-	row->time_us = event->received_us;
-	row->agent = a->row.id;
-	row->boot = event->has_agent_id ? event->boot + a->row.boot_shift : a->row.boot;
-	row->kind = event->kind;
-	row->if_index = event->if_index;
-	row->identity = event->identity;
-	memcpy(row->text, event->text, sizeof(row->text));
-	accounting_count(acc, ACCOUNTING_STAT_EVENTS);
-	return true;
 }
 
 uint64_t

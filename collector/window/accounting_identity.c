@@ -23,7 +23,10 @@
 /* Of an agent whose starts were not heard, the number may rise by so many. *assumed* */
 enum { BOOT_STEP_MAX = 1000 };
 
-/* Agents that left the memory */
+/* A record that is so much older than an agent's newest one is of a clock that was set back. *assumed* */
+#define CLOCK_SET_BACK_US 86400000000ull
+
+/* Agents known, that left the memory, and new */
 
 /* It has just been heard, as far as boots and silence are concerned. */
 static struct agent *
@@ -49,6 +52,52 @@ accounting_find_agent(struct accounting *acc, const struct ease_record *r, int *
 		return a;
 	*err = -EDQUOT;
 	return NULL;
+}
+
+struct agent *
+accounting_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
+{
+	struct store_agent row = {.boot = r->boot, .first_us = time_us, .last_us = time_us};
+	struct agent *a;
+
+	memcpy(row.agent_id, r->agent_id, sizeof(row.agent_id));
+	snprintf(row.address, sizeof(row.address), "%s", r->sender);
+	a = inventory_add_agent(&acc->inventory, &row,
+	    inventory_owner(&acc->inventory, agent_identity_source(r)), acc->mono_us);
+	if (!a)
+		accounting_refuse_agent(acc, r, -EDQUOT);
+	return a;
+}
+
+struct agent *
+accounting_find_or_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
+{
+	int err;
+	struct agent *a = accounting_find_agent(acc, r, &err);
+
+	if (err < 0)
+		accounting_refuse_agent(acc, r, err);
+	return a || err < 0 ? a : accounting_add_agent(acc, r, time_us);
+}
+
+void
+accounting_note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r, uint64_t time_us)
+{
+	if (r->boot > a->row.boot) {
+		log_info_limited(ROOM, "the agent at %s began anew: boot %u after boot %u", a->row.address, r->boot,
+		    a->row.boot);
+		agent_note_boot(a, r->boot);
+		a->row.last_us = time_us; /* its clock may have started again at an earlier time */
+	}
+	if (r->boot == a->row.boot &&
+	    (time_us > a->row.last_us || a->row.last_us - time_us > CLOCK_SET_BACK_US))
+		a->row.last_us = time_us;
+	if (r->source) /* else the address changes only together with the source */
+		inventory_set_address(&acc->inventory, a, r->sender);
+	a->row.last_received_us = r->received_us;
+	a->heard_us = acc->mono_us;
+	inventory_heard_agent(&acc->inventory, a, acc->mono_us);
+	a->dirty = true;
 }
 
 /* Who may speak for an agent */

@@ -1,7 +1,8 @@
 /*
- * Shared by accounting.c, which adds records, accounting_windows.c, which adds what they count to
- * windows, accounting_identity.c, which decides what is believed to be an agent's own, accounting_clock.c,
- * which knows whose clock is wrong, and accounting_flush.c, which moves sums and accounts into batches.
+ * Shared by accounting.c, which adds samples and counters, accounting_states.c and accounting_events.c, which add
+ * states and events, accounting_windows.c, which adds what they count to windows, accounting_identity.c, which decides
+ * what is believed to be an agent's own, accounting_clock.c, which knows whose clock is wrong, and accounting_flush.c,
+ * which moves sums and accounts into batches.
  */
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
@@ -88,11 +89,31 @@ void accounting_add_discard(
 /* Moves what a port only counts into the batch, if there is room. */
 void accounting_flush_discards(struct accounting *acc, struct port *p, struct store_batch *batch);
 
+/* accounting_states.c */
+
+void accounting_add_state(
+    struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch);
+
+/* A record from which nothing is summed: it becomes a row of the store. */
+void accounting_add_row(
+    struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch);
+
+/* The store adds up what is not flushed yet of a kind. */
+void accounting_add_odd(
+    struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch);
+
 /* accounting_identity.c */
 
 /* Returns the agent of a record, which may be read from the store; NULL if it is new, or with *err -EDQUOT
  * if there is no place for it, -EIO if the store cannot be read. */
 struct agent *accounting_find_agent(struct accounting *acc, const struct ease_record *r, int *err);
+
+/* Adds the agent of a record; NULL, and the record is counted as refused, if there is no place for it. */
+struct agent *accounting_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us);
+struct agent *accounting_find_or_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us);
+
+/* Notes that an accepted record of the agent arrived. */
+void accounting_note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r, uint64_t time_us);
 
 /* Returns whether the record's source may speak for the agent; if so, it is bound where it is new. */
 bool accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_record *r);

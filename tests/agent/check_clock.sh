@@ -3,14 +3,8 @@
 # Linux: samples, counters, states, RMON's alarms and SETs go on each time. In a network namespace of the
 # test's own; the agent alone sees the clock that is set (clock_set.c). Needs root. Prints PASS, FAIL or
 # SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 rig_new
 "${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -o "$rig/clock_set.so" "$top/tests/agent/clock_set.c" -ldl || { fail 'start' 'clock_set.c'; exit 1; }
 set_clock() { perl -e 'print pack("q", $ARGV[0])' -- "$1" 1<>"$rig/ahead"; } # SECONDS that it is ahead
@@ -32,10 +26,7 @@ printf 'device = linux\nmean_skip = 10\nskip_by_speed = off\ncounters_interval_s
 rig_snmpd || { fail 'start' 'snmpd did not come up'; exit 1; }
 before='' # a sanitizer's library wants to be the first
 ! grep -q __asan_init "$build/agent/easeagentd" || before=$("${CC:-cc}" -print-file-name=libasan.so):
-CLOCK_SET_FILE=$rig/ahead LD_PRELOAD=$before$rig/clock_set.so \
-    "$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid"
+CLOCK_SET_FILE=$rig/ahead LD_PRELOAD=$before$rig/clock_set.so rig_agent_start
 wait_for 15 if_number || { fail 'start' 'the agent did not come up'; exit 1; }
 p1=$(client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $if_x.1 | sed -n "s/^\.$if_x\.1\.\([0-9]*\) \"p1\"$/\1/p")
 

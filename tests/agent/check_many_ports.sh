@@ -14,14 +14,13 @@ printf 'device = dummy\ndummy_ports = %d\ndummy_addresses = 0\nhistory = off\nag
 since() { awk -v from="$1" -v to="$(date +%s.%N)" 'BEGIN { printf "%.2f s", to - from }'; }
 serving() { grep -q "serving $n_ports ports" "$rig/agent.log"; }
 start() { # WHAT
-	local from
+	local from end=$((SECONDS + 120))
 	: >"$rig/agent.log"
 	from=$(date +%s.%N)
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid"
-	while ! serving; do
+	rig_agent_start
+	until serving; do
 		if ! kill -0 "$agent_pid" 2>/dev/null; then fail "$1" "$(tail -n 3 "$rig/agent.log")"; exit 1; fi
+		[ $SECONDS -lt $end ] || { fail "$1" 'it does not say that it serves'; exit 1; }
 		read -rt 0.01 <> <(:) || true
 	done
 	echo "NOTE $1: $(since "$from")"

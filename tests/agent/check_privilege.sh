@@ -5,14 +5,8 @@
 # anything is changed, and goes on counting. Started by root, both become another user, the collector
 # with no capability left and its ports below 1024 open; nobody else looks into their memory. Needs
 # root. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 command -v setpriv >/dev/null || { skip 'all' 'setpriv is not there'; exit 0; }
 
 plug() { ip link add "$1" type veth peer name "peer-$1" && ip link set "$1" up; }
@@ -31,7 +25,7 @@ start_agent() {
 	while [ "$1" != -- ]; do prefix+=("$1"); shift; done
 	shift
 	rig_agent_stop
-	rm -rf "$rig/agent"
+	rm -rf "$rig/agent" "$rig/agent.log"
 	mkdir -m 750 "$rig/agent"
 	case ${prefix[*]-} in *--reuid=65534*) chown 65534 "$rig/agent" ;; esac # it must be the agent's own
 	{
@@ -39,9 +33,7 @@ start_agent() {
 		printf '%s\n' "$@"
 	} >"$rig/agent.conf"
 	chmod 644 "$rig/agent.conf"
-	"${prefix[@]}" "$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start "${prefix[@]}"
 	wait_for 15 if_number && wait_for 5 quick_get $if_x.18."$(index_of p1)"
 }
 socket=$rig/agentx/master
@@ -154,9 +146,8 @@ printf 'run_as = nobody\ndevice = linux\nsampling = none\nagentx_socket = "unix:
     "$socket" "$rig/agent" >"$rig/agent.conf"
 chmod 755 "$rig/agentx"
 chmod 777 "$rig/agentx/master"
-"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid"
+: >"$rig/agent.log"
+rig_agent_start
 if wait_for 15 if_number && wait_for 5 quick_get $if_x.18."$(index_of p1)"; then
 	expect_user 'agent' "$agent_pid" "$nobody" "$nogroup" "$(mask $admin)"
 	expect 'agent: what is the kernel is set all the same' "$(set_alias 'to the roof' >/dev/null; alias_of p1)" 'to the roof'
@@ -185,9 +176,8 @@ rm -rf "$rig/agent" "$rig/roots"
 # the agent has the right to pass.
 chown -R root "$rig/agentx"
 chmod 700 "$rig/agentx" "$rig/agentx/master"
-"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid"
+: >"$rig/agent.log"
+rig_agent_start
 if wait_for 15 if_number; then pass "agent: root's socket: it connects"; else fail "agent: root's socket" "$(tail -n 3 "$rig/agent.log")"; fi
 expect "agent: root's socket: in force and in reserve" "$(capabilities CapEff) $(capabilities CapPrm)" "$(mask $admin) $(mask $admin $override)"
 rig_end "$snmpd_pid"

@@ -56,9 +56,7 @@ agent() {
 	    "$rig" "$rig" >"$rig/agent.conf"
 	chmod 644 "$rig/agent.conf"
 	manager
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid"
+	rig_agent_start
 	expect_logged 'agent: a file that all may read is told of' 'everybody may read it' agent
 	life agent "$agent_pid" agent 's/^log_level.*/log_level = debug\ndummy_ports = 3/' log_level dummy_ports
 	expect 'agent: no secret in the log' "$(grep -c hushed "$rig/agent.log")" 0

@@ -7,9 +7,7 @@
 seconds=${1:-60}
 . "$(dirname "$0")/../support/rig.sh"
 
-http_port=$(perl -MSocket -e 'socket(my $s, AF_INET, SOCK_STREAM, 0) or die;
-    bind($s, sockaddr_in(0, INADDR_LOOPBACK)) or die; print +(sockaddr_in(getsockname($s)))[0]')
-rig_http=127.0.0.1:$http_port
+rig_http=127.0.0.1:$(free_port)
 rig_new
 sed -i /flush_interval/d "$rig/collector.conf" # that of a collector, not of a test
 "$top/conf/make-capture" "$rig/live.pcap" $((seconds + 60)) >/dev/null || exit 1

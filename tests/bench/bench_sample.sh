@@ -6,6 +6,7 @@
 # of ROUNDS rounds.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/support/wait_for.sh"
 [ $# -gt 0 ] || set -- "${EASE_BUILD:-$top/build}"
 rounds=${ROUNDS:-5}
 frames=${FRAMES:-100000}
@@ -34,7 +35,7 @@ perl -e '
 perl -e 'use Socket; socket(S, PF_INET, SOCK_DGRAM, 0); bind(S, sockaddr_in(0, INADDR_LOOPBACK)); $| = 1;
 	print +(sockaddr_in(getsockname S))[0], "\n"; sleep' >"$dir/port" &
 pids=$!
-while [ ! -s "$dir/port" ]; do sleep 0.05; done
+wait_for 5 test -s "$dir/port" || { echo 'bench_sample: the receiver does not say its port' >&2; exit 1; }
 port=$(<"$dir/port")
 
 sink() { # VERSION

@@ -5,6 +5,7 @@
 # medians of ROUNDS rounds.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/support/wait_for.sh"
 build=${EASE_BUILD:-$top/build}
 rounds=${ROUNDS:-3}
 ports=8
@@ -44,11 +45,11 @@ ask() { # name, fd, command: prints the answer
 field() { sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p"; }
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-start own "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/master" "$dir/own" $ports $addresses
+start own "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/master" $ports $addresses
 exec 5>"$dir/own.in"
 start bare "$build/tests/bench/bare_subagent" "unix:$dir/master" $ports 0
 exec 6>"$dir/bare.in"
-while [ "$(answers own)" -lt 1 ]; do sleep 0.05; done
+wait_for 5 grep -q . "$dir/own.out" || { echo 'bench_snmp: the subagent does not say its port' >&2; exit 1; }
 port=$((20000 + $$ % 10000))
 cat >"$dir/snmpd.conf" <<END
 rocommunity public 127.0.0.1
@@ -63,11 +64,8 @@ END
     "udp:127.0.0.1:$port" &
 master=$!
 pids="$pids $master"
-for i in $(seq 100); do
-	snmpget -v2c -c public -t 0.2 -r 0 "127.0.0.1:$port" $ifx.1.1.1 2>/dev/null |
-	    grep -q STRING && break
-	sleep 0.1
-done
+is_served() { snmpget -v2c -c public -t 0.2 -r 0 "127.0.0.1:$port" $ifx.1.1.1 | grep -q STRING; }
+wait_for 10 is_served || { echo 'bench_snmp: the subagent is not served' >&2; exit 1; }
 
 # Microseconds of CPU time for a notification by every process that sends: one line of the helper's,
 # and the ticks of 10 ms that the master had.

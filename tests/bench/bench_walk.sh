@@ -10,6 +10,7 @@
 # time for a cell must not grow with the table.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/support/wait_for.sh"
 build=${EASE_BUILD:-$top/build}
 rounds=${ROUNDS:-3}
 peer="Net-SNMP $(net-snmp-config --version 2>/dev/null) table_container, bare subagent"
@@ -63,10 +64,7 @@ start_agents() { # PORTS ADDRESSES
 	"$build/tests/bench/bare_subagent" "unix:$dir/master" "$1" "$2" <"$dir/bare.in" >/dev/null 2>&1 &
 	bare_pid=$!
 	exec 6>"$dir/bare.in"
-	for _ in $(seq 200); do
-		answers $bare.2.1.1 && answers 1.3.6.1.2.1.17.4.3.1.1 && return
-		sleep 0.05
-	done
+	wait_for 10 answers $bare.2.1.1 && wait_for 10 answers 1.3.6.1.2.1.17.4.3.1.1 && return
 	echo 'bench_walk: a subagent does not come up' >&2
 	exit 1
 }
@@ -146,23 +144,25 @@ done
 stop
 for size in '48 32768' '512 65536' '1024 65536'; do
 	read -r ports addresses <<<"$size"
-	echo walk | "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/none" "$dir/engine" "$ports" "$addresses" 2>/dev/null |
+	echo walk | "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/none" "$ports" "$addresses" 2>/dev/null |
 	    sed -n "s/.*\"ns_per_cell\":\([0-9]*\).*/{\"bench\":\"GETNEXT in the table engine, $ports ports and $addresses addresses\",\"unit\":\"ns\/cell\",\"value\":\1}/p"
 done
 
 # snmpd's own ifTable needs that many interfaces: of a network namespace.
+export -f wait_for
 own_if_table() { # INTERFACES
 	unshare -n bash -c 'ip link set lo up
 		for i in $(seq '"$(($1 / 2))"'); do echo "link add v$i type veth peer name w$i"; done | ip -batch - || exit 1
 		snmpd -f -Lf /dev/null -C -c "$0/snmpd.conf" "udp:127.0.0.1:161" &
 		pid=$!
-		until snmpget -v2c -c public -t 0.2 -r 0 127.0.0.1 1.3.6.1.2.1.1.3.0 >/dev/null 2>&1; do sleep 0.1; done
+		wait_for 10 snmpget -v2c -c public -t 0.2 -r 0 127.0.0.1 1.3.6.1.2.1.1.3.0 ||
+		    { echo "bench_walk: snmpd does not answer" >&3; kill $pid; exit 1; }
 		for round in $(seq '"$rounds"'); do
 			start=$(date +%s%N)
 			n=$(snmpbulkwalk -v2c -c public -On -Oq -Cr50 127.0.0.1 1.3.6.1.2.1.31.1.1 | wc -l)
 			echo $((n * 1000000000 / ($(date +%s%N) - start)))
 		done
-		kill $pid; wait' "$dir" 2>/dev/null
+		kill $pid; wait' "$dir" 3>&2 2>/dev/null
 }
 sed -i '/agentx\|agentX/d' "$dir/snmpd.conf"
 for ports in 48 512 1024; do

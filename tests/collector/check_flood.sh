@@ -31,6 +31,7 @@ most_kib=0
 while kill -0 "$collector_pid" 2>/dev/null; do
 	kib=$(awk '$1 == "VmHWM:" { print $2 }' "/proc/$collector_pid/status" 2>/dev/null)
 	[ "${kib:-0}" -le "$most_kib" ] || most_kib=$kib
+	[ $SECONDS -lt $((spoofed > 400000 ? 1600 : 600)) ] || { fail 'the import' 'it does not end'; exit 1; }
 	sleep 0.05
 done
 wait "$collector_pid"

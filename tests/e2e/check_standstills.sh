@@ -4,11 +4,8 @@
 # is stopped while a known number of frames pass. easePortStalledPkts is exact, the collector has the same
 # figure, and CHECK of `easetop load` says ok at each port. The part over Linux needs root and eBPF. Prints
 # PASS, FAIL or SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../support/rig.sh"
-[ "${1:-}" != inside ] || ip link set lo up
+rig_namespace "$@"
 
 # What the collector has of each port: ifIndex, frames that could have been sampled, standstills, frames in them.
 # The latest counters are those of the port's end; there are none before its first frame.
@@ -76,9 +73,7 @@ cat >"$rig/agent.conf" <<-END
 	run_as = root
 END
 rig_collector && rig_snmpd || { fail 'start' 'a daemon did not come up'; exit 1; }
-"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid"
+rig_agent_start
 wait_for 15 quick_get "$pool"
 if grep -q 'no sampling' "$rig/agent.log"; then # eBPF is not there, or not allowed
 	skip 'Linux' "$(grep -o 'no sampling: [^;]*' "$rig/agent.log" | head -n 1)"

@@ -109,7 +109,7 @@ expect 'two agents: the log names a table and a scalar' "$(grep -cE 'ifXTable \(
 expect 'two agents: the first is' "$(snmp_get $if_x.18.1)" '""'
 client snmpset "127.0.0.1:$agent_port" $if_x.18.1 s first >/dev/null
 expect 'two agents: settings reach it' "$(grep -alF first "$rig"/agent/easeagentd.db* "$rig"/second/easeagentd.db* | sed "s|$rig/||; s|/.*||" | sort -u)" agent
-kill "$second_pid"
+rig_end "$second_pid"
 wait "$second_pid"
 expect 'two agents: the second ends cleanly' $? 0
 second_pid=''

@@ -37,10 +37,11 @@ flaps='link_changes = {"0.8 down", "1.6 up", "2.4 down"}'
 sed -i -E "s/\"(e-[23])\" \{ speed = 10 \}/\"\1\" { speed = 10  $flaps }/" "$rig/board.conf"
 : >"$rig/watch.log"
 rig_agent "$capture" recorded || { fail 'restart' 'the agent did not come up'; exit 1; }
-seen=$(while ! replay_ended; do # what a station sees that asks again and again
+seen=$(end=$((SECONDS + 60)); until replay_ended || [ $SECONDS -ge $end ]; do # what a station sees that asks again and again
 	snmp_get $if_oper.2
 	sleep 0.05
 done | uniq | paste -sd,)
+replay_ended || fail 'replay' 'it did not end'
 case $seen in
 1,2,1,2 | 2,1,2 | 1,2 | 2) pass "ifOperStatus follows the link ($seen)" ;; # a loaded machine sees less of it
 *) fail 'ifOperStatus follows the link' "$seen instead of 1,2,1,2" ;;

@@ -4,19 +4,14 @@
 # (agent/device/dummy.h), and those of a VLAN-aware bridge of this kernel against what `bridge vlan` shows. Nothing
 # of it can be set. The kernel's part needs root and CONFIG_BRIDGE_VLAN_FILTERING. Prints PASS, FAIL or SKIP lines;
 # exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../support/rig.sh"
-[ "${1:-}" != inside ] || ip link set lo up
+rig_namespace "$@"
 
 dot1q=1.3.6.1.2.1.17.7.1.4
 walk() { client snmpwalk -Oqnx "127.0.0.1:$agent_port" "$dot1q.$1" | sed "s/^\.$dot1q\.$1\.//; s/\"//g; s/ *$//"; }
 start_agent() { # LINE...
 	printf '%s\n' "agentx_socket = \"unix:$rig/agentx/master\"" "state_dir = \"$rig/agent\"" 'run_as = root' "$@" >"$rig/agent.conf"
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid"
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 quick_get $dot1q.1.0 && wait_for 5 has_ports
 }
 has_ports() { [ -n "$(walk 5.1.2)" ]; }

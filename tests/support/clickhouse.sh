@@ -30,11 +30,6 @@ clickhouse_missing() { # says what is missing, if something is
 	"$build/collector/easecapd" -c "$rig/missing.conf" --check 2>&1 | grep -q 'without libcurl' || return 1
 	echo 'easecapd was built without libcurl'
 }
-clickhouse_free_ports() { # HOW MANY: all different
-	"${clickhouse_run[@]}" perl -MIO::Socket::INET -e 'my @s = map { IO::Socket::INET->new(Listen => 1,
-	    LocalAddr => $ARGV[1]) or die } 1 .. $ARGV[0]; print join(" ", map { $_->sockport } @s)' \
-	    "$1" "$clickhouse_host"
-}
 clickhouse_shards() { # what every server knows of the cluster
 	local i
 	for i in "${!clickhouse_tcp[@]}"; do
@@ -108,13 +103,10 @@ clickhouse_kill() { # I [SIGNAL]
 	clickhouse_pids[$1]=''
 }
 clickhouse_start() { # N [PASSWORD]
-	local i ports
+	local i
 	clickhouse_end
-	read -ra ports <<<"$(clickhouse_free_ports $((3 * $1)))"
 	for ((i = 0; i < $1; i++)); do
-		clickhouse_http[i]=${ports[3 * i]}
-		clickhouse_tcp[i]=${ports[3 * i + 1]}
-		clickhouse_between[i]=${ports[3 * i + 2]}
+		clickhouse_http[i]=$(free_port) clickhouse_tcp[i]=$(free_port) clickhouse_between[i]=$(free_port)
 	done
 	for ((i = 0; i < $1; i++)); do
 		clickhouse_configure "$i" "${2:-}"

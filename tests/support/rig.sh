@@ -5,6 +5,7 @@ set -u
 umask 027 # configurations hold communities and passphrases
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=${EASE_BUILD:-$top/build}
+. "$top/tests/support/wait_for.sh"
 ease=1.3.6.1.4.1.8072.9999.9999.1
 if_x=1.3.6.1.2.1.31.1.1.1
 ether_stats=1.3.6.1.2.1.16.1.1.1
@@ -47,31 +48,35 @@ trap 'rig_stop; rm -rf "$rig"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
+# Begins the script again in a network namespace of its own, there with loopback; false if none can be made.
+rig_namespace() { # "$@"
+	if [ "${1:-}" = inside ]; then ip link set lo up; return; fi
+	unshare -n true 2>/dev/null || return
+	rm -rf "$rig"
+	exec unshare -n -- bash "$0" inside
+}
+
 rig_show_logs() {
 	local log
 	for log in agent collector snmpd; do
 		[ -s "$rig/$log.log" ] && tail -n 5 "$rig/$log.log" | sed "s/^/    $log: /"
 	done
 }
-wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after four times that, for busy machines
-	local end=$((SECONDS + 4 * $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.1
-	done
-}
-# Nobody has it, of UDP or of TCP.
+# Nobody has it, of UDP or of TCP, and no test gets it while this one runs: each says in its $rig which ports it got.
+# It is below those that the kernel gives to whoever asks for any.
 free_port() {
-	perl -MSocket -e 'for (1 .. 100) {
+	perl -MSocket -MFile::Glob=:bsd_glob -e 'for (1 .. 100) {
+		my $port = 10000 + int rand 10000;
+		next if -e "$ARGV[0]/.port-$port";
+		open(my $mine, ">", "$ARGV[0]/.port-$port") or die;
+		next if (() = glob("$ARGV[0]/../easeswitch-*/.port-$port")) > 1;
 		socket(my $udp, AF_INET, SOCK_DGRAM, 0) && socket(my $tcp, AF_INET, SOCK_STREAM, 0) or die;
-		bind($udp, sockaddr_in(0, INADDR_LOOPBACK)) or die;
-		my $port = (sockaddr_in(getsockname($udp)))[0];
-		bind($tcp, sockaddr_in($port, INADDR_LOOPBACK)) or next;
+		my $address = sockaddr_in($port, INADDR_LOOPBACK);
+		bind($udp, $address) && bind($tcp, $address) or next;
 		print $port;
 		exit;
 	    }
-	    die'
+	    die' "$rig"
 }
 
 # A new rig: nothing of an earlier one is left. BOARD (a file) is optional.
@@ -125,6 +130,11 @@ rig_collector() {
 	disown "$collector_pid" # or bash reports its end
 	wait_for 10 grep -q 'listening on' "$rig/collector.log"
 }
+rig_agent_start() { # [COMMAND...]: by the command; with the configuration that is there
+	"$@" "$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
+	agent_pid=$!
+	disown "$agent_pid" # or bash reports its end
+}
 # CAPTURE PACE [LINE...]: further lines of the configuration
 rig_agent() {
 	local capture=$1 pace=$2
@@ -144,9 +154,7 @@ rig_agent() {
 		printf '%s\n' "$@"
 	} >"$rig/agent.conf"
 	: >"$rig/agent.log"
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 port_table # the master learns of one table after the other
 }
 rig_agent_stop() { rig_end "$agent_pid"; agent_pid=''; }

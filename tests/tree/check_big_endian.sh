@@ -54,8 +54,8 @@ fi
 programs='agent/easeagentd collector/easecapd collector/easetop tests/truth tests/collector/store/store_sql'
 units='frame tunnels trap_wire sflow_wire options galnet galnet_model c84302 c84302_model tnetx4090
     feed emulated board_resources reference rtnl psample sampling sflow_export agent static_addresses rmon requests
-    mib mib_modules managed_table notify trap_sinks master master_link v2c decode slow_path v3 sflow_input easecapd
-    sequence_tracker flow_cache window pack crash_journal store transit report report_ports render lists history addresses address_names web cluster
+    mib mib_modules managed_table notify trap_sinks master master_link v2c decode slow_path v3 sflow_input
+    sflow_boots sflow_counters easecapd sequence_tracker flow_cache window pack crash_journal store transit report report_ports render lists history addresses address_names web cluster
     query_cluster'
 compile() {
 	cat >"$foreign/net-snmp-config" <<-END_OF_SCRIPT # which names the directories of a machine that runs it

@@ -5,14 +5,8 @@
 # changes. And that a walk has an end when an interface comes late. In a network namespace of the test's own; --long
 # runs it in a virtual machine, too (check_bridges_kernel.sh). Needs root. Prints PASS, FAIL or SKIP lines; exit 1 if
 # one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 command -v bridge >/dev/null || { skip 'all' 'bridge (iproute2) is not there'; exit 0; }
 for i in all default; do echo 1 >/proc/sys/net/ipv6/conf/$i/disable_ipv6; done 2>/dev/null
 
@@ -22,9 +16,7 @@ walk() { # long values come in several lines
 	client snmpbulkwalk -Oqnx "127.0.0.1:$agent_port" "$dot1d.$1" | tr '\n' ' ' | sed 's/ \.1\.3\./\n.1.3./g; s/$/\n/' | sed "s/^\.$dot1d\.$1\.//; s/\"//g; s/ *$//"
 }
 start_agent() {
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 quick_get $dot1d.1.2.0
 }
 add_port() { # NAME BRIDGE [INDEX]

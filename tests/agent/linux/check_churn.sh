@@ -3,14 +3,8 @@
 # never older than two seconds, and nothing of that is a warning. Then more interfaces than are served: one that was
 # refused is there when there is room. In a network namespace of the test's own. Needs root. Prints PASS, FAIL or
 # SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 
 pairs() { # COMMAND FIRST LAST: `add` or `del`
 	seq "$2" "$3" | if [ "$1" = add ]; then sed 's/.*/link add a& type veth peer name b&/'; else sed 's/.*/link del a&/'; fi |
@@ -29,9 +23,7 @@ cat >"$rig/agent.conf" <<-END
 	state_dir = "$rig/agent"
 	run_as = root
 END
-"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid"
+rig_agent_start
 busy=$(ip -o link show busy | cut -d: -f1)
 is_busy() { [ "$(snmp_get $if_x.1."$busy")" = '"busy"' ]; }
 wait_for 20 is_busy || { fail 'start' 'a daemon did not come up'; exit 1; }

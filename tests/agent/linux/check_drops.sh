@@ -68,9 +68,7 @@ start_agent() { # [LINE...]
 		printf '%s\n' "$@"
 	} >"$rig/agent.conf"
 	: >"$rig/agent.log"
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start
 	wait_for 15 grep -q "${begun:-dropped packets are reported}" "$rig/agent.log"
 }
 check() { "$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1 | grep 'dropped packets'; }

@@ -3,14 +3,8 @@
 # ports, offloads off, UDP one way and TCP the other. Afterwards each port's ifXTable equals `ip -s -s
 # link` (plus 4 octets of FCS a frame), and each conversation's limits hold what iperf3 says it sent.
 # Needs root. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 for need in iperf3 ethtool nsenter; do
 	command -v $need >/dev/null || { skip 'all' "$need is not there"; exit 0; }
 done
@@ -52,9 +46,7 @@ skip_by_speed = false
 max_samples_per_s = 0
 END
 start_agent() {
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid"
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 quick_get $if_x.1.1
 }
 rig_collector && rig_snmpd && start_agent || { fail 'start' 'a daemon did not come up'; exit 1; }

@@ -3,14 +3,8 @@
 # interfaces by the same ifIndex as ours, each is seen beside the others, in any order of starting, and each comes
 # back after the master's restart. In a network namespace of the test's own. Needs root. Prints PASS, FAIL or
 # SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 
 lldpd_pid='' zebra_pid=''
 trap 'rig_end "$lldpd_pid"; rig_end "$zebra_pid"; rig_stop; rm -rf "$rig"' EXIT
@@ -31,11 +25,6 @@ agentx_socket = "unix:$rig/agentx/master"
 state_dir = "$rig/agent"
 run_as = root
 END
-start_agent() {
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
-}
 start_lldpd() { # it wants its directory for its privileged half
 	mkdir -p /run/lldpd
 	lldpd -d -x -X "$rig/agentx/master" -u "$rig/lldpd.socket" -I 'p*' >>"$rig/lldpd.log" 2>&1 &
@@ -89,14 +78,14 @@ if command -v lldpd >/dev/null; then start_lldpd; else skip 'lldpd' 'it is not i
 if [ -x "$zebra" ] && ls /usr/lib/*/frr/modules/zebra_snmp.so >/dev/null 2>&1; then start_zebra; else
 	skip 'FRR' 'it is not installed (packages frr, frr-snmp)'
 fi
-start_agent
+rig_agent_start
 all_are_told 'ours last'
 expect 'each module once in sysORTable, ours and lldpd'"'"'s' "$(client snmpbulkwalk -Oqv "127.0.0.1:$agent_port" 1.3.6.1.2.1.1.9.1.3 |
     grep -cE 'EASE-SAMPLING-MIB|"IF-MIB \(RFC 2863\)|lldpMIB')" "$([ -n "$lldpd_pid" ] && echo 3 || echo 2)"
 
 rig_agent_stop
 if [ -n "$lldpd_pid" ]; then expect 'lldpd stays when ours ends' "$(theirs)" "$(kernels)"; fi
-start_agent
+rig_agent_start
 all_are_told 'ours again'
 
 rig_end "$snmpd_pid" KILL

@@ -3,14 +3,8 @@
 # test's own: each is an event in the tables and no restart; one plugged in again has its settings, and its
 # number if these are stable, else the kernel's; its counters begin with a discontinuity; the others go on. Needs root. Prints PASS,
 # FAIL or SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../../support/rig.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 
 plug() { ip link add "$1" type veth peer name "peer-$1" && ip link set "$1" up; }
 plug p1
@@ -26,9 +20,7 @@ start_agent() {
 		state_dir = "$rig/agent"
 		$1
 	END
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 quick_get $stack_last_change && wait_for 5 is_named p1
 }
 interfaces=1.3.6.1.2.1.2 stack=1.3.6.1.2.1.31.1.2.1.3

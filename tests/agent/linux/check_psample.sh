@@ -33,10 +33,7 @@ start_agent() {
 		state_dir = "$rig/agent"
 	END
 	: >"$rig/agent.log"
-	setpriv --bounding-set -bpf,-perfmon,-sys_admin \
-	    "$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start setpriv --bounding-set -bpf,-perfmon,-sys_admin
 	wait_for 15 if_number && wait_for 15 quick_get 1.3.6.1.2.1.31.1.6.0
 }
 rates() { # of the filters at p0, in and out

@@ -73,9 +73,7 @@ start_agent() { # SAMPLING
 		state_dir = "$rig/agent"
 	END
 	: >"$rig/agent.log"
-	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-	agent_pid=$!
-	disown "$agent_pid" # or bash reports its end
+	rig_agent_start
 	wait_for 15 if_number && wait_for 5 quick_get 1.3.6.1.2.1.31.1.6.0
 }
 rig_new

@@ -6,6 +6,7 @@
 set -u
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${EASE_BUILD:-$top/build}
+. "$top/tests/support/wait_for.sh"
 ports=26
 addresses=400
 failed=0
@@ -66,9 +67,10 @@ start_snmpd() {
 	snmpd_pid=$!
 	disown "$snmpd_pid" # or bash reports its death
 }
+is_gone() { ! kill -0 "$snmpd_pid"; }
 stop_snmpd() {
 	kill "-$1" "$snmpd_pid"
-	while kill -0 "$snmpd_pid" 2>/dev/null; do sleep 0.01; done
+	wait_for 5 is_gone || { fail 'snmpd' "it does not end by SIG$1"; exit 1; }
 	snmpd_pid=
 }
 snmp() { local tool=$1; shift; "$tool" -v2c -c secret -On -t 2 -r 1 "$@" 2>&1; }

@@ -130,10 +130,12 @@ loop_guard() {
 	rig_new
 	printf 'device = linux\nsampling = ebpf\nskip_by_speed = false\nmean_skip = 1\nmessage_wait_ms = 1\nagentx_socket = "unix:%s/agentx/master"\nstate_dir = "%s/agent"\n%s\n' \
 	    "$rig" "$rig" "$(v2c_sink 9999 | sed 's/127.0.0.1/192.0.2.2/')" >"$rig/agent.conf"
+	export -f wait_for
 	unshare --net bash -c '
 		unshare --net sleep 60 & # the other end: what comes back in would be sampled as anybody else'"'"'s
 		other=$!
-		until [ "$(readlink /proc/$other/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.05; done
+		is_apart() { [ "$(readlink /proc/$other/ns/net)" != "$(readlink /proc/self/ns/net)" ]; }
+		wait_for 5 is_apart || { echo "the other network namespace does not come"; exit 9; }
 		ip link add e0 type veth peer name e1 netns $other && nsenter -t $other -n ip link set e1 up &&
 		    ip addr add 192.0.2.1/24 dev e0 && ip link set e0 up || exit 9
 		ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 nud permanent dev e0

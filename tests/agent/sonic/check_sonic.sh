@@ -37,9 +37,7 @@ sed "s,$config,$rig/none.json," "$rig/agent.conf" >"$rig/wrong.conf"
 expect '--check names the file that is missing' \
     "$("$build/agent/easeagentd" -c "$rig/wrong.conf" --check 2>&1 | grep -o 'sonic_database_config: .*' | sed "s,$rig,RIG,")" \
     'sonic_database_config: RIG/none.json: No such file or directory'
-"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid"
+rig_agent_start
 
 walk() { client snmpwalk -Oqn "127.0.0.1:$agent_port" "$1"; }
 column() { # NAME OID: "NAME.INDEX VALUE"

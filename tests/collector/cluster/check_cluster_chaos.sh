@@ -6,15 +6,9 @@
 # twice: minute by minute what the fuller of their two SQLite stores has; the agent's account adds
 # up with what the collectors say their deaths cost; and the lag is the ordinary one again. 10 minutes
 # with EASE_LONG, else 8 seconds. Needs root. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
 . "$(dirname "$0")/../../support/rig.sh"
+rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 . "$(dirname "$0")/../../support/clickhouse.sh"
-if [ "${1:-}" != inside ] || ! ip link set lo up; then
-	skip 'all' 'no network namespace can be made'
-	exit 0
-fi
 reason=$(clickhouse_missing) && { skip 'all' "$reason"; exit 0; }
 seconds=8
 [ -z "${EASE_LONG:-}" ] || seconds=600

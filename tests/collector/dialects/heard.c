@@ -1,9 +1,8 @@
 #include "tests/collector/dialects/heard.h"
 
 #include "collector/collector.h"
-#include "collector/report/query.h"
-#include "collector/report/render.h"
 #include "common/log.h"
+#include "tests/collector/answers.h"
 #include "tests/collector/dialects/capture.h"
 
 #include <check.h>
@@ -55,28 +54,11 @@ import(const struct heard *h)
 static json_t *
 ask(const struct heard *h, const char *name, enum report_layer layer)
 {
-	const struct render_options how = {true, SPEAKER_START_US + HOUR_US};
 	struct report_options options = report_default_options();
-	struct report_result result = {0};
-	char error[QUERY_ERROR_TEXT] = "", *text = NULL;
-	struct query *query;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	json_t *object;
 
 	options.all = true;
 	options.layer = layer;
-	ck_assert_ptr_nonnull(out);
-	ck_assert_msg(query_open(h->store, &query, error, sizeof(error)) == 0, "%s", error);
-	ck_assert_msg(report_run(report_find(name), query, &options, how.now_us, &result) == 0, "%s", query->error);
-	ck_assert_int_eq(render_json(out, &result, &how), 0);
-	fclose(out);
-	report_result_free(&result);
-	query_close(query);
-	object = json_loads(text, 0, NULL);
-	ck_assert_ptr_nonnull(object);
-	free(text);
-	return object;
+	return answer_json(h->store, name, &options, SPEAKER_START_US + HOUR_US);
 }
 
 void

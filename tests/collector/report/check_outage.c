@@ -4,10 +4,9 @@
  * for each port, in the whole and in any parts that follow each other; the report loss says what was
  * not sampled; and the work is by what arrived. How long it takes is printed, not asserted.
  */
-#include "collector/report/query.h"
-#include "collector/report/render.h"
 #include "collector/store/store.h"
 #include "tests/collector/accounting_rig.h"
+#include "tests/collector/answers.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -261,34 +260,6 @@ START_TEST(counted_totals_are_exact)
 }
 END_TEST
 
-static json_t *
-ask(const struct accounting_rig *f, const char *report, char **text)
-{
-	struct report_options options = {.all = true, .has_top = true, .top = 10};
-	const struct render_options render = {.utc = true};
-	char error[ERROR_TEXT], *json_text = NULL;
-	struct report_result result = {0};
-	struct query *query;
-	size_t size;
-	json_t *json;
-	FILE *out;
-
-	ck_assert_msg(query_open(f->path, &query, error, sizeof(error)) == 0, "%s", error);
-	ck_assert_int_eq(report_run(report_find(report), query, &options, NOON_US + 10 * MINUTE_US, &result), 0);
-	out = open_memstream(&json_text, &size);
-	ck_assert_int_eq(render_json(out, &result, &render), 0);
-	fclose(out);
-	out = open_memstream(text, &size);
-	ck_assert_int_eq(render_text(out, &result, &render), 0);
-	fclose(out);
-	report_result_free(&result);
-	query_close(query);
-	json = json_loads(json_text, 0, NULL);
-	ck_assert_ptr_nonnull(json);
-	free(json_text);
-	return json;
-}
-
 /* The count of a place of the report loss; -1: it is not there. */
 static double
 place_count(const json_t *json, const char *name)
@@ -307,10 +278,12 @@ place_count(const json_t *json, const char *name)
 /* Without counters nothing says what passed in an outage; that samples were lost is said all the same, and how many. */
 START_TEST(lost_samples_without_counters_are_said)
 {
+	const struct report_options options = {.all = true, .has_top = true, .top = 10};
+	const uint64_t now_us = NOON_US + 10 * MINUTE_US;
 	const unsigned lost = _i ? 500 : 0;
 	struct accounting_rig f;
 	json_t *json, *account_lost;
-	char *text = NULL;
+	char *text;
 
 	rig_make(&f);
 	rig_open(&f);
@@ -318,7 +291,8 @@ START_TEST(lost_samples_without_counters_are_said)
 		rig_send_sample(&f, 1, i <= 300 ? i : i + lost);
 	rig_flush(&f);
 	rig_close(&f);
-	json = ask(&f, "talkers", &text);
+	json = answer_json(f.path, "talkers", &options, now_us);
+	text = answer_rendered(f.path, "talkers", &options, now_us, render_text);
 	ck_assert_double_eq(json_number_value(json_object_get(json_object_get(json, "uncounted"), "lost_samples")), lost);
 	account_lost = json_object_get(json_object_get(json, "account"), "lost");
 	ck_assert_double_eq(json_number_value(json_object_get(account_lost, "packets")), 0);
@@ -326,11 +300,10 @@ START_TEST(lost_samples_without_counters_are_said)
 	ck_assert_int_eq(strstr(text, "Where no counters came 500 samples were lost") != NULL, lost > 0);
 	json_decref(json);
 	free(text);
-	json = ask(&f, "loss", &text);
+	json = answer_json(f.path, "loss", &options, now_us);
 	ck_assert_double_eq(place_count(json, "in no figure: no counters came"), lost > 0 ? 500 : -1);
 	ck_assert_double_eq(place_count(json, "network"), lost);
 	json_decref(json);
-	free(text);
 	rig_remove(&f);
 }
 END_TEST

@@ -6,11 +6,10 @@
  * several samples a notification, weights that change, counters of errors, energy and pause, and
  * events.
  */
-#include "collector/report/query.h"
-#include "collector/report/render.h"
 #include "collector/store/store.h"
 #include "collector/store/upkeep.h"
 #include "collector/window/accounting.h"
+#include "tests/collector/answers.h"
 #include "tests/sql.h"
 #include "tests/suite.h"
 
@@ -332,27 +331,11 @@ number(const char *path, const char *sql)
 static json_t *
 run_report(const char *path, const char *name, const struct report_options *options)
 {
-	struct render_options render = {true, options->to_us};
-	struct report_result result = {0};
-	char error[QUERY_ERROR_TEXT] = "", *text = NULL;
-	json_error_t json_error;
-	struct query *query;
-	json_t *json, *row;
-	size_t size, i;
-	FILE *out = open_memstream(&text, &size);
+	json_t *json = answer_json(path, name, options, options->to_us), *row;
+	size_t i;
 
-	ck_assert_msg(query_open(path, &query, error, sizeof(error)) == 0, "%s", error);
-	ck_assert_msg(report_find(name)->run(query, options, render.now_us, &result) == 0, "%s: %s",
-	    name, query->error);
-	ck_assert_int_eq(render_json(out, &result, &render), 0);
-	fclose(out);
-	json = json_loads(text, 0, &json_error);
-	ck_assert_msg(json != NULL, "%s", json_error.text);
 	json_array_foreach(json_object_get(json, "rows"), i, row)
 		json_object_del(row, "skip_in_force"); /* of several skips only kept samples know the last */
-	report_result_free(&result);
-	query_close(query);
-	free(text);
 	return json;
 }
 

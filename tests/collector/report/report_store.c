@@ -4,6 +4,7 @@
 #include "collector/store/parts.h"
 #include "collector/store/schema.h"
 #include "collector/store/unsettled.h"
+#include "tests/collector/answers.h"
 
 #include <check.h>
 #include <stdarg.h>
@@ -322,50 +323,20 @@ report_store_options(void)
 	return options;
 }
 
-static void
-run_report(struct report_store *store, const char *name, const struct report_options *options,
-    uint64_t now_us, struct report_result *result, struct query **query)
-{
-	char error[QUERY_ERROR_TEXT] = "";
-
-	report_store_renew(store);
-	ck_assert_msg(query_open(store->newest, query, error, sizeof(error)) == 0, "%s", error);
-	ck_assert_ptr_nonnull(report_find(name));
-	ck_assert_msg(report_find(name)->run(*query, options, now_us, result) == 0, "%s",
-	    (*query)->error);
-}
-
 char *
 report_store_render(struct report_store *store, const char *report,
     const struct report_options *options, render_fn *render, int now_s)
 {
-	struct render_options render_options = {true, REPORT_STORE_T0 + (uint64_t)now_s * SECOND};
-	struct report_result result = {0};
-	struct query *query;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	ck_assert_ptr_nonnull(out);
-	run_report(store, report, options, render_options.now_us, &result, &query);
-	ck_assert_int_eq(render(out, &result, &render_options), 0);
-	fclose(out);
-	report_result_free(&result);
-	query_close(query);
-	return text;
+	report_store_renew(store);
+	return answer_rendered(store->newest, report, options, REPORT_STORE_T0 + (uint64_t)now_s * SECOND, render);
 }
 
 json_t *
 report_store_json(struct report_store *store, const char *report,
     const struct report_options *options)
 {
-	char *text = report_store_render(store, report, options, render_json, 0);
-	json_error_t error;
-	json_t *object = json_loads(text, 0, &error);
-
-	ck_assert_msg(object != NULL, "%s in %s", error.text, text);
-	free(text);
-	return object;
+	report_store_renew(store);
+	return answer_json(store->newest, report, options, REPORT_STORE_T0);
 }
 
 const json_t *

@@ -12,9 +12,7 @@ for need in chromium python3; do
 	fi
 done
 
-http_port=$(perl -MSocket -e 'socket(my $s, AF_INET, SOCK_STREAM, 0) or die;
-    bind($s, sockaddr_in(0, INADDR_LOOPBACK)) or die; print +(sockaddr_in(getsockname($s)))[0]')
-rig_http=127.0.0.1:$http_port
+rig_http=127.0.0.1:$(free_port)
 rig_new
 sed 's/^port "e-3" {/port "e-3" { errors = {"crc 200"}/; s/^port "e-8" {/port "e-8" { link = down/' \
     "$board" >"$rig/board.conf"
@@ -51,7 +49,7 @@ client snmpset "127.0.0.1:$agent_port" $if_x.18.1 s '<img src=x onerror="hacked=
 hostile_stored() { easetop load --last all --format csv | grep -q '<script>'; }
 wait_for 10 hostile_stored || fail 'hostile names' 'they are not in the store'
 
-export EASE_PAGE_URL=http://127.0.0.1:$http_port EASE_PAGE_SFLOW=$sflow_port EASE_PAGE_COLLECTOR=$collector_pid
+export EASE_PAGE_URL=http://$rig_http EASE_PAGE_SFLOW=$sflow_port EASE_PAGE_COLLECTOR=$collector_pid
 timeout -k 5 600 python3 "$top/tests/collector/web/check_page.py" # much longer than it takes, even with sanitizers
 case $? in
 0) ;;

@@ -1,0 +1,72 @@
+/* What ports are and what is odd of them: nothing is summed of it. */
+#include "collector/window/accounting_private.h"
+#include "collector/window/record_rows.h"
+
+#include <string.h>
+
+static bool
+same_state(const struct ease_state *a, const struct ease_state *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->alias, b->alias) == 0 &&
+	    a->speed_bps == b->speed_bps && a->duplex == b->duplex &&
+	    a->admin_status == b->admin_status && a->oper_status == b->oper_status &&
+	    a->lag_parent == b->lag_parent && a->edge == b->edge;
+}
+
+/* What a port's state is with what was known before and what the option uplinks says of it. */
+static struct ease_state
+state_of(struct accounting *acc, const struct port *p, const struct ease_record *r)
+{
+	struct ease_state s = r->state;
+	const struct port *lag = acc->uplinks.n > 0 && s.edge && s.lag_parent > 0
+	    ? inventory_find_port(&acc->inventory, p->agent, s.lag_parent) : NULL;
+
+	if (p->has_state && r->loose_numbers && *s.name == '\0') /* each sFlow record tells what it knows */
+		memcpy(s.name, p->state.name, sizeof(s.name));
+	if (acc->uplinks.n > 0 && s.edge)
+		s.edge = !uplinks_name(&acc->uplinks, r->sender, &s, lag && lag->has_state ? &lag->state : NULL);
+	return s;
+}
+
+void
+accounting_add_state(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
+{
+	const struct ease_state given = state_of(acc, p, r), *s = &given;
+	struct store_port *row;
+
+	if (p->has_state && (r->boot < p->state_boot ||
+				(r->boot == p->state_boot && s->time_us < p->state.time_us))) {
+		accounting_count(acc, ACCOUNTING_STAT_STATES_OLD);
+		return;
+	}
+	accounting_count(acc, ACCOUNTING_STAT_STATES);
+	if (p->has_state && r->boot == p->state_boot && same_state(&p->state, s))
+		return;
+	row = store_batch_add(batch, STORE_PORTS);
+	if (!row) { /* the state is not remembered either, so the next record stores it */
+		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
+		return;
+	}
+	row->agent = p->agent->row.id;
+	row->boot = r->boot;
+	row->state = *s;
+	p->has_state = true;
+	p->state_boot = r->boot;
+	p->state = *s;
+}
+
+void
+accounting_add_row(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
+{
+	bool added = record_rows_add(batch, p->agent->row.id, r);
+
+	accounting_count(acc, added ? ACCOUNTING_STAT_ROWS : ACCOUNTING_STAT_LOST_STORE_ROWS);
+}
+
+void
+accounting_add_odd(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
+{
+	(void)acc;
+	(void)batch;
+	oddities_note(&p->odd, &r->odd);
+}

@@ -1,0 +1,199 @@
+/* Counters in sFlow become 64-bit totals, over wraps, resets and restarts; and states of ports. */
+#include "tests/collector/input/sflow_input_rig.h"
+
+static struct built_counters
+counters(uint32_t sequence)
+{
+	return (struct built_counters){.sequence = sequence, .index = 3, .speed_bps = 1000000000,
+	    .status = 3, .in_octets = 1000, .out_octets = 2000, .in = {10, 20, 30, 4, 5, 6},
+	    .out = {100, 200, 300, 7, 8}};
+}
+
+static const struct ease_snapshot *
+take_counters(const struct built_counters *c, uint64_t uptime_ms)
+{
+	begin(uptime_ms, 1);
+	built_add_counters(&b, c);
+	ck_assert_int_eq(deliver(uptime_ms), SFLOW_END);
+	if (result.n == 0)
+		return NULL;
+	ck_assert_uint_eq(result.n, 2);
+	ck_assert_int_eq(result.records[0].kind, EASE_PART_SNAPSHOT);
+	ck_assert_int_eq(result.records[1].kind, EASE_PART_STATE);
+	return &result.records[0].snapshot;
+}
+
+START_TEST(test_counters)
+{
+	struct built_counters c = counters(1);
+	const struct ease_snapshot *s = take_counters(&c, 1000);
+	const struct ease_state *state = &result.records[1].state;
+
+	ck_assert_uint_eq(s->if_index, 3);
+	ck_assert_uint_eq(s->time_us, (START_S + 1) * 1000000ull);
+	ck_assert_uint_eq(s->in.octets, 1000);
+	ck_assert_uint_eq(s->in.bcast_pkts, 30);
+	ck_assert_uint_eq(s->in.discards, 4);
+	ck_assert_uint_eq(s->out.ucast_pkts, 100);
+	ck_assert_uint_eq(s->out.errors, 8);
+	ck_assert_uint_eq(s->pool_in_pkts, 60);
+	ck_assert_uint_eq(s->discontinuity_us, 0);
+	ck_assert_uint_eq(state->speed_bps, 1000000000);
+	ck_assert_uint_eq(state->oper_status, EASE_IF_UP);
+	ck_assert_uint_eq(state->duplex, EASE_DUPLEX_FULL);
+	ck_assert_str_eq(state->name, "");
+}
+END_TEST
+
+START_TEST(test_counters_wrap)
+{
+	struct built_counters c = counters(1);
+	const struct ease_snapshot *s;
+
+	c.in[0] = 0xfffffff0;
+	c.in_octets = 1ull << 41;
+	take_counters(&c, 1000);
+	c.sequence = 2;
+	c.in[0] = 0x10;
+	c.in_octets += 32 * 500;
+	s = take_counters(&c, 2000);
+	ck_assert_uint_eq(s->in.ucast_pkts, 0x100000010ull);
+	ck_assert_uint_eq(s->in.octets, (1ull << 41) + 32 * 500);
+	ck_assert_uint_eq(s->discontinuity_us, 0);
+}
+END_TEST
+
+START_TEST(test_counters_begin_again)
+{
+	struct built_counters c = counters(9);
+	const struct ease_snapshot *s;
+
+	take_counters(&c, 1000);
+	c.sequence = 10;
+	c.in_octets = 5; /* less than before */
+	c.in[0] = 1;
+	s = take_counters(&c, 2000);
+	ck_assert_uint_eq(s->in.ucast_pkts, 1);
+	ck_assert_uint_eq(s->discontinuity_us, (START_S + 2) * 1000000ull);
+	c.sequence = 1; /* the agent says so itself */
+	c.in_octets = 50;
+	s = take_counters(&c, 3000);
+	ck_assert_uint_eq(s->discontinuity_us, (START_S + 3) * 1000000ull);
+	datagram_sequence = 1; /* overtaken: not used */
+	ck_assert_ptr_null(take_counters(&c, 2500));
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_COUNTERS_OLD), 1);
+}
+END_TEST
+
+START_TEST(test_counters_over_an_agent_restart)
+{
+	struct built_counters c = counters(9);
+	struct built_flow f = flow(1, 1);
+
+	take_counters(&c, 100000);
+	built_begin(&b, AGENT, 0, 1, 1000, 2);
+	built_add_flow(&b, &f); /* the flow sample comes first and must not hide it */
+	c.sequence = 1;
+	c.in_octets = _i ? 900 : 1100; /* the device began anew, or its agent alone */
+	c.in[0] += _i ? -1u : 1;
+	built_add_counters(&b, &c);
+	ck_assert_int_eq(deliver(200000), SFLOW_END);
+	ck_assert_uint_eq(result.n, 3);
+	ck_assert_int_eq(result.records[1].kind, EASE_PART_SNAPSHOT);
+	ck_assert_uint_eq(result.records[1].boot, START_S + 199);
+	ck_assert_uint_eq(result.records[1].snapshot.discontinuity_us, _i ? (START_S + 200) * 1000000ull : 0);
+}
+END_TEST
+
+/* Octets that wrap in 32 bits go on; what frames and time refute begins anew; and speeds that are none. */
+START_TEST(test_counters_that_cannot_be)
+{
+	struct built_counters c = counters(1);
+	const struct ease_snapshot *s;
+
+	c.in_octets = 4294967000u;
+	take_counters(&c, 1000);
+	c.sequence++;
+	c.in[0] += 10;
+	c.in_octets = 704; /* 1,000 more */
+	begin(2000, 1);
+	built_add_counters(&b, &c);
+	deliver(2000);
+	s = &result.records[0].snapshot;
+	ck_assert_uint_eq(s->in.octets, 4294968000ull);
+	ck_assert_uint_eq(s->discontinuity_us, 0);
+	ck_assert_int_eq(result.records[2].odd.kind, EASE_ODD_OCTETS_32);
+	c.sequence++;
+	c.in_octets += 1ull << 50;
+	begin(3000, 1);
+	built_add_counters(&b, &c);
+	deliver(3000);
+	ck_assert_uint_gt(s->discontinuity_us, 0);
+	ck_assert_int_eq(result.records[2].odd.kind, EASE_ODD_COUNTERS);
+	c.speed_bps = 1410065408; /* 10^10 in 32 bits */
+	begin(4000, 1);
+	built_add_counters(&b, &c);
+	deliver(4000);
+	ck_assert_uint_eq(result.records[1].state.speed_bps, 10000000000ull);
+	c.speed_bps = UINT32_MAX;
+	begin(5000, 1);
+	built_add_counters(&b, &c);
+	deliver(5000);
+	ck_assert_uint_eq(result.records[1].state.speed_bps, 0);
+}
+END_TEST
+
+START_TEST(test_unknown_counters_are_zero)
+{
+	struct built_counters c = counters(1);
+	const struct ease_snapshot *s;
+
+	c.in[1] = c.in[2] = UINT32_MAX;
+	c.out_octets = UINT64_MAX;
+	c.speed_bps = UINT64_MAX;
+	s = take_counters(&c, 1000);
+	ck_assert_uint_eq(s->pool_in_pkts, 10);
+	ck_assert_uint_eq(s->in.mcast_pkts, 0);
+	ck_assert_uint_eq(s->out.octets, 0);
+	ck_assert_uint_eq(result.records[1].state.speed_bps, 0);
+}
+END_TEST
+
+/* Frames sent are a pool only where frames sent are sampled: else they would dilute everything. */
+START_TEST(test_pool_of_frames_sent)
+{
+	struct built_counters c = counters(1);
+	struct built_flow f = flow(1, 100);
+
+	take(&f, 500);
+	take_counters(&c, 1000);
+	c.sequence = 2;
+	c.out[0] += 50;
+	ck_assert_uint_eq(take_counters(&c, 2000)->pool_out_pkts, 0);
+	f.sequence = 2;
+	f.input = 9;
+	f.output = 3;
+	take(&f, 2500);
+	c.sequence = 3;
+	c.out[0] += 7;
+	ck_assert_uint_eq(take_counters(&c, 3000)->pool_out_pkts, 57); /* and what waited */
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("sflow_counters");
+	TCase *tc = tcase_create("sflow_counters");
+
+	suite_add_tcase(suite, tc);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_counters_that_cannot_be);
+	tcase_add_test(tc, test_counters);
+	tcase_add_test(tc, test_counters_wrap);
+	tcase_add_test(tc, test_counters_begin_again);
+	tcase_add_loop_test(tc, test_counters_over_an_agent_restart, 0, 2);
+	tcase_add_test(tc, test_unknown_counters_are_zero);
+	tcase_add_test(tc, test_pool_of_frames_sent);
+	return suite_run(suite);
+}
