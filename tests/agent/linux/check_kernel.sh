@@ -77,6 +77,8 @@ lag=$(index_of lag) p1=$(index_of p1) p2=$(index_of p2)
 layers() { client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $stack | sed "s/^\.$stack\.\([0-9.]*\) .*/\1/"; }
 expect 'members lie below it' "$(layers | grep "^$lag\." | sort -n -t. -k2 | paste -sd' ')" "$lag.$p1 $lag.$p2"
 expect 'and nothing else above them' "$(layers | grep -c "^[0-9]*\.\($p1\|$p2\)$")" 2
+attached=1.2.840.10006.300.43.1.2.1.1.13
+expect 'IEEE8023-LAG-MIB has the same' "$(client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $attached | sed "s/^\.$attached\.//" | paste -sd,)" "$p1 $lag,$p2 $lag"
 expect 'it is an aggregate' "$(snmp_get 1.3.6.1.2.1.2.2.1.3."$lag")" 161
 expect 'members are sampled, it is not' \
     "$(client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $ease.1.2.1.2 | sed 's/.*\.\([0-9]*\) .*/\1/' | grep "^\($lag\|$p1\|$p2\)$" | sort -n | paste -sd' ')" \
