@@ -10,6 +10,12 @@ shift 2
 srcdir=$(cd "$(dirname "$0")/../.." && pwd)
 export srcdir CK_TIMEOUT_MULTIPLIER=10
 
+no_links() { # what a test left would be the next one's
+	local link
+	for link in /sys/devices/virtual/net/*; do
+		[ "${link##*/}" = lo ] || ip link delete "${link##*/}" 2>/dev/null
+	done
+}
 one() { # TEST
 	local began=${EPOCHREALTIME/./} program=$EASE_BUILD/$1 file=$out/${1//\//-} status took
 	[[ $1 != *.sh ]] || program=$srcdir/$1
@@ -18,6 +24,7 @@ one() { # TEST
 	took=$(((${EPOCHREALTIME/./} - began) / 100000))
 	printf '\nENDED %s %s %s\n' "$1" $status $((took / 10)).$((took % 10)) >>"$file"
 	flock "$out" cat "$file"
+	[ "$abreast" -gt 1 ] || no_links
 }
 for test; do
 	while [ "$(jobs -rp | wc -l)" -ge "$abreast" ]; do wait -n; done
