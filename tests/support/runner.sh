@@ -231,6 +231,7 @@ judge_machine() { # NAME LOG LIMIT STATUS TOOK: each test in it is judged as if 
 		fi
 		out=$top/build/${test%.sh}.machine.out kind=unit
 		[[ $test != *.sh ]] || kind=script
+		mkdir -p "$(dirname "$out")"
 		awk -v test="$test" '$1 != "ENDED" { text = text $0 "\n"; next } $2 == test { printf "%s", text } { text = "" }' "$2" >"$out"
 		seconds+=("$took $1 $test")
 		"judge_$kind" "$1 $(basename "$test" .sh)" "$out" $(($3 / 3)) "$status" "$took"
