@@ -208,3 +208,38 @@ judge_findings() { # NAME PREFIX
 	done
 	if [ $found = 0 ]; then pass; echo "ok     $1: nothing found"; fi
 }
+
+# ---- tests in virtual machines ----
+
+declare -A in_machine=() # of each machine its tests
+start_machine() { # NAME SECONDS ABREAST QEMU-OPTIONS TEST...: one boot for all of these, none longer than SECONDS
+	local name=$1 limit=$2 abreast=$3 options=$4
+	shift 4
+	in_machine[$name]=$*
+	# shellcheck disable=SC2086 # options are several words
+	EASE_BUILD=$top/build start machine "$name" $((3 * limit)) "$top" "$top/build/${name// /-}.out" \
+	    tests/support/qemu.sh $options -t $((2 * limit)) tests/support/in_machine.sh "$limit" "$abreast" "$@"
+}
+judge_machine() { # NAME LOG LIMIT STATUS TOOK: each test in it is judged as if it had run here
+	local test kind out status took ended=true
+	if grep -q '^SKIP .* in a virtual machine: ' "$2"; then # there is none to be had
+		skip "$1: $(sed -n 's/^SKIP //p' "$2" | head -n 1)"
+		ran
+		return
+	fi
+	for test in ${in_machine[$1]}; do
+		read -r status took < <(sed -n "s,^ENDED $test ,,p" "$2")
+		if [ -z "$status" ]; then
+			fail "$1 $test: it did not come to its end"
+			ended=false
+			continue
+		fi
+		out=$top/build/${test%.sh}.machine.out kind=unit
+		[[ $test != *.sh ]] || kind=script
+		mkdir -p "$(dirname "$out")"
+		awk -v test="$test" '$1 != "ENDED" { text = text $0 "\n"; next } $2 == test { printf "%s", text } { text = "" }' "$2" >"$out"
+		seconds+=("$took $1 $test")
+		"judge_$kind" "$1 $(basename "$test" .sh)" "$out" $(($3 / 3)) "$status" "$took"
+	done
+	$ended || awk '{ text = text $0 "\n" } $1 == "ENDED" { text = "" } END { printf "%s", text }' "$2" | tail -n 40 | sed 's/^/    /'
+}

@@ -3,8 +3,7 @@
 # counters of its ports see a few of these. The agent must say that a chip forwards and offers no samples, invent no
 # talkers, and follow within five seconds when the chip no longer forwards, and when it does again. With sampling = cpu
 # what reaches the CPU is a port of its own. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
-[ -n "${EASE_LONG:-}" ] || { echo 'SKIP rocker: a virtual machine with a switch chip: tests/run --long'; exit 0; }
-[ -n "${EASE_IN_QEMU:-}" ] || exec "$(dirname "$0")/../../support/qemu.sh" -r -m 768 -t 800 "$0"
+[ -n "${EASE_IN_QEMU:-}" ] || { echo "SKIP rocker: needs a machine with a switch chip: tests/run --long"; exit 0; }
 . "$(dirname "$0")/../../support/rig.sh"
 
 # ---- the switch and its hosts ----
