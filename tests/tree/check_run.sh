@@ -148,6 +148,9 @@ chmod +x "$tree/tests/support/qemu.sh"
 part=--kernel run 'tests in a virtual machine are counted, and those that do not end fail by name' '4 passed, 5 failed, 0 skipped' \
     '^ok     kernel check_bridges: 2 (1.0 s)' 'FAILED kernel check_vlans: 1 of 1' '    FAIL three: why' \
     'FAILED kernel tests/agent/linux/check_psample.sh: it did not come to its end'
+printf '%s\n' '#!/bin/bash' 'echo "SKIP x in a virtual machine: no kernel"' >"$tree/tests/support/qemu.sh"
+part=--kernel run 'a machine that is not to be had is a skip with its reason' '2 passed, 0 failed, 2 skipped' \
+    '^SKIP kernel: x in a virtual machine: no kernel'
 
 rm "$tree"/tests/room/check_*
 sed -i '/^if HAVE_CHECK/,/^endif/d' "$tree/Makefile.am"
