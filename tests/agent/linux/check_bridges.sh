@@ -2,17 +2,8 @@
 # Several bridges of a kernel as stations see them: BRIDGE-MIB and Q-BRIDGE-MIB against what `bridge fdb show` has, each
 # host once: two plain bridges that hear the same host, hosts that move, interfaces with large numbers, an agent that
 # is started again; where the kernel filters VLANs, plain and VLAN-aware bridges beside each other, and one that
-<<<<<<< HEAD
-# changes. And that a walk has an end when an interface comes late. In a network namespace of the test's own; --long
-# runs it in a virtual machine, too (check_bridges_kernel.sh). Needs root. Prints PASS, FAIL or SKIP lines; exit 1 if
-# one failed.
-=======
 # changes. And that a walk has an end when an interface comes late. In a network namespace of the test's own. Needs root.
 # Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
-if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
-	exec unshare -n -- bash "$0" inside
-fi
->>>>>>> vm
 . "$(dirname "$0")/../../support/rig.sh"
 rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 command -v bridge >/dev/null || { skip 'all' 'bridge (iproute2) is not there'; exit 0; }
