@@ -41,7 +41,9 @@ compare_common(const void *a, const void *b)
 
 	if (order != 0)
 		return order;
-	return x->bridge < y->bridge ? -1 : x->bridge > y->bridge;
+	if (x->bridge != y->bridge)
+		return x->bridge < y->bridge ? -1 : 1;
+	return (int)x->vlan - (int)y->vlan;
 }
 
 static int
@@ -90,7 +92,7 @@ int
 hal_addresses_arrange(struct hal_snapshot *fresh, struct hal_address **addresses)
 {
 	struct hal_address *raw = *addresses, *list;
-	size_t n_raw = fresh->n_addresses, n = 0;
+	size_t n_raw = fresh->n_addresses, n;
 
 	if (complete(fresh, raw)) {
 		fresh->n_addresses = fresh->n_common_addresses = sort_unique(raw, n_raw, compare_common);
@@ -99,10 +101,9 @@ hal_addresses_arrange(struct hal_snapshot *fresh, struct hal_address **addresses
 	list = calloc(2 * n_raw, sizeof(*list));
 	if (list == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_raw; i++)
-		if (raw[i].vlan == 0)
-			list[n++] = raw[i];
-	fresh->n_common_addresses = fresh->fdb_addresses = n = sort_unique(list, n, compare_common);
+	if (n_raw > 0)
+		memcpy(list, raw, n_raw * sizeof(*list));
+	fresh->n_common_addresses = fresh->fdb_addresses = n = sort_unique(list, n_raw, compare_common);
 	for (size_t i = 0; i < n_raw; i++)
 		if (raw[i].fdb > 0)
 			list[n++] = raw[i];

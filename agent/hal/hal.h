@@ -294,9 +294,9 @@ struct hal_snapshot {
 	bool has_addresses;
 	const struct hal_port *const *bridge_ports; /* sorted by base_port */
 	size_t n_bridge_ports;
-	/* First the addresses without a VLAN, by mac; from fdb_addresses on those of filtering databases, by fdb and
-	 * mac: the same ones if there is but one database. Of bridges that know the same, the one with the lowest ifIndex is
-	 * there. */
+	/* First each address once, by mac: the one of the lowest bridge and VLAN; from fdb_addresses on those of filtering
+	 * databases, by fdb and mac: the same ones if there is but one database. Of bridges that know the same, the one with
+	 * the lowest ifIndex is there. */
 	const struct hal_address *addresses;
 	size_t n_addresses, n_common_addresses, fdb_addresses;
 	const struct hal_vlan *vlans; /* of the addresses and the ranges */

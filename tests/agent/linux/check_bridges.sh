@@ -41,9 +41,9 @@ by_bridge() { # q|d
 	    ($l[0] | map({key: .ifname, value: {index: .ifindex, aware: (.linkinfo.info_data.vlan_filtering? == 1)}}) | from_entries) as $link |
 	    ([$l[0][] | select(.linkinfo.info_kind? == "bridge" and .linkinfo.info_data.vlan_filtering != 1) | .ifindex] | min) as $first |
 	    [.[] | select(.master and ((.flags // []) | index("self") | not)) | . + {bridge: $link[.master].index, aware: $link[.master].aware} |
-		select(if $which == "q" then .aware == (.vlan != null) else .vlan == null end) |
+		select(if $which == "q" then .aware == (.vlan != null) else .aware or .vlan == null end) |
 		.fdb = if $which == "d" then "" elif .aware then "\(.vlan)." elif .bridge == $first then "1." else "\(4096 + .bridge)." end] |
-	    group_by([.fdb, .mac]) | map(min_by(.bridge))[] |
+	    group_by([.fdb, .mac]) | map(min_by([.bridge, .vlan]))[] |
 	    "\(.fdb)\(.mac) \(if .ifname == .master then "-" else .ifname end) \(if .state == "permanent" then 4 elif .state == "static" then 5 else 3 end)"' | sort
 }
 by_agent() { # q|d

@@ -486,8 +486,8 @@ addresses_of_device(struct linux_rig *rig)
 		const struct hal_address *a = &snapshot->addresses[i];
 		char mac[24];
 
-		if (i >= snapshot->n_common_addresses && a->vlan == 0)
-			continue; /* it was among the first */
+		if ((i < snapshot->n_common_addresses) != (a->vlan == 0))
+			continue; /* it is there twice */
 		snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", a->mac[0], a->mac[1],
 		    a->mac[2], a->mac[3], a->mac[4], a->mac[5]);
 		know(&list, a->vlan, mac, hal_snapshot_port(snapshot, a->if_index)->name,
