@@ -34,6 +34,7 @@ struct hal_port_state {
 	uint64_t discontinuity_mono_us, discontinuity_us;
 	uint64_t previous_raw[HAL_MAX_COUNTER_ROWS]; /* previous reading of each hardware counter */
 	uint64_t totals[HAL_MAX_COUNTER_ROWS];
+	bool rows_read; /* all of them, as the device fetched them last */
 	struct hal_counters figures; /* as last derived; they never decrease */
 	uint64_t sample_read_us;     /* device's clock: when they were last read for a sample */
 	uint64_t sample_read_turn;   /* and the turn of hal_dispatch() in which they were */
@@ -48,6 +49,7 @@ struct hal {
 	bool started;
 	uint64_t turn; /* calls of hal_dispatch() */
 	struct hal_port_state **ports; /* sorted by if_index; a port that stays keeps its place in memory */
+	uint32_t *if_indexes; /* those of ports, close together: a search through all the states would be slow */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
 	uint64_t port_events;	    /* number of events of ports that were reported */

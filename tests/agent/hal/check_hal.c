@@ -102,6 +102,25 @@ START_TEST(failed_read_keeps_total_and_counts)
 }
 END_TEST
 
+START_TEST(rows_that_have_not_changed_are_not_read)
+{
+	fake.says_same = true;
+	fake.ports[0].raw[FAKE_TOTAL] = 50; /* never read before: it is now, whatever the device says */
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	fake.ports[0].raw[FAKE_TOTAL] = 60;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	fake.says_same = false;
+	fake.read_error = -EIO;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	fake.says_same = true;
+	fake.read_error = 0; /* what could not be read is still to be read */
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 60);
+	hal_report_counters_reset(hal, 10);
+	fake.ports[0].raw[FAKE_WRAPS] = 5;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 5);
+}
+END_TEST
+
 START_TEST(device_reset_keeps_totals_and_says_so)
 {
 	struct hal_port info;
@@ -670,6 +689,7 @@ main(void)
 	tcase_add_test(all, clear_on_read_adds_up);
 	tcase_add_test(all, figures_never_decrease);
 	tcase_add_test(all, failed_read_keeps_total_and_counts);
+	tcase_add_test(all, rows_that_have_not_changed_are_not_read);
 	tcase_add_test(all, device_reset_keeps_totals_and_says_so);
 	tcase_add_test(all, a_total_that_goes_back_is_a_discontinuity);
 	tcase_add_test(all, totals_survive_a_restart);
