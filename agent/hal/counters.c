@@ -212,22 +212,17 @@ hal_discontinuity_wall_us(const struct hal *hal, uint32_t if_index)
 {
 	const struct hal_port_state *port = hal_port_find(hal, if_index);
 
-	if (port == NULL || port->discontinuity_mono_us == 0)
-		return 0;
-	return clock_wall_us(hal->clock) -
-	    (clock_mono_us(hal->clock) - port->discontinuity_mono_us);
+	return port == NULL ? 0 : hal_wall_of_steady(hal, port->discontinuity_mono_us);
 }
 
-/* A discontinuity from before this machine's boot is older than any master's sysUpTime, so it is
- * not restored. */
 void
 hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall_us)
 {
 	struct hal_port_state *port = hal_port_find(hal, if_index);
-	uint64_t wall = clock_wall_us(hal->clock), mono = clock_mono_us(hal->clock);
+	uint64_t mono_us = hal_steady_of_wall(hal, wall_us);
 
-	if (port != NULL && wall_us != 0 && wall_us <= wall && wall - wall_us < mono)
-		port->discontinuity_mono_us = mono - (wall - wall_us);
+	if (port != NULL && mono_us != 0)
+		port->discontinuity_mono_us = mono_us;
 }
 
 /* ---- energy and buffers ---- */

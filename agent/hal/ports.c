@@ -31,6 +31,20 @@ hal_steady_us(const struct hal *hal)
 	return ops->steady_us != NULL ? ops->steady_us(hal->device->ctx) : hal_now_us(hal);
 }
 
+uint64_t
+hal_steady_of_wall(const struct hal *hal, uint64_t wall_us)
+{
+	uint64_t wall = clock_wall_us(hal->clock), mono = clock_mono_us(hal->clock);
+
+	return wall_us != 0 && wall_us <= wall && wall - wall_us < mono ? mono - (wall - wall_us) : 0;
+}
+
+uint64_t
+hal_wall_of_steady(const struct hal *hal, uint64_t mono_us)
+{
+	return mono_us == 0 ? 0 : clock_wall_us(hal->clock) - (clock_mono_us(hal->clock) - mono_us);
+}
+
 /* ---- ports ---- */
 
 struct hal_port_state *
