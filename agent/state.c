@@ -456,6 +456,29 @@ write_totals(struct state *s)
 }
 
 static int
+write_change(struct state *s, const struct state_port *port)
+{
+	uint64_t numbers[HAL_MAX_CHANGES];
+	size_t n = s->totals->changes(s->totals->ctx, port->if_index, numbers);
+
+	return n == 0 ? 0
+		      : state_file_put(s->file, STATE_PUT_CHANGES, "ib", port->id, numbers, n * sizeof(numbers[0]));
+}
+
+static int
+write_times(struct state *s)
+{
+	int rc = state_file_put(s->file, STATE_CLEAR_CHANGES, "");
+
+	if (!s->totals->changes)
+		return rc;
+	for (size_t i = 0; i < s->ports.n && rc == 0; i++)
+		if (s->ports.items[i]->here)
+			rc = write_change(s, s->ports.items[i]);
+	return rc == 0 ? write_change(s, &s->ports.self) : rc;
+}
+
+static int
 write_changes(struct state *s)
 {
 	int rc = s->identity_dirty ? write_identity(s) : 0;
@@ -472,6 +495,8 @@ write_changes(struct state *s)
 		rc = state_rows_write(&s->rows, s->file);
 	if (rc == 0 && s->totals)
 		rc = write_totals(s);
+	if (rc == 0 && s->totals)
+		rc = write_times(s);
 	return rc;
 }
 
@@ -830,6 +855,40 @@ state_totals(struct state *s,
 		" ON port = id", NULL, take_totals, &reading) < 0)
 		log_warn("state", "the counters' totals cannot be read, and begin anew: %s",
 		    state_file_error(s->file));
+}
+
+struct reading_changes {
+	struct state *state;
+	void (*restore)(void *ctx, uint32_t if_index, const uint64_t *numbers, size_t n);
+	void *ctx;
+};
+
+static int
+take_changes(void *ctx, sqlite3_stmt *row)
+{
+	const struct reading_changes *reading = ctx;
+	int64_t id = sqlite3_column_int64(row, 0);
+	const struct state_port *port = id ? state_ports_find_id(&reading->state->ports, id) : NULL;
+	size_t octets = (size_t)sqlite3_column_bytes(row, 1);
+	uint64_t numbers[HAL_MAX_CHANGES];
+
+	if ((id != 0 && (!port || !port->here)) || octets == 0 || octets > sizeof(numbers))
+		return 0;
+	memcpy(numbers, sqlite3_column_blob(row, 1), octets);
+	reading->restore(reading->ctx, port ? port->if_index : 0, numbers, octets / sizeof(numbers[0]));
+	return 0;
+}
+
+void
+state_changes(struct state *s,
+    void (*restore)(void *ctx, uint32_t if_index, const uint64_t *numbers, size_t n), void *ctx)
+{
+	struct reading_changes reading = {s, restore, ctx};
+
+	if (s->was_clean && state_file_is_open(s->file) &&
+	    state_file_read(s->file, "SELECT port, value FROM setting WHERE name = 'changes' ORDER BY port DESC",
+		NULL, take_changes, &reading) < 0)
+		log_warn("state", "the times of changes cannot be read, and begin anew: %s", state_file_error(s->file));
 }
 
 int

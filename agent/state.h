@@ -114,11 +114,18 @@ void state_totals(struct state *state,
 	uint64_t discontinuity_us),
     void *ctx);
 
+/* The same with the numbers of HAL_MAX_CHANGES at most that changes gave of a port; last with those of the agent, which
+ * has the if_index 0. */
+void state_changes(struct state *state,
+    void (*restore)(void *ctx, uint32_t if_index, const uint64_t *numbers, size_t n), void *ctx);
+
 struct state_totals_source {
 	void *ctx;
 	/* Gives a port's totals; an error leaves the port out. */
 	int (*read)(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n,
 	    uint64_t *discontinuity_us);
+	/* Returns how many numbers are to be kept of a port, or of the agent (0), for state_changes. NULL: none. */
+	size_t (*changes)(void *ctx, uint32_t if_index, uint64_t *numbers);
 };
 /* A clean stop: writes all that is left, all rows, and the totals of the ports that are here. Blocks. */
 int state_stop(struct state *state, const struct state_totals_source *source);

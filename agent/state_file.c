@@ -60,6 +60,8 @@ static const char *const statement_texts[STATE_N_STATEMENTS] = {
     [STATE_DELETE_SETTING] = "DELETE FROM setting WHERE port = ? AND name = ?",
     [STATE_PUT_TOTALS] = "INSERT OR REPLACE INTO totals VALUES (?, ?, ?)",
     [STATE_CLEAR_TOTALS] = "DELETE FROM totals",
+    [STATE_PUT_CHANGES] = "INSERT OR REPLACE INTO setting VALUES (?, 'changes', ?)",
+    [STATE_CLEAR_CHANGES] = "DELETE FROM setting WHERE name = 'changes'",
     [STATE_PUT_CELL] = "INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?)",
     [STATE_DELETE_ROW] = "DELETE FROM cell WHERE tab = ? AND row = ?",
 };

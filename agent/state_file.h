@@ -38,6 +38,8 @@ enum state_statement {
 	STATE_DELETE_SETTING, /* port's id, name: (it) */
 	STATE_PUT_TOTALS,     /* port's id, discontinuity, totals: (iib) */
 	STATE_CLEAR_TOTALS,   /* () */
+	STATE_PUT_CHANGES,    /* port's id, numbers: (ib); a setting by name, so that earlier versions read the file */
+	STATE_CLEAR_CHANGES,  /* () */
 	STATE_PUT_CELL,       /* table, row, column, value: (ttii), (ttit) or (ttib) */
 	STATE_DELETE_ROW,     /* table, row: (tt) */
 	STATE_N_STATEMENTS

@@ -126,6 +126,12 @@ restore_all_totals(struct state *state, struct hal *hal)
 	free(r.done);
 }
 
+static void
+restore_changes(void *ctx, uint32_t if_index, const uint64_t *numbers, size_t n)
+{
+	hal_restore_changes(ctx, if_index, numbers, n);
+}
+
 void
 state_restore(struct state *state, const struct settings_owners *owners)
 {
@@ -133,6 +139,7 @@ state_restore(struct state *state, const struct settings_owners *owners)
 		name_port(state, owners->hal, hal_port_if_index(owners->hal, i));
 	state_settings(state, STATE_ALL_PORTS, restore_setting, (void *)(uintptr_t)owners);
 	restore_all_totals(state, owners->hal);
+	state_changes(state, restore_changes, owners->hal);
 }
 
 static int
@@ -145,10 +152,16 @@ read_totals(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *
 	return hal_save_totals(hal, if_index, totals, max, n);
 }
 
+static size_t
+read_changes(void *ctx, uint32_t if_index, uint64_t *numbers)
+{
+	return hal_save_changes(ctx, if_index, numbers);
+}
+
 int
 state_save_totals(struct state *state, const struct hal *hal)
 {
-	const struct state_totals_source source = {(void *)(uintptr_t)hal, read_totals};
+	const struct state_totals_source source = {(void *)(uintptr_t)hal, read_totals, read_changes};
 
 	return state_stop(state, &source);
 }

@@ -54,6 +54,28 @@ derive_figures(struct hal *hal, struct hal_port_state *port, uint64_t mask)
 		    hal->device->counters->known(hal->device->counters_ctx, port->if_index);
 }
 
+static void
+count_failure(struct hal *hal, uint32_t if_index, const char *what, int rc)
+{
+	stat_add(&hal->stats, HAL_STAT_COUNTER_READ_ERRORS, 1);
+	if (rc != -ENODEV) /* a port that leaves may be gone before its notice */
+		log_warn_limited("hal", "port %u: counter %s cannot be read: %s", if_index, what, strerror(-rc));
+}
+
+/* Whether there is something to read. Most ports of most devices are idle most of the time, and their rows are many. */
+static bool
+fetch_rows(struct hal *hal, struct hal_port_state *port)
+{
+	const struct hal_counters_ops *ops = hal->device->counters;
+	int rc = ops->fetch != NULL ? ops->fetch(hal->device->counters_ctx, port->if_index) : 1;
+
+	if (rc < 0)
+		count_failure(hal, port->if_index, ops->name, rc);
+	else if (rc > 0)
+		port->rows_read = false;
+	return rc >= 0 && !port->rows_read;
+}
+
 /* Adds to the totals what the hardware counters have counted, but for those that have one of the flags. */
 static void
 read_rows(struct hal *hal, struct hal_port_state *port, unsigned flags_left_out)
@@ -62,6 +84,7 @@ read_rows(struct hal *hal, struct hal_port_state *port, unsigned flags_left_out)
 	bool restarted = false;
 	uint64_t raw;
 
+	port->rows_read = flags_left_out == 0;
 	for (size_t row = 0; row < ops->n_rows; row++) {
 		int rc;
 
@@ -69,10 +92,8 @@ read_rows(struct hal *hal, struct hal_port_state *port, unsigned flags_left_out)
 			continue;
 		rc = ops->read(hal->device->counters_ctx, port->if_index, row, &raw);
 		if (rc < 0) {
-			stat_add(&hal->stats, HAL_STAT_COUNTER_READ_ERRORS, 1);
-			if (rc != -ENODEV) /* a port that leaves may be gone before its notice */
-				log_warn_limited("hal", "port %u: counter %s cannot be read: %s", port->if_index,
-				    ops->rows[row].name, strerror(-rc));
+			count_failure(hal, port->if_index, ops->rows[row].name, rc);
+			port->rows_read = false;
 			continue;
 		}
 		if (went_back(&ops->rows[row], &port->previous_raw[row], raw))
@@ -96,8 +117,10 @@ hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *count
 		return -ENODEV;
 	if (hal->device->counters == NULL)
 		return -EOPNOTSUPP;
-	read_rows(hal, port, 0);
-	derive_figures(hal, port, UINT64_MAX);
+	if (fetch_rows(hal, port)) {
+		read_rows(hal, port, 0);
+		derive_figures(hal, port, UINT64_MAX);
+	}
 	*counters = port->figures;
 	return 0;
 }
@@ -105,8 +128,10 @@ hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *count
 void
 hal_read_sample_counters(struct hal *hal, struct hal_port_state *port)
 {
-	read_rows(hal, port, HAL_COUNTER_NOT_SAMPLED);
-	derive_figures(hal, port, HAL_SAMPLE_FIGURES);
+	if (fetch_rows(hal, port)) {
+		read_rows(hal, port, HAL_COUNTER_NOT_SAMPLED);
+		derive_figures(hal, port, HAL_SAMPLE_FIGURES);
+	}
 	port->sample_read_us = hal_now_us(hal);
 	port->sample_read_turn = hal->turn;
 }
@@ -187,22 +212,17 @@ hal_discontinuity_wall_us(const struct hal *hal, uint32_t if_index)
 {
 	const struct hal_port_state *port = hal_port_find(hal, if_index);
 
-	if (port == NULL || port->discontinuity_mono_us == 0)
-		return 0;
-	return clock_wall_us(hal->clock) -
-	    (clock_mono_us(hal->clock) - port->discontinuity_mono_us);
+	return port == NULL ? 0 : hal_wall_of_steady(hal, port->discontinuity_mono_us);
 }
 
-/* A discontinuity from before this machine's boot is older than any master's sysUpTime, so it is
- * not restored. */
 void
 hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall_us)
 {
 	struct hal_port_state *port = hal_port_find(hal, if_index);
-	uint64_t wall = clock_wall_us(hal->clock), mono = clock_mono_us(hal->clock);
+	uint64_t mono_us = hal_steady_of_wall(hal, wall_us);
 
-	if (port != NULL && wall_us != 0 && wall_us <= wall && wall - wall_us < mono)
-		port->discontinuity_mono_us = mono - (wall - wall_us);
+	if (port != NULL && mono_us != 0)
+		port->discontinuity_mono_us = mono_us;
 }
 
 /* ---- energy and buffers ---- */

@@ -502,6 +502,7 @@ hal_report_counters_reset(struct hal *hal, uint32_t if_index)
 	if (port == NULL)
 		return;
 	memset(port->previous_raw, 0, sizeof(port->previous_raw));
+	port->rows_read = false;
 	hal_mark_discontinuity(hal, if_index);
 }
 

@@ -531,6 +531,14 @@ void hal_mark_discontinuity(struct hal *hal, uint32_t if_index);
 uint64_t hal_discontinuity_wall_us(const struct hal *hal, uint32_t if_index);
 void hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall_us);
 
+/* When a port changed its state, or with if_index 0 when the lists of ports, layers and parts changed; and what they
+ * were: numbers that are kept over a restart of the agent. Returns how many, at most HAL_MAX_CHANGES. */
+enum { HAL_MAX_CHANGES = 8 };
+size_t hal_save_changes(const struct hal *hal, uint32_t if_index, uint64_t *numbers);
+/* Gives them back before the first snapshot: those of the ports that are still here, then those of 0. What is not as
+ * it was has changed now, as nobody knows when. Numbers from before the machine's boot mean nothing. */
+void hal_restore_changes(struct hal *hal, uint32_t if_index, const uint64_t *numbers, size_t n);
+
 /* ---- snapshots ---- */
 
 /* Reads all ports now and publishes them; of a snapshot that is being built in slices nothing is used.

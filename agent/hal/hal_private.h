@@ -34,6 +34,7 @@ struct hal_port_state {
 	uint64_t discontinuity_mono_us, discontinuity_us;
 	uint64_t previous_raw[HAL_MAX_COUNTER_ROWS]; /* previous reading of each hardware counter */
 	uint64_t totals[HAL_MAX_COUNTER_ROWS];
+	bool rows_read; /* all of them, as the device fetched them last */
 	struct hal_counters figures; /* as last derived; they never decrease */
 	uint64_t sample_read_us;     /* device's clock: when they were last read for a sample */
 	uint64_t sample_read_turn;   /* and the turn of hal_dispatch() in which they were */
@@ -48,12 +49,16 @@ struct hal {
 	bool started;
 	uint64_t turn; /* calls of hal_dispatch() */
 	struct hal_port_state **ports; /* sorted by if_index; a port that stays keeps its place in memory */
+	uint32_t *if_indexes; /* those of ports, close together: a search through all the states would be slow */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
 	uint64_t port_events;	    /* number of events of ports that were reported */
 	uint64_t port_changes;	    /* number of changes that may change the structure */
 	uint64_t port_list_changes; /* number of changes of `ports` itself */
 	const struct hal_structure *structure; /* the newest, or NULL */
+	/* Of the run before: the digest that the first structure is compared with (0: none), and when it changed. */
+	uint64_t old_layers, layers_changed_mono_us, old_parts, parts_changed_mono_us;
+	size_t n_unchanged_ports; /* that have the number that they had then */
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES]; /* sorted as in a snapshot */
 	size_t n_error_sources;
 	struct hal_published *building; /* the snapshot being made, or NULL */
@@ -72,6 +77,10 @@ struct hal_port_state *hal_port_find(const struct hal *hal, uint32_t if_index);
 typedef void (*hal_port_moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index);
 int hal_ports_sync(struct hal *hal, hal_port_moved moved);
 void hal_ports_free(struct hal *hal);
+/* A time by the system's clock, by the steady one; 0: none, or from before the boot, and so older than any master's
+ * sysUpTime. */
+uint64_t hal_steady_of_wall(const struct hal *hal, uint64_t wall_us);
+uint64_t hal_wall_of_steady(const struct hal *hal, uint64_t mono_us); /* 0: none */
 /* Gets the structure for a snapshot whose ports were read when hal->port_changes had this value:
  * the newest one if it is still valid, else a new one. 0: they changed meanwhile, so no other snapshot shares it.
  * Any thread may release it. */

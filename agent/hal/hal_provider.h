@@ -103,6 +103,9 @@ struct hal_counters_ops {
 	/* Reads one hardware counter, with the side effects that its row's flags state. If this
 	 * fails the HAL keeps the old total, counts the failure and does not retry. */
 	int (*read)(void *ctx, uint32_t if_index, size_t row, uint64_t *raw);
+	/* Fetches all that the rows of the port are read from then. 0: no row differs from what the fetch before brought,
+	 * nor does `known`; 1: some may; -errno: no row can be read. NULL: read fetches by itself. */
+	int (*fetch)(void *ctx, uint32_t if_index);
 	/* HAL_ROUND_BEGINS: a round over all ports begins, for which the provider may read all at once now.
 	 * HAL_ROUND_GOES_ON, HAL_ROUND_RESTS: the reads between these two are the round's, and may be from then,
 	 * unless the port was read since. NULL: each port is read when it is asked for. */

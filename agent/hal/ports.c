@@ -31,26 +31,28 @@ hal_steady_us(const struct hal *hal)
 	return ops->steady_us != NULL ? ops->steady_us(hal->device->ctx) : hal_now_us(hal);
 }
 
-/* ---- ports ---- */
-
-static int
-compare_ports(const void *a, const void *b)
+uint64_t
+hal_steady_of_wall(const struct hal *hal, uint64_t wall_us)
 {
-	uint32_t x = (*(const struct hal_port_state *const *)a)->if_index;
-	uint32_t y = (*(const struct hal_port_state *const *)b)->if_index;
+	uint64_t wall = clock_wall_us(hal->clock), mono = clock_mono_us(hal->clock);
 
-	return x < y ? -1 : x > y;
+	return wall_us != 0 && wall_us <= wall && wall - wall_us < mono ? mono - (wall - wall_us) : 0;
 }
+
+uint64_t
+hal_wall_of_steady(const struct hal *hal, uint64_t mono_us)
+{
+	return mono_us == 0 ? 0 : clock_wall_us(hal->clock) - (clock_mono_us(hal->clock) - mono_us);
+}
+
+/* ---- ports ---- */
 
 struct hal_port_state *
 hal_port_find(const struct hal *hal, uint32_t if_index)
 {
-	const struct hal_port_state key = {.if_index = if_index}, *at = &key;
-	struct hal_port_state **found = NULL;
+	size_t at = sorted_position_of(hal->if_indexes, hal->n_ports, sizeof(*hal->if_indexes), 0, if_index);
 
-	if (hal->n_ports > 0)
-		found = bsearch(&at, hal->ports, hal->n_ports, sizeof(*hal->ports), compare_ports);
-	return found != NULL ? *found : NULL;
+	return at < hal->n_ports && hal->if_indexes[at] == if_index ? hal->ports[at] : NULL;
 }
 
 size_t
@@ -186,24 +188,23 @@ tell_difference(struct hal *hal, struct hal_port_state *const *a, size_t n_a, st
 }
 
 static void
-free_list(struct hal_port_state **list, size_t n, const struct hal *but_those_of)
+free_states(struct hal_port_state **list, size_t n, const struct hal *but_those_of)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (!list_has(but_those_of->ports, but_those_of->n_ports, &at, list[i]->if_index))
 			free(list[i]);
-	free(list);
 }
 
-/* Fills the list with the states of the provider's first n ports. -ENOMEM: it is freed. */
+/* Fills the list with the states of the provider's first n ports. -ENOMEM: it holds none. */
 static int
 fill_list(struct hal *hal, struct hal_port_state **list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		list[i] = port_state(hal, hal->device->ports->if_index(hal->device->ports_ctx, i));
 		if (list[i] == NULL) {
-			free_list(list, i, hal);
+			free_states(list, i, hal);
 			return -ENOMEM;
 		}
 	}
@@ -216,6 +217,7 @@ hal_ports_sync(struct hal *hal, hal_port_moved moved)
 	const struct hal_ports_ops *ops = hal->device->ports;
 	size_t n = ops->count(hal->device->ports_ctx), n_old = hal->n_ports;
 	struct hal_port_state **fresh, **old = hal->ports;
+	uint32_t *if_indexes;
 
 	if (n > HAL_MAX_PORTS) {
 		stat_add(&hal->stats, HAL_STAT_PORTS_LEFT_OUT, n - HAL_MAX_PORTS);
@@ -224,17 +226,26 @@ hal_ports_sync(struct hal *hal, hal_port_moved moved)
 	if (old != NULL && !ports_differ(hal, n))
 		return 0;
 	fresh = calloc(n ? n : 1, sizeof(*fresh));
-	if (fresh == NULL || fill_list(hal, fresh, n) < 0)
+	if_indexes = calloc(n ? n : 1, sizeof(*if_indexes));
+	if (fresh == NULL || if_indexes == NULL || fill_list(hal, fresh, n) < 0) {
+		free(fresh);
+		free(if_indexes);
 		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		if_indexes[i] = fresh[i]->if_index;
 	if (old != NULL)
 		hal->ports_changed_mono_us = clock_mono_us(hal->clock);
 	hal->port_changes++;
 	hal->port_list_changes++;
 	hal->ports = fresh;
+	free(hal->if_indexes);
+	hal->if_indexes = if_indexes;
 	hal->n_ports = n;
 	tell_difference(hal, old, n_old, fresh, n, HAL_PORT_LEFT, moved);
 	tell_difference(hal, fresh, n, old, n_old, HAL_PORT_CAME, moved);
-	free_list(old, n_old, hal);
+	free_states(old, n_old, hal);
+	free(old);
 	return 0;
 }
 
@@ -244,6 +255,8 @@ hal_ports_free(struct hal *hal)
 	for (size_t i = 0; i < hal->n_ports; i++)
 		free(hal->ports[i]);
 	free(hal->ports);
+	free(hal->if_indexes);
+	hal->if_indexes = NULL;
 	hal->ports = NULL;
 	hal->n_ports = 0;
 }

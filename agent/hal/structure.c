@@ -217,15 +217,118 @@ same_layers(const struct hal_structure *a, const struct hal_structure *b)
 		memcmp(a->layers, b->layers, a->n_layers * sizeof(*a->layers)) == 0);
 }
 
-/* The first structure is not a change. */
+static uint64_t
+digest(uint64_t sum, const void *octets, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sum = (sum ^ ((const uint8_t *)octets)[i]) * 0x100000001b3; /* FNV-1a */
+	return sum;
+}
+
+static uint64_t
+digest_of_layers(const struct hal_structure *s)
+{
+	return digest(1, s->layers, s->n_layers * sizeof(*s->layers));
+}
+
+static uint64_t
+digest_of_parts(const struct hal_structure *s)
+{
+	uint64_t sum = 1;
+
+	for (const struct hal_part *part = s->parts; part < s->parts + s->n_parts; part++) {
+		const uint32_t numbers[] = {part->index, part->contained_in, part->class, (uint32_t)part->position};
+
+		sum = digest(sum, numbers, sizeof(numbers));
+		sum = digest(sum, part->name, strlen(part->name) + 1);
+		sum = digest(sum, part->descr, strlen(part->descr) + 1);
+		sum = digest(sum, part->maker, strlen(part->maker) + 1);
+		sum = digest(sum, part->model, strlen(part->model) + 1);
+	}
+	return sum;
+}
+
+/* The first structure is a change only if it is not that of the run before. */
+static void
+stamp_first(const struct hal *hal, uint64_t now_us, struct hal_structure *fresh)
+{
+	if (hal->old_layers != 0)
+		fresh->layers_changed_mono_us =
+		    digest_of_layers(fresh) == hal->old_layers ? hal->layers_changed_mono_us : now_us;
+	if (hal->old_parts != 0)
+		fresh->parts_changed_mono_us =
+		    digest_of_parts(fresh) == hal->old_parts ? hal->parts_changed_mono_us : now_us;
+}
+
 static void
 stamp_changes(const struct hal_structure *old, uint64_t now_us, struct hal_structure *fresh)
 {
-	if (!old)
-		return;
 	fresh->parts_changed_mono_us = same_parts(old, fresh) ? old->parts_changed_mono_us : now_us;
 	fresh->layers_changed_mono_us =
 	    same_layers(old, fresh) ? old->layers_changed_mono_us : now_us;
+}
+
+/* ---- changes, kept over a restart of the agent ---- */
+
+/* Both begin with the time of the save. */
+enum port_change { PORT_CHANGED = 1, PORT_STATUS, PORT_IF_INDEX, N_PORT_CHANGES };
+enum list_change {
+	LISTS_N_PORTS = 1, LISTS_PORTS_CHANGED, LISTS_LAYERS, LISTS_LAYERS_CHANGED, LISTS_PARTS,
+	LISTS_PARTS_CHANGED, N_LIST_CHANGES
+};
+
+size_t
+hal_save_changes(const struct hal *hal, uint32_t if_index, uint64_t *numbers)
+{
+	const struct hal_port_state *port = hal_port_find(hal, if_index);
+	const struct hal_structure *s = hal->structure;
+
+	numbers[0] = clock_wall_us(hal->clock);
+	if (port) {
+		numbers[PORT_CHANGED] = hal_wall_of_steady(hal, port->last_change_mono_us);
+		numbers[PORT_STATUS] = port->oper_status;
+		numbers[PORT_IF_INDEX] = if_index;
+		return N_PORT_CHANGES;
+	}
+	if (if_index != 0 || !s)
+		return 0;
+	numbers[LISTS_N_PORTS] = hal->n_ports;
+	numbers[LISTS_PORTS_CHANGED] = hal_wall_of_steady(hal, hal->ports_changed_mono_us);
+	numbers[LISTS_LAYERS] = digest_of_layers(s);
+	numbers[LISTS_LAYERS_CHANGED] = hal_wall_of_steady(hal, s->layers_changed_mono_us);
+	numbers[LISTS_PARTS] = digest_of_parts(s);
+	numbers[LISTS_PARTS_CHANGED] = hal_wall_of_steady(hal, s->parts_changed_mono_us);
+	return N_LIST_CHANGES;
+}
+
+static void
+restore_lists(struct hal *hal, const uint64_t *numbers)
+{
+	bool same_ports = numbers[LISTS_N_PORTS] == hal->n_ports && hal->n_unchanged_ports == hal->n_ports;
+
+	hal->ports_changed_mono_us = same_ports ? hal_steady_of_wall(hal, numbers[LISTS_PORTS_CHANGED])
+						: clock_mono_us(hal->clock);
+	hal->old_layers = numbers[LISTS_LAYERS];
+	hal->layers_changed_mono_us = hal_steady_of_wall(hal, numbers[LISTS_LAYERS_CHANGED]);
+	hal->old_parts = numbers[LISTS_PARTS];
+	hal->parts_changed_mono_us = hal_steady_of_wall(hal, numbers[LISTS_PARTS_CHANGED]);
+}
+
+void
+hal_restore_changes(struct hal *hal, uint32_t if_index, const uint64_t *numbers, size_t n)
+{
+	struct hal_port_state *port = hal_port_find(hal, if_index);
+
+	if (n == 0 || hal_steady_of_wall(hal, numbers[0]) == 0)
+		return;
+	if (port && n == N_PORT_CHANGES) {
+		port->last_change_mono_us = numbers[PORT_STATUS] == port->oper_status
+		    ? hal_steady_of_wall(hal, numbers[PORT_CHANGED])
+		    : clock_mono_us(hal->clock);
+		hal->n_unchanged_ports += numbers[PORT_IF_INDEX] == if_index;
+	} else if (if_index == 0 && n == N_LIST_CHANGES) {
+		restore_lists(hal, numbers);
+	}
 }
 
 /* ---- life cycle ---- */
@@ -271,7 +374,10 @@ hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot, uint64_
 			return -ENOMEM;
 		published->port_changes = port_changes;
 		fill(hal, snapshot, published);
-		stamp_changes(hal->structure, clock_mono_us(hal->clock), &published->structure);
+		if (hal->structure)
+			stamp_changes(hal->structure, clock_mono_us(hal->clock), &published->structure);
+		else
+			stamp_first(hal, clock_mono_us(hal->clock), &published->structure);
 		hal_structure_release(hal->structure);
 		hal->structure = &published->structure;
 	}

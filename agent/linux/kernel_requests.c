@@ -180,7 +180,7 @@ kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, bool of_
 {
 	struct request q;
 	struct nlmsghdr *request =
-	    netlink_begin(&q, RTM_GETSTATS, 0, sizeof(struct if_stats_msg));
+	    netlink_begin(&q, RTM_GETSTATS, NETLINK_ONE_ANSWER, sizeof(struct if_stats_msg));
 	struct if_stats_msg *head = mnl_nlmsg_get_payload(request);
 
 	head->ifindex = kernel_index;

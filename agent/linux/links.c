@@ -358,19 +358,22 @@ place_of(const struct links *links, uint32_t if_index)
 	return SORTED_POSITION_OF(links->ports, links->n, if_index, if_index);
 }
 
-struct links_port *
-links_find(const struct links *links, uint32_t if_index)
-{
-	size_t place = place_of(links, if_index);
-
-	return place < links->n && links->ports[place].if_index == if_index ? &links->ports[place]
-									    : NULL;
-}
-
 static size_t
 kernel_place_of(const struct links *links, uint32_t kernel_index)
 {
 	return SORTED_POSITION_OF(links->by_kernel, links->n, kernel_index, kernel_index);
+}
+
+struct links_port *
+links_find(const struct links *links, uint32_t if_index)
+{
+	size_t place = kernel_place_of(links, if_index);
+
+	/* Mostly the kernel's numbers are the ports', and their list is short enough for a quick search. */
+	if (place < links->n && links->ports[place].if_index == if_index)
+		return &links->ports[place];
+	place = place_of(links, if_index);
+	return place < links->n && links->ports[place].if_index == if_index ? &links->ports[place] : NULL;
 }
 
 struct links_port *

@@ -76,6 +76,8 @@ struct links_port {
 	struct ethtool_pause pause;
 	uint8_t eee_state; /* enum hal_eee_state */
 	struct rtnl_link_stats64 stats; /* all frames of the port, as far as anybody counts them */
+	uint64_t pools[2]; /* of its tap, by TAP_IN and TAP_OUT; without one, all packets */
+	bool fetched; /* stats and pools were, once at least */
 	bool reads_driver; /* the driver has counters of its own */
 	struct hal_counters driver; /* the driver's counters, and the link's packets when they were read */
 	uint64_t driver_rx_pkts, driver_tx_pkts;

@@ -21,8 +21,8 @@ enum {
 };
 
 enum row {
-	ROW_RX_PACKETS, /* first: reading it fetches all; these two are for the FCS */
-	ROW_TX_PACKETS, ROW_RX_BYTES, ROW_TX_BYTES, ROW_RX_ERRORS, ROW_TX_ERRORS, ROW_RX_DROPPED,
+	ROW_RX_PACKETS, ROW_TX_PACKETS, /* these two are for the FCS */
+	ROW_RX_BYTES, ROW_TX_BYTES, ROW_RX_ERRORS, ROW_TX_ERRORS, ROW_RX_DROPPED,
 	ROW_TX_DROPPED, ROW_RX_MISSED, ROW_RX_NOHANDLER,
 	ROW_RX_KINDS, ROW_TX_KINDS, /* all packets at the moment when group packets were counted */
 	ROW_RX_MCAST,
@@ -380,8 +380,8 @@ value_of(const struct links_port *port, size_t row)
 		return 0; /* they have no FCS, for which octets are added by these */
 	if (row >= ROW_DRIVER)
 		return port->driver.value[counter_rows[row].address];
-	if (port->tap && (row == ROW_POOL_IN || row == ROW_POOL_OUT))
-		return tap_pool(port->tap, row == ROW_POOL_IN ? TAP_IN : TAP_OUT);
+	if (row == ROW_POOL_IN || row == ROW_POOL_OUT)
+		return port->pools[row == ROW_POOL_IN ? TAP_IN : TAP_OUT];
 	if (kinds && row == ROW_RX_KINDS)
 		return port->driver_rx_pkts;
 	if (kinds && row == ROW_TX_KINDS)
@@ -411,20 +411,46 @@ port_to_read(struct linux_device *d, uint32_t if_index)
 	return port;
 }
 
+/* Returns whether they have changed. */
+static bool
+fetch_pools(struct links_port *port)
+{
+	uint64_t in = port->tap ? tap_pool(port->tap, TAP_IN) : port->stats.rx_packets;
+	uint64_t out = port->tap ? tap_pool(port->tap, TAP_OUT) : port->stats.tx_packets;
+	bool changed = in != port->pools[TAP_IN] || out != port->pools[TAP_OUT];
+
+	port->pools[TAP_IN] = in;
+	port->pools[TAP_OUT] = out;
+	return changed;
+}
+
 static int
-counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
+counter_fetch(void *ctx, uint32_t if_index)
 {
 	struct linux_device *d = ctx;
 	struct links_port *port = port_to_read(d, if_index);
-	int rc = 0;
+	const struct rtnl_link_stats64 before = port ? port->stats : (struct rtnl_link_stats64){0};
+	uint64_t driver_read_us = port ? port->driver_read_us : 0, lacks = port ? port->lacks : 0;
+	int rc = port ? read_all(d, port) : -ENODEV;
+	bool changed;
+
+	if (rc < 0)
+		return rc;
+	changed = fetch_pools(port) || !port->fetched || port->driver_read_us != driver_read_us ||
+	    port->lacks != lacks || memcmp(&port->stats, &before, sizeof(before)) != 0;
+	port->fetched = true;
+	return changed;
+}
+
+static int
+counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
+{
+	struct links_port *port = port_to_read(ctx, if_index);
 
 	if (!port)
 		return -ENODEV;
-	if (row == ROW_RX_PACKETS)
-		rc = read_all(d, port);
-	if (rc == 0)
-		*raw = value_of(port, row);
-	return rc;
+	*raw = value_of(port, row);
+	return 0;
 }
 
 /* Every link has rtnetlink's counters, and those that its driver has. */
@@ -480,6 +506,7 @@ const struct hal_counters_ops linux_counters_ops = {
     .rows = counter_rows,
     .n_rows = N_ROWS,
     .read = counter_read,
+    .fetch = counter_fetch,
     .round = counter_round,
     .derive = counter_derive,
     .known = counter_known,

@@ -239,10 +239,8 @@ words_of_totals(const struct links_port *port)
 static void
 print_port(struct linux_device *d, struct links_port *port, FILE *out)
 {
-	uint64_t raw;
-
 	port->forwarding = judge(d, port);
-	(void)linux_counters_ops.read(d, port->if_index, 0, &raw); /* it finds out where the totals are */
+	(void)linux_counters_ops.fetch(d, port->if_index); /* it finds out where the totals are */
 	fprintf(out, "%s: frames are forwarded by %s; totals: %s; samples: %s\n", port->link.name,
 	    words_of(port->forwarding), words_of_totals(port),
 	    offload_is_enabled(&d->kernel, port->link.kernel_index) ? "from the chip, if its driver offers them"

@@ -21,6 +21,7 @@ enum {
 struct round {
 	uint32_t sequence; /* messages with another number are ignored */
 	bool interrupted, done;
+	bool one_answer;
 };
 
 struct netlink {
@@ -129,6 +130,7 @@ take_one(struct netlink *n, const struct nlmsghdr *message, netlink_handler take
 		n->round.done = true;
 		return 0;
 	}
+	n->round.done = n->round.one_answer;
 	return message->nlmsg_type >= NLMSG_MIN_TYPE && take ? take(ctx, message) : 0;
 }
 
@@ -156,11 +158,14 @@ drain(struct netlink *n)
 int
 netlink_start(struct netlink *n, struct nlmsghdr *request)
 {
-	/* The kernel acknowledges every request except a dump, so that we see the end also where there
+	bool one_answer = request->nlmsg_flags & NETLINK_ONE_ANSWER;
+
+	/* The kernel acknowledges every other request except a dump, so that we see the end also where there
 	 * is no answer. (NLM_F_DUMP is two bits, each of which means something else in a change.) */
-	if ((request->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
+	if ((request->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP && !one_answer)
 		request->nlmsg_flags |= NLM_F_ACK;
-	n->round = (struct round){.sequence = n->round.sequence + 1};
+	request->nlmsg_flags &= (uint16_t)~NETLINK_ONE_ANSWER;
+	n->round = (struct round){.sequence = n->round.sequence + 1, .one_answer = one_answer};
 	request->nlmsg_seq = n->round.sequence;
 	n->reason[0] = '\0';
 	return mnl_socket_sendto(n->socket, request, request->nlmsg_len) < 0 ? -errno : 0;

@@ -16,7 +16,11 @@
 /* Gets one message, borrowed for the call. A result other than 0 ends the exchange and is returned. */
 typedef int (*netlink_handler)(void *ctx, const struct nlmsghdr *message);
 
-enum { NETLINK_MESSAGE_MAX = 1024 }; /* of a request */
+enum {
+	NETLINK_MESSAGE_MAX = 1024, /* of a request */
+	/* With the flags of netlink_begin: the kernel answers by one message or an error, which is the end. */
+	NETLINK_ONE_ANSWER = 0x8000,
+};
 
 struct netlink; /* the socket for requests */
 

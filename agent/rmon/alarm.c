@@ -10,6 +10,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,58 @@ alarm_hc_ready(struct rmon *rmon, const struct rmon_hc_alarm *row)
 		return -EBUSY;
 	rc = read_variable(rmon, &row->variable, false, &reading);
 	return rc == 0 || rc == -ENXIO ? 0 : -EBUSY;
+}
+
+static const char *
+oid_text(const struct mib_oid *oid, char *text, size_t size)
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < oid->n && at < size; i++)
+		at += (size_t)snprintf(text + at, size - at, i ? ".%u" : "%u", (unsigned)oid->arcs[i]);
+	return text;
+}
+
+/* RFC 2819 has one answer, inconsistentValue, for all that may be wrong with a row. */
+static void
+explain(struct rmon *rmon, const struct alarm_kind *kind, const void *row)
+{
+	struct rmon_reading reading;
+	struct alarm_rule rule;
+	char variable[256];
+	int rc;
+
+	kind->rule(row, &rule);
+	oid_text(&rule.variable, variable, sizeof(variable));
+	rc = read_variable(rmon, &rule.variable, false, &reading);
+	if (rule.variable.n == 0)
+		log_warn_limited("rmon", "%sEntry %u was refused: set its %sVariable first", kind->name, rule.index,
+		    kind->name);
+	else if (rule.falling > rule.rising)
+		log_warn_limited("rmon", "%sEntry %u was refused: its falling threshold is above the rising one",
+		    kind->name, rule.index);
+	else if (rc == -EINVAL)
+		log_warn_limited("rmon", "%sEntry %u was refused: %s is a text or the like; only an integer, a counter "
+		    "or a gauge can be compared", kind->name, rule.index, variable);
+	else if (rc == -ENXIO)
+		log_warn_limited("rmon", "%sEntry %u was refused: there is no %s now; look for the instance with a walk",
+		    kind->name, rule.index, variable);
+	else
+		log_warn_limited("rmon", "%sEntry %u was refused: this agent does not serve %s itself, and it can "
+		    "compare its own objects only, as those of ifTable", kind->name, rule.index, variable);
+}
+
+void
+alarm_explain(struct rmon *rmon, const struct rmon_alarm *row)
+{
+	explain(rmon, &kinds[0], row);
+}
+
+void
+alarm_hc_explain(struct rmon *rmon, const struct rmon_hc_alarm *row)
+{
+	explain(rmon, &kinds[1], row);
 }
 
 /* ---- values ---- */

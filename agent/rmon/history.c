@@ -69,6 +69,13 @@ history_ready(struct rmon *rmon, const struct rmon_control *row)
 	return if_index != 0 && read_totals(rmon, if_index, &totals) == 0 ? 0 : -EBUSY;
 }
 
+void
+history_explain(const struct rmon_control *row)
+{
+	log_warn_limited("rmon", "historyControlEntry %u was refused: its historyControlDataSource must be ifIndex.N "
+	    "(1.3.6.1.2.1.2.2.1.1.N) of a port whose packets etherStatsTable counts", row->index);
+}
+
 /* ---- buckets ---- */
 
 static void

@@ -39,6 +39,25 @@ control_ready(void *ctx, const void *row)
 }
 
 static void
+control_explain(void *ctx, const void *row)
+{
+	(void)ctx;
+	history_explain(row);
+}
+
+static void
+alarm_row_explain(void *ctx, const void *row)
+{
+	alarm_explain(ctx, row);
+}
+
+static void
+hc_alarm_row_explain(void *ctx, const void *row)
+{
+	alarm_hc_explain(ctx, row);
+}
+
+static void
 alarm_defaults(void *ctx, void *row)
 {
 	struct rmon_alarm *alarm = row;
@@ -99,16 +118,19 @@ event_row_ready(void *ctx, const void *row)
 static const struct managed_type types[RMON_N_MANAGED] = {
     [MANAGED_CONTROL] = {.kind = MANAGED_ENTRY_STATUS, .status_column = 7,
 	.status_offset = offsetof(struct rmon_control, status), .max_rows = RMON_CONTROLS_MAX,
-	.defaults = control_defaults, .ready = control_ready},
+	.defaults = control_defaults, .ready = control_ready,
+	.explain = control_explain},
     [MANAGED_ALARM] = {.kind = MANAGED_ENTRY_STATUS, .status_column = 12,
 	.status_offset = offsetof(struct rmon_alarm, status), .max_rows = RMON_ALARMS_MAX,
-	.defaults = alarm_defaults, .ready = alarm_row_ready},
+	.defaults = alarm_defaults, .ready = alarm_row_ready,
+	.explain = alarm_row_explain},
     [MANAGED_EVENT] = {.kind = MANAGED_ENTRY_STATUS, .status_column = 7,
 	.status_offset = offsetof(struct rmon_event, status), .max_rows = RMON_EVENTS_MAX,
 	.defaults = event_defaults, .ready = event_row_ready},
     [MANAGED_HC_ALARM] = {.kind = MANAGED_ROW_STATUS, .status_column = 19,
 	.status_offset = offsetof(struct rmon_hc_alarm, status), .max_rows = RMON_ALARMS_MAX,
-	.defaults = hc_alarm_defaults, .ready = hc_alarm_row_ready, .kept = hc_alarm_kept},
+	.defaults = hc_alarm_defaults, .ready = hc_alarm_row_ready,
+	.explain = hc_alarm_row_explain, .kept = hc_alarm_kept},
 };
 
 struct managed_table *const *

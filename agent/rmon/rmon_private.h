@@ -85,6 +85,7 @@ remove_row(struct rmon *rmon, int managed, const void *row)
 
 /* history.c */
 int history_ready(struct rmon *rmon, const struct rmon_control *row);
+void history_explain(const struct rmon_control *row);
 void history_changed(struct rmon *rmon, uint64_t steady_us);
 void history_run(struct rmon *rmon, uint64_t steady_us);
 uint64_t history_next_us(const struct rmon *rmon);
@@ -94,6 +95,8 @@ void history_free(struct rmon *rmon);
 
 /* alarm.c */
 int alarm_ready(struct rmon *rmon, const struct rmon_alarm *row);
+void alarm_explain(struct rmon *rmon, const struct rmon_alarm *row);
+void alarm_hc_explain(struct rmon *rmon, const struct rmon_hc_alarm *row);
 int alarm_hc_ready(struct rmon *rmon, const struct rmon_hc_alarm *row);
 void alarm_changed(struct rmon *rmon, uint64_t steady_us);
 void alarm_run(struct rmon *rmon, uint64_t steady_us);

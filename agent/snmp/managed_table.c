@@ -205,6 +205,8 @@ put_to_work(const struct managed_table *m, void *row, uint8_t status)
 
 	if (rc == 0)
 		*status_of(m, row) = status;
+	else if (m->type->explain)
+		m->type->explain(m->ctx, row);
 	return rc;
 }
 

@@ -44,6 +44,8 @@ struct managed_type {
 	void (*defaults)(void *ctx, void *row);
 	/* Whether the row may become active: 0, or -EBUSY (inconsistentValue). */
 	int (*ready)(void *ctx, const void *row);
+	/* Tells the log why ready refused a row that a manager wanted to be active. NULL: nothing. */
+	void (*explain)(void *ctx, const void *row);
 	/* Whether the row is kept over a restart. NULL: all are, but those of deleteOnReset. */
 	bool (*kept)(const void *row);
 	/* Applies these n rows to the device. On failure (-errno) the device is unchanged, and the

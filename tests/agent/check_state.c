@@ -191,6 +191,55 @@ START_TEST(identity_stays_and_starts_are_counted)
 }
 END_TEST
 
+static size_t
+give_changes(void *ctx, uint32_t if_index, uint64_t *numbers)
+{
+	(void)ctx;
+	for (uint64_t i = 0; i < 3; i++)
+		numbers[i] = 1000 * if_index + i;
+	return 3;
+}
+
+static int
+give_none(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n, uint64_t *discontinuity_us)
+{
+	(void)ctx, (void)if_index, (void)totals, (void)max, (void)n, (void)discontinuity_us;
+	return -ENODEV;
+}
+
+static void
+take_change(void *ctx, uint32_t if_index, const uint64_t *numbers, size_t n)
+{
+	char *taken = ctx;
+
+	snprintf(taken + strlen(taken), 64, "%u:%zu,%llu ", (unsigned)if_index, n, (unsigned long long)numbers[1]);
+}
+
+/* Of the ports that are still here, whatever number they have now; the agent's last. */
+START_TEST(changes_are_kept_over_a_clean_stop)
+{
+	static const struct state_totals_source source = {.read = give_none, .changes = give_changes};
+	char taken[256] = "";
+
+	open_state();
+	state_port_here(state, "p0", 7);
+	state_port_here(state, "p1", 8);
+	ck_assert_int_eq(state_stop(state, &source), 0);
+	close_state();
+	open_state();
+	state_port_here(state, "p0", 9);
+	state_changes(state, take_change, taken);
+	ck_assert_str_eq(taken, "9:3,7001 0:3,1 ");
+	state_started(state);
+	close_state();
+	open_state(); /* after a crash nobody knows what changed before it */
+	state_port_here(state, "p0", 9);
+	taken[0] = '\0';
+	state_changes(state, take_change, taken);
+	ck_assert_str_eq(taken, "");
+}
+END_TEST
+
 START_TEST(a_second_agent_is_refused_by_name)
 {
 	struct state *second;
@@ -490,7 +539,7 @@ give_totals(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *
 static void
 run_until_the_cut(struct truth *truth)
 {
-	static const struct state_totals_source totals = {NULL, give_totals};
+	static const struct state_totals_source totals = {.read = give_totals};
 	unsigned steps = 1 + (unsigned)(draw() % 12);
 
 	if (try_open(dir, &state) < 0) {
@@ -905,7 +954,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = {identity_stays_and_starts_are_counted,
-	    a_second_agent_is_refused_by_name, what_nobody_has_set_is_not_kept,
+	    changes_are_kept_over_a_clean_stop, a_second_agent_is_refused_by_name, what_nobody_has_set_is_not_kept,
 	    a_renamed_port_keeps_number_and_settings, departed_ports_leave_by_age, all_ports_have_room,
 	    a_full_disk_costs_persistence_only, a_first_start_on_a_full_disk,
 	    a_damaged_file_is_set_aside, no_link_is_followed,

@@ -48,7 +48,7 @@ no_totals(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n,
 void
 state_rig_stop(struct state_rig *rig)
 {
-	static const struct state_totals_source source = {NULL, no_totals};
+	static const struct state_totals_source source = {.read = no_totals};
 
 	ck_assert_int_eq(state_stop(rig->state, &source), 0);
 	state_close(rig->state);

@@ -102,6 +102,128 @@ START_TEST(failed_read_keeps_total_and_counts)
 }
 END_TEST
 
+START_TEST(rows_that_have_not_changed_are_not_read)
+{
+	fake.says_same = true;
+	fake.ports[0].raw[FAKE_TOTAL] = 50; /* never read before: it is now, whatever the device says */
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	fake.ports[0].raw[FAKE_TOTAL] = 60;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	fake.says_same = false;
+	fake.read_error = -EIO;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	fake.says_same = true;
+	fake.read_error = 0; /* what could not be read is still to be read */
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 60);
+	hal_report_counters_reset(hal, 10);
+	fake.ports[0].raw[FAKE_WRAPS] = 5;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 5);
+}
+END_TEST
+
+static void
+at(uint64_t mono_us)
+{
+	test_clock.manual_mono_us = mono_us;
+	test_clock.manual_wall_us = 1000000000000000 + mono_us;
+}
+
+/* The run that stops at 50 s saves, and one that begins at 60 s with these changes restores. */
+static const struct hal_snapshot *
+restart(void (*change)(void))
+{
+	uint64_t ports[FAKE_PORTS][HAL_MAX_CHANGES], lists[HAL_MAX_CHANGES];
+	size_t n_ports = hal_n_ports(hal), n = 0, n_lists;
+
+	at(50000000);
+	for (size_t i = 0; i < n_ports; i++)
+		n = hal_save_changes(hal, hal_port_if_index(hal, i), ports[i]);
+	n_lists = hal_save_changes(hal, 0, lists);
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_gt(n_lists, n);
+	hal_destroy(hal);
+	at(60000000);
+	change();
+	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
+	ck_assert_int_eq(hal_start(hal), 0);
+	for (size_t i = 0; i < n_ports; i++)
+		hal_restore_changes(hal, (uint32_t)(10 * (i + 1)), ports[i], n);
+	hal_restore_changes(hal, 0, lists, n_lists);
+	return fresh_snapshot();
+}
+
+static void
+nothing(void)
+{
+}
+
+static void
+a_port_comes_up(void)
+{
+	fake.ports[0].oper_status = EASE_IF_UP;
+}
+
+static void
+one_runs_on_another(void)
+{
+	fake.ports[0].lower = 20;
+}
+
+static void
+a_port_is_unplugged(void)
+{
+	fake.n_ports--;
+}
+
+static void
+the_machine_boots(void)
+{
+	test_clock.manual_mono_us = 3000000;
+	fake.ports[0].oper_status = EASE_IF_DOWN;
+}
+
+START_TEST(times_of_changes_go_on_over_a_restart)
+{
+	const struct hal_snapshot *s = fresh_snapshot();
+
+	hal_snapshot_release(s);
+	fake.ports[0].oper_status = EASE_IF_DOWN;
+	at(7000000);
+	hal_report_port_changed(hal, 10);
+	fake.n_ports--;
+	at(8000000);
+	hal_report_port_changed(hal, 30);
+	s = fresh_snapshot();
+	ck_assert_uint_eq(s->ports_changed_mono_us, 8000000);
+	ck_assert_uint_eq(s->structure->parts_changed_mono_us, 8000000);
+	hal_snapshot_release(s);
+
+	s = restart(nothing);
+	ck_assert_uint_eq(s->ports[0].last_change_mono_us, 7000000);
+	ck_assert_uint_eq(s->ports_changed_mono_us, 8000000);
+	ck_assert_uint_eq(s->structure->parts_changed_mono_us, 8000000);
+	ck_assert_uint_eq(s->structure->layers_changed_mono_us, 8000000);
+	hal_snapshot_release(s);
+	s = restart(a_port_comes_up);
+	ck_assert_uint_eq(s->ports[0].last_change_mono_us, 60000000);
+	ck_assert_uint_eq(s->ports_changed_mono_us, 8000000);
+	hal_snapshot_release(s);
+	s = restart(one_runs_on_another);
+	ck_assert_uint_eq(s->structure->layers_changed_mono_us, 60000000);
+	ck_assert_uint_eq(s->structure->parts_changed_mono_us, 8000000);
+	hal_snapshot_release(s);
+	s = restart(a_port_is_unplugged);
+	ck_assert_uint_eq(s->ports_changed_mono_us, 60000000);
+	ck_assert_uint_eq(s->structure->parts_changed_mono_us, 60000000);
+	hal_snapshot_release(s);
+	s = restart(the_machine_boots);
+	ck_assert_uint_eq(s->ports_changed_mono_us, 0);
+	ck_assert_uint_eq(s->structure->parts_changed_mono_us, 0);
+	ck_assert_uint_eq(s->ports[0].last_change_mono_us, 0);
+	hal_snapshot_release(s);
+}
+END_TEST
+
 START_TEST(device_reset_keeps_totals_and_says_so)
 {
 	struct hal_port info;
@@ -671,6 +793,8 @@ main(void)
 	tcase_add_test(all, clear_on_read_adds_up);
 	tcase_add_test(all, figures_never_decrease);
 	tcase_add_test(all, failed_read_keeps_total_and_counts);
+	tcase_add_test(all, times_of_changes_go_on_over_a_restart);
+	tcase_add_test(all, rows_that_have_not_changed_are_not_read);
 	tcase_add_test(all, device_reset_keeps_totals_and_says_so);
 	tcase_add_test(all, a_total_that_goes_back_is_a_discontinuity);
 	tcase_add_test(all, totals_survive_a_restart);

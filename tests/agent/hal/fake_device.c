@@ -75,6 +75,13 @@ fake_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 	return 0;
 }
 
+static int
+fake_fetch(void *ctx, uint32_t if_index)
+{
+	(void)if_index;
+	return !((struct fake_device *)ctx)->says_same;
+}
+
 static void
 fake_derive(const uint64_t *totals, struct hal_counters *c)
 {
@@ -91,7 +98,7 @@ fake_derive(const uint64_t *totals, struct hal_counters *c)
 }
 
 static const struct hal_counters_ops fake_counters = {.name = "fake", .rows = fake_rows,
-    .n_rows = FAKE_N_ROWS, .read = fake_read, .derive = fake_derive};
+    .n_rows = FAKE_N_ROWS, .read = fake_read, .fetch = fake_fetch, .derive = fake_derive};
 
 static int
 fake_load_skip(void *ctx, uint32_t if_index, uint32_t skip)

@@ -44,6 +44,7 @@ struct fake_device {
 	size_t n_ports;
 	struct fake_port ports[FAKE_PORTS];
 	int read_error;	     /* -errno of every counter read, 0 none */
+	bool says_same;	     /* no counter has changed, whatever is in them */
 	bool late_cpu;	     /* samples are reported only by fake_report */
 	bool can_restart;
 	uint32_t restarted;  /* ifIndex to report at the next dispatch */

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
+#include <net/if.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -85,6 +86,29 @@ START_TEST(ports_are_what_ip_says_at_every_step)
 	linux_rig_sh("ip link del p4; ip link del p3");
 	expect_as_kernel();
 	ck_assert_uint_eq(hal_n_ports(rig.hal), 8);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(an_idle_port_says_that_nothing_changed)
+{
+	const struct hal_counters_ops *counters;
+	uint32_t p0;
+	void *ctx;
+
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	linux_rig_start(&rig);
+	counters = rig.device->counters;
+	ctx = rig.device->counters_ctx;
+	p0 = if_nametoindex("p0");
+	for (unsigned i = 0; i < 100 && counters->fetch(ctx, p0) != 0; i++)
+		linux_rig_sh("sleep 0.05"); /* until the bridge has said all that it has to say */
+	ck_assert_int_eq(counters->fetch(ctx, p0), 0);
+	linux_rig_send("h0", to_all, 60, 1, 1);
+	ck_assert_int_eq(counters->fetch(ctx, p0), 1);
+	ck_assert_int_eq(counters->fetch(ctx, 9999), -ENODEV);
 	linux_rig_stop(&rig);
 }
 END_TEST
@@ -500,6 +524,7 @@ run_all(void)
 	tcase_add_checked_fixture(tc, forget, NULL);
 	tcase_add_checked_fixture(many, forget, NULL);
 	tcase_add_test(tc, ports_are_what_ip_says_at_every_step);
+	tcase_add_test(tc, an_idle_port_says_that_nothing_changed);
 	tcase_add_test(tc, speed_and_duplex_are_the_drivers);
 	tcase_add_test(tc, numbers_stay_with_names);
 	tcase_add_test(many, lost_notices_are_made_up_for);

@@ -5,6 +5,8 @@
  */
 #include "agent/rmon/rmon.h"
 #include "agent/standard_monitor.h"
+#include "common/log.h"
+#include "mibs/mib_set.h"
 #include "mibs/mibs.h"
 #include "tests/agent/hal/fake_device.h"
 #include "tests/agent/state_rig.h"
@@ -12,8 +14,10 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SECOND 1000000ull
 
@@ -502,6 +506,45 @@ START_TEST(hysteresis)
 }
 END_TEST
 
+/* What the log says when a manager wants this row of alarmTable to be valid. */
+static void
+expect_refused(const struct mib_oid *variable, int32_t rising, int error, const char *why)
+{
+	struct rmon_alarm row = {.index = 5, .interval_s = 1, .sample_type = RMON_ABSOLUTE, .rising = rising,
+	    .startup = RMON_STARTUP_EITHER, .variable = *variable, .status = ENTRY_UNDER_CREATION};
+	const struct mib_table *table = &rmon_mib_alarm_table;
+	struct mib_set set = {.kind = MIB_SET_ROW, .if_index = 5, .number = ENTRY_VALID, .table = table,
+	    .column = &table->columns[table->n_columns - 1], .n_index = 1, .index = {5}};
+	struct managed_table *alarms = rmon_managed(rmon)[1];
+	char text[512] = "";
+	FILE *log = tmpfile();
+	size_t failed;
+
+	ck_assert_ptr_nonnull(log);
+	watched_error = error;
+	ck_assert_int_eq(managed_add(alarms, &row), 0);
+	log_set_fd(fileno(log));
+	ck_assert_int_eq(managed_apply(alarms, &set, 1, MIB_PHASE_TEST, &failed), -EBUSY);
+	log_set_fd(-1);
+	ck_assert_int_ge(pread(fileno(log), text, sizeof(text) - 1, 0), 0);
+	ck_assert_msg(strstr(text, "alarmEntry 5 was refused") && strstr(text, why), "%s", text);
+	fclose(log);
+	rmon_destroy(rmon);
+	create();
+}
+
+START_TEST(a_refusal_is_explained)
+{
+	static const struct mib_oid none = {0}, sys_up_time = MIB_OID(1, 3, 6, 1, 2, 1, 1, 3, 0);
+
+	expect_refused(&sys_up_time, 1, -ENOENT, "does not serve 1.3.6.1.2.1.1.3.0 itself");
+	expect_refused(&sys_up_time, 1, -EINVAL, "1.3.6.1.2.1.1.3.0 is a text");
+	expect_refused(&sys_up_time, 1, -ENXIO, "there is no 1.3.6.1.2.1.1.3.0 now");
+	expect_refused(&sys_up_time, -1, 0, "falling threshold is above");
+	expect_refused(&none, 1, -ENOENT, "set its alarmVariable first");
+}
+END_TEST
+
 /* alarmStartupAlarm decides about the first value only. */
 START_TEST(startup)
 {
@@ -906,6 +949,7 @@ main(void)
 	suite_add_tcase(suite, history);
 	tcase_add_checked_fixture(alarm, setup, teardown);
 	tcase_add_test(alarm, hysteresis);
+	tcase_add_test(alarm, a_refusal_is_explained);
 	tcase_add_test(alarm, startup);
 	tcase_add_test(alarm, deltas_over_a_wrap);
 	tcase_add_test(alarm, deltas_of_a_gauge_have_a_sign);
