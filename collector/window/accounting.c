@@ -423,7 +423,9 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	}
 	if (a->slot->crash_lost.n > 0)
 		sequence_tracker_came_again(t, &a->slot->crash_lost, s->sequence);
-	more = sequence_tracker_expected_since_contact(t) - expected;
+	more = sequence_tracker_is_before_contact(t, s->sequence)
+		   ? 1
+		   : sequence_tracker_expected_since_contact(t) - expected;
 	room = has_room(acc, p, s->time_us, batch, &w);
 	accounting_add_numbers(acc, p, w, s->time_us, (int64_t)more, room, batch);
 	if (more == 0)

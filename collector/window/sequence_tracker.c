@@ -66,6 +66,12 @@ sequence_tracker_newest(const struct sequence_tracker *t)
 	return t->highest;
 }
 
+bool
+sequence_tracker_is_before_contact(const struct sequence_tracker *t, uint32_t number)
+{
+	return sequence_tracker_extend(t, number) < t->contact;
+}
+
 enum sequence_tracker_verdict
 sequence_tracker_sample(struct sequence_tracker *t, uint32_t number)
 {
@@ -90,8 +96,6 @@ sequence_tracker_sample(struct sequence_tracker *t, uint32_t number)
 	t->received++;
 	if (n < t->first)
 		t->first = n;
-	if (n < t->contact)
-		t->contact = n;
 	return SEQUENCE_TRACKER_USE;
 }
 

@@ -15,8 +15,7 @@
  *             |<------------------- expected ---------------->|   what the boot expects
  *
  *   first      the lowest number that counts as expected
- *   contact    the lowest number given out since the collector first heard of this boot: the lowest that
- *              arrived, or the one after that of the first snapshot
+ *   contact    the lowest number given out since the collector first heard of this boot
  *   highest    the highest number known to be given out, by a sample or a counter snapshot
  *   expected   highest - first + 1; of these, `received` arrived and the others are lost
  *
@@ -86,8 +85,8 @@ sequence_tracker_expected(const struct sequence_tracker *t)
 	return t->started ? t->highest - t->first + 1 : 0;
 }
 
-/* Returns how many numbers were given out since the contact: what the minutes expect. If an older number
- * arrives after all, it is the contact, and the minute of its sample expects all up to the earlier one. */
+/* Returns how many numbers were given out since the first contact: what the minutes expect. If an
+ * older number arrives after all, the minute of its sample expects one more. */
 static inline uint64_t
 sequence_tracker_expected_since_contact(const struct sequence_tracker *t)
 {
@@ -100,6 +99,9 @@ uint64_t sequence_tracker_extend(const struct sequence_tracker *t, uint32_t numb
 /* Returns the highest number that arrived, in 64 bits; if it is older than the bitmap, or the tracker is
  * not started, the highest known to be given out. */
 uint64_t sequence_tracker_newest(const struct sequence_tracker *t);
+
+/* Returns true if the number was given out before the first contact. */
+bool sequence_tracker_is_before_contact(const struct sequence_tracker *t, uint32_t number);
 
 /*
  * Numbers that arrived and were lost with a crash before they were stored: how many, and which of

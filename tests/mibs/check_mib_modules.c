@@ -168,9 +168,6 @@ START_TEST(aggregates_and_members)
 	struct name walked = name_of(&lag_mib_member_table, 13, 0, NULL);
 	struct mib_value value;
 
-	fixture.ports[fixture.snapshot.n_ports - 1].if_type = 161;
-	for (size_t i = 0; i < 2; i++)
-		fixture.ports[2 * i].lag_parent = fixture_if_index(PORTS - 1);
 	for (size_t i = 0; i < 2; i++) {
 		ck_assert_int_eq(next(&lag_mib_member_table, &walked, &value), MIB_FOUND);
 		ck_assert_uint_eq(walked.arcs[walked.n - 1], fixture_if_index(2 * i));

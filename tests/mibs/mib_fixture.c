@@ -218,6 +218,10 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 		f->bridge_ports[i] = &f->ports[i];
 		f->ranges[i] = (struct hal_vlan_range){.if_index = fixture_if_index(i),
 		    .base_port = (uint16_t)fixture_if_index(i), .first = 1, .last = 1, .untagged = true, .is_pvid = true};
+		if (i + 1 == n_ports) /* an aggregate of the first and the third port */
+			f->ports[i].if_type = 161;
+		else if (i == 0 || i == 2)
+			f->ports[i].lag_parent = fixture_if_index(n_ports - 1);
 		fill_row(&f->rows[i], fixture_if_index(i));
 		fill_error_source(&f->error_sources[2 * i], fixture_if_index(i), EASE_ERROR_FCS);
 		fill_error_source(&f->error_sources[2 * i + 1], fixture_if_index(i),

@@ -48,8 +48,6 @@ model_sample(struct model *m, uint64_t offset)
 	m->received++;
 	if (offset < m->first)
 		m->first = offset;
-	if (offset < m->contact)
-		m->contact = offset;
 	return SEQUENCE_TRACKER_USE;
 }
 
@@ -184,7 +182,9 @@ START_TEST(first_contact)
 	sequence_tracker_sample(&late,
 	    SEQUENCE_TRACKER_NUMBERS - 1); /* one that was in transit counts as expected, too */
 	ck_assert_uint_eq(sequence_tracker_expected(&late), 3);
-	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&late), 3); /* given out since that one */
+	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&late), 1);
+	ck_assert(sequence_tracker_is_before_contact(&late, SEQUENCE_TRACKER_NUMBERS - 1));
+	ck_assert(!sequence_tracker_is_before_contact(&late, SEQUENCE_TRACKER_NUMBERS + 1));
 	sequence_tracker_start(&witnessed, true, 100000);
 	sequence_tracker_sample(&witnessed, 100000);
 	ck_assert_uint_eq(sequence_tracker_expected(&witnessed), 100000);
