@@ -69,7 +69,7 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	link = &known->link;
 	memcpy(port->name, link->name, sizeof(link->name));
 	memcpy(port->alias, link->alias, sizeof(link->alias));
-	stpcpy(stpcpy(stpcpy(stpcpy(port->descr, "Linux "), link->kind[0] ? link->kind : "network device"), " "), link->name);
+	snprintf(port->descr, sizeof(port->descr), "Linux %s %s", link->kind[0] ? link->kind : "network device", link->name);
 	if (known->devlink.name[0])
 		snprintf(port->descr, sizeof(port->descr), "Linux switch port %s, devlink %s", link->name,
 		    known->devlink.name);

@@ -130,6 +130,15 @@ rig_collector() {
 	disown "$collector_pid" # or bash reports its end
 	wait_for 10 grep -q 'listening on' "$rig/collector.log"
 }
+rig_linux_config() { # of an agent of this kernel's interfaces that samples nothing
+	cat >"$rig/agent.conf" <<-END
+		device = linux
+		sampling = none
+		agentx_socket = "unix:$rig/agentx/master"
+		state_dir = "$rig/agent"
+		run_as = root
+	END
+}
 rig_agent_start() { # [COMMAND...]: by the command; with the configuration that is there
 	"$@" "$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
 	agent_pid=$!

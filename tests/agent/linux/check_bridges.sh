@@ -82,13 +82,7 @@ add_port pb1 brb 70000
 add_port pb2 brb 16777000
 ip link set bra address 02:aa:00:00:00:01
 rig_new
-cat >"$rig/agent.conf" <<END
-device = linux
-sampling = none
-agentx_socket = "unix:$rig/agentx/master"
-state_dir = "$rig/agent"
-run_as = root
-END
+rig_linux_config
 rig_snmpd && start_agent || { fail 'start' 'a daemon did not come up'; exit 1; }
 
 # ---- plain bridges ----

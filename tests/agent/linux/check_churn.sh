@@ -16,13 +16,7 @@ ip link set busy up
 pairs add 1 1000
 rig_new
 rig_snmpd
-cat >"$rig/agent.conf" <<-END
-	device = linux
-	sampling = none
-	agentx_socket = "unix:$rig/agentx/master"
-	state_dir = "$rig/agent"
-	run_as = root
-END
+rig_linux_config
 rig_agent_start
 busy=$(ip -o link show busy | cut -d: -f1)
 is_busy() { [ "$(snmp_get $if_x.1."$busy")" = '"busy"' ]; }

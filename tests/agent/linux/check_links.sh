@@ -53,17 +53,9 @@ by_hand() {
 }
 
 rig_new
-cat >"$rig/agent.conf" <<END
-device = linux
-sampling = none
-agentx_socket = "unix:$rig/agentx/master"
-state_dir = "$rig/agent"
-run_as = root
-END
+rig_linux_config
 rig_snmpd
-"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
-agent_pid=$!
-disown "$agent_pid" # or bash reports its end
+rig_agent_start
 wait_for 15 if_number && wait_for 5 quick_get 1.3.6.1.2.1.31.1.6.0 || { fail 'start' 'a daemon did not come up'; exit 1; }
 
 rows() { client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" "$1" | sed "s/^\.$1\.//; s/\"//g; s/ *$//"; }

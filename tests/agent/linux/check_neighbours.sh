@@ -18,13 +18,7 @@ ip address add 192.0.2.1/24 dev p3
 rig_new
 sed -i 's/^agentXPerms .*/agentXPerms 0777 0777/' "$rig/snmpd.conf"
 chmod 755 "$rig" "$rig/agentx"
-cat >"$rig/agent.conf" <<END
-device = linux
-sampling = none
-agentx_socket = "unix:$rig/agentx/master"
-state_dir = "$rig/agent"
-run_as = root
-END
+rig_linux_config
 start_lldpd() { # it wants its directory for its privileged half
 	mkdir -p /run/lldpd
 	lldpd -d -x -X "$rig/agentx/master" -u "$rig/lldpd.socket" -I 'p*' >>"$rig/lldpd.log" 2>&1 &
