@@ -148,7 +148,7 @@ known_boot(void *arg, const uint8_t *agent_id)
 }
 
 static uint32_t
-known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint32_t if_index)
+known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint64_t if_index)
 {
 	return accounting_newest_number(((struct collector *)arg)->accounting, agent_id, boot, if_index);
 }

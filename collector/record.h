@@ -66,7 +66,7 @@ ease_oddity_refuses(enum ease_oddity kind)
 
 /* How often such a thing was found in one datagram. */
 struct ease_odd {
-	uint32_t if_index;
+	uint64_t if_index;
 	uint64_t time_us;
 	enum ease_oddity kind;
 	uint32_t n;
@@ -78,7 +78,7 @@ struct ease_record {
 	uint32_t boot;
 	bool loose_numbers;   /* sFlow: numbers may start anywhere or continue across a boot, and
 				 snapshots do not say which were given out */
-	uint32_t source_port; /* sFlow: the port whose numbers a sample has (source_port.h); 0: its own */
+	uint64_t source_port; /* sFlow: the port whose numbers a sample has (source_port.h); 0: its own */
 	uint32_t dropped, dropped_apart; /* sFlow, of a sample: samples that the agent dropped since the one before,
 					    whose numbers are missing, and beside its numbers */
 	const char *sender;   /* address as text, without port; borrowed for the call. Of sFlow the
@@ -127,7 +127,7 @@ struct ease_event {
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
 	uint8_t source_id[EASE_AGENT_ID_LEN];
 	uint32_t boot;
-	uint32_t if_index;    /* 0: not stated */
+	uint64_t if_index;    /* 0: not stated */
 	uint64_t identity;    /* a hash by which a repetition is recognized; 0: none */
 	char text[EASE_EVENT_TEXT]; /* what changed: "easePortMeanSkip from 400 to 100"; "": nothing */
 	const char *sender, *source; /* as in struct ease_record */

@@ -19,10 +19,11 @@ enum ease_direction {
 	EASE_OUT = 2, /* sent out of the port */
 };
 
-/* input_if and output_if of a sample, as in sFlow v5 (compact form). */
+/* input_if and output_if of a sample: ifIndex, or one of these. A notification has many as bit 31, as sFlow v5 has
+ * it in its compact form. */
 #define EASE_IF_UNKNOWN 0u
 #define EASE_IF_LOCAL	0x3fffffffu /* the device itself */
-#define EASE_IF_MANY	0x80000000u /* + number of output interfaces, 0 unknown */
+#define EASE_IF_MANY	0x100000000u /* + number of output interfaces, 0 unknown */
 
 enum {
 	EASE_HEADER_MIN_OCTETS = 14,	  /* one Ethernet header */
@@ -51,15 +52,15 @@ struct ease_way {
 
 struct ease_sample {
 	uint64_t time_us;    /* since 1970, by the device's clock, when the frame was sampled */
-	uint32_t if_index;   /* the port that was sampled */
+	uint64_t if_index;   /* the port that was sampled; in a collector collector/source_port.h */
 	uint32_t sequence;   /* of this port in this boot: 1, 2, 3, … */
+	uint32_t input_if;   /* EASE_IF_… or ifIndex; never many */
+	uint64_t output_if;
 	uint8_t direction;   /* enum ease_direction, relative to if_index */
 	bool is_outer_vlan; /* the tag was stripped from the frame, outside of the tags that are left */
 	bool is_packet; /* header begins with an IP header: there was no frame around it, or it was not sent */
 	uint16_t vlan; /* that the agent tells beside the header: that of an untagged frame; 0: none */
 	uint16_t kept_octets;  /* octets at header */
-	uint32_t input_if;   /* EASE_IF_… or ifIndex */
-	uint32_t output_if;
 	uint32_t skip; /* K, the drawn value: the period was K + 1 frames; if not known, stated mean - 1 */
 	uint32_t mean_skip;  /* mean frames per sample when K was drawn: the sample's weight */
 	uint64_t pool_pkts;  /* good frames of that port and direction so far, with this one */
@@ -85,7 +86,7 @@ struct ease_side {
 };
 
 struct ease_snapshot {
-	uint32_t if_index;
+	uint64_t if_index;   /* as of a sample */
 	uint64_t time_us; /* when the counters were read, by the device's clock */
 	struct ease_side in, out;
 	uint64_t discontinuity_us; /* by the device's clock; 0: none since the agent began */
@@ -179,7 +180,7 @@ enum ease_sampled_by {
 };
 
 struct ease_state {
-	uint32_t if_index;
+	uint64_t if_index;   /* as of a sample */
 	uint64_t time_us;
 	char name[EASE_NAME_MAX + 1]; /* NUL-terminated; "" not known */
 	char alias[EASE_NAME_MAX + 1];

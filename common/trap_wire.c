@@ -59,6 +59,23 @@ static const struct {
     {EASE_PART_CHANGE, EASE_COL_CHANGE},
 };
 
+/* An output has 31 bits there: bit 31 stands for many. */
+#define WIRE_MANY 0x80000000u
+
+static uint32_t
+output_to_wire(uint64_t output_if)
+{
+	if (output_if >= EASE_IF_MANY)
+		return WIRE_MANY | (uint32_t)output_if;
+	return output_if < WIRE_MANY ? (uint32_t)output_if : EASE_IF_UNKNOWN;
+}
+
+static uint64_t
+output_of_wire(uint32_t wire)
+{
+	return wire & WIRE_MANY ? EASE_IF_MANY + (wire & ~WIRE_MANY) : wire;
+}
+
 void
 trap_wire_put_sample(struct wbuf *w, const struct ease_sample *s)
 {
@@ -68,7 +85,7 @@ trap_wire_put_sample(struct wbuf *w, const struct ease_sample *s)
 	wbuf_u8(w, s->direction);
 	wbuf_be64(w, s->time_us);
 	wbuf_be32(w, s->input_if);
-	wbuf_be32(w, s->output_if);
+	wbuf_be32(w, output_to_wire(s->output_if));
 	wbuf_be32(w, s->skip);
 	wbuf_be32(w, s->mean_skip);
 	wbuf_be64(w, s->pool_pkts);
@@ -97,7 +114,7 @@ trap_wire_get_sample(const void *octets, size_t len, struct ease_sample *sample)
 	s.direction = rbuf_u8(&r);
 	s.time_us = rbuf_be64(&r);
 	s.input_if = rbuf_be32(&r);
-	s.output_if = rbuf_be32(&r);
+	s.output_if = output_of_wire(rbuf_be32(&r));
 	s.skip = rbuf_be32(&r);
 	s.mean_skip = rbuf_be32(&r);
 	s.pool_pkts = rbuf_be64(&r);

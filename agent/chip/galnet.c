@@ -282,7 +282,7 @@ pass_up(struct galnet *g, struct hal *hal, unsigned port, struct hal_sample_even
 }
 
 /* The output port is known if the frame was sampled on its way out, or goes to a group. */
-static uint32_t
+static uint64_t
 output_of(const struct galnet *g, unsigned port, bool received, const uint8_t *octets)
 {
 	if (!received)

@@ -325,7 +325,8 @@ uint16_t hal_snapshot_pvid(const struct hal_snapshot *snapshot, uint32_t if_inde
 struct hal_sample_event {
 	uint32_t if_index;     /* whose counter took the sample */
 	uint8_t direction;     /* enum ease_direction relative to if_index */
-	uint32_t input_if, output_if; /* as in struct ease_sample */
+	uint32_t input_if;
+	uint64_t output_if; /* as in struct ease_sample */
 	uint64_t time_us;      /* device's clock */
 	uint32_t frame_octets; /* on the wire, including the FCS */
 	const uint8_t *octets; /* the beginning of the frame, without FCS */

@@ -308,11 +308,9 @@ sflow_export_waits(const struct sflow_export *e)
 
 /* Converts an interface of struct ease_sample. */
 static struct sflow_if
-interface_of(uint32_t ease_if)
+interface_of(uint64_t ease_if)
 {
-	if (ease_if >= EASE_IF_MANY)
-		return (struct sflow_if){SFLOW_IF_MANY, ease_if - EASE_IF_MANY};
-	return (struct sflow_if){SFLOW_IF_INDEX, ease_if};
+	return (struct sflow_if){ease_if >= EASE_IF_MANY ? SFLOW_IF_MANY : SFLOW_IF_INDEX, (uint32_t)ease_if};
 }
 
 /* The outermost tag of the frame, if it has one. */

@@ -36,7 +36,7 @@ struct skips {
 
 struct watched_port {
 	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	struct skips skips;
 	uint64_t pool_pkts, pool_us; /* of the newest sample; pool_us 0: not known */
 	uint64_t heard_mono_us;
@@ -520,7 +520,7 @@ look_at(struct alarms *a, struct standing_alarm *alarm)
 }
 
 void
-alarms_heard(void *arg, int64_t agent, uint32_t if_index, uint32_t place, uint64_t mono_us)
+alarms_heard(void *arg, int64_t agent, uint64_t if_index, uint32_t place, uint64_t mono_us)
 {
 	struct alarms *a = arg;
 

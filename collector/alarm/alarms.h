@@ -47,7 +47,7 @@ struct alarm_told {
 	bool is_over;
 	const struct alarm_rule *rule;
 	int64_t agent;	   /* where the sample came from that raised it */
-	uint32_t if_index; /* of that port; 0: the rule is of all ports */
+	uint64_t if_index; /* of that port; 0: the rule is of all ports */
 	uint64_t raised_us, over_us; /* by the agent's clock as the accounting believes it */
 	char key[ALARM_KEY_TEXT];
 };
@@ -68,7 +68,7 @@ void alarms_sample(void *arg, const struct watched_sample *s);
 
 /* Notes that counters of a port came: what is silent there sends nothing. Without samples and counters nobody
  * knows, and alarms stay as they are. */
-void alarms_heard(void *arg, int64_t agent, uint32_t if_index, uint32_t place, uint64_t mono_us);
+void alarms_heard(void *arg, int64_t agent, uint64_t if_index, uint32_t place, uint64_t mono_us);
 
 /* To be called each second or so: ends alarms of keys that are silent, and states the rate anew. */
 void alarms_tick(struct alarms *a, uint64_t mono_us);

@@ -11,7 +11,8 @@ struct standing_alarm {
 	uint32_t next; /* in its bucket or of the free ones: index + 1; 0 at the end */
 	uint32_t rule;
 	int64_t agent;
-	uint32_t if_index, place;
+	uint64_t if_index;
+	uint32_t place;
 	bool is_below;		/* below half of the rate, since below_us; it may be raised again */
 	uint64_t raised_us, last_us; /* of the first and the newest sample, as told of the agent */
 	uint64_t raised_mono_us, last_mono_us, below_mono_us;

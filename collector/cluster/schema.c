@@ -29,7 +29,7 @@ const char *const cluster_type_names[CLUSTER_N_TYPES] = {
 /* level: minutes of the window; kind: enum store_key_kind; collector: 0 where rolled up */
 static const struct cluster_column key_columns[] = {
     {"level", CLUSTER_U16}, {"kind", CLUSTER_U8}, {"start_us", CLUSTER_U64},
-    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_U32}, {"direction", CLUSTER_U8},
+    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_U64}, {"direction", CLUSTER_U8},
     {"key1", CLUSTER_TEXT}, {"key2", CLUSTER_TEXT}, {"collector", CLUSTER_I64}, SUMS,
     {"same_pkts", CLUSTER_F64}, {"same_octets", CLUSTER_F64}, {"same1_pkts", CLUSTER_F64},
     {"same1_octets", CLUSTER_F64}, {"same2_pkts", CLUSTER_F64}, {"same2_octets", CLUSTER_F64},
@@ -40,7 +40,7 @@ static const struct cluster_column key_columns[] = {
  * may be below zero */
 static const struct cluster_column port_columns[] = {
     {"level", CLUSTER_U16}, {"start_us", CLUSTER_U64}, {"agent", CLUSTER_AGENT_ID},
-    {"if_index", CLUSTER_U32}, {"direction", CLUSTER_U8}, {"collector", CLUSTER_I64}, SUMS,
+    {"if_index", CLUSTER_U64}, {"direction", CLUSTER_U8}, {"collector", CLUSTER_I64}, SUMS,
     {"pool_pkts", CLUSTER_F64}, {"pool_octets", CLUSTER_F64}, {"expected", CLUSTER_F64},
     {"received", CLUSTER_F64}, {"cut_pkts", CLUSTER_F64}, {"cut_octets", CLUSTER_F64},
     {"cut_numbers", CLUSTER_F64}, {"w_max", CLUSTER_F64}, {"revision", CLUSTER_U64},
@@ -48,7 +48,7 @@ static const struct cluster_column port_columns[] = {
 
 static const struct cluster_column folded_columns[] = {
     {"level", CLUSTER_U16}, {"kind", CLUSTER_U8}, {"start_us", CLUSTER_U64},
-    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_U32}, {"direction", CLUSTER_U8},
+    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_U64}, {"direction", CLUSTER_U8},
     {"collector", CLUSTER_I64}, {"n", CLUSTER_U64}, {"most_n", CLUSTER_U64},
     {"revision", CLUSTER_U64},
 };

@@ -8,6 +8,7 @@
 #include "common/utf8.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,12 +176,12 @@ add_record(struct taking *t, enum ease_part kind)
 static bool
 is_interface(const struct sflow_source *source)
 {
-	return source->class == SFLOW_SOURCE_IF && source->index > 0 && !source_port_is(source->index);
+	return source->class == SFLOW_SOURCE_IF && source->index > 0;
 }
 
 /* What is remembered of a data source, at this port of it. */
 static struct sflow_port *
-find_port(struct taking *t, const struct sflow_source *source, uint32_t if_index)
+find_port(struct taking *t, const struct sflow_source *source, uint64_t if_index)
 {
 	struct sflow_port *p = sflow_port_of(t->in->state, t->peer, if_index, t->origin->received_us);
 
@@ -198,10 +199,10 @@ find_port(struct taking *t, const struct sflow_source *source, uint32_t if_index
 static struct sflow_port *
 port_of(struct taking *t, const struct sflow_source *source)
 {
-	if (!is_interface(source) && !source_port_is_possible(source->class, source->index)) {
+	if (source->class > SOURCE_PORT_CLASS_MAX) {
 		count(t->in, SFLOW_STAT_NO_INTERFACE);
 		log_warn_limited(ROOM, "sample of agent %s ignored: its data source is %u:%u, and none has such a "
-		    "class or index", t->peer->address, source->class, source->index);
+		    "class", t->peer->address, source->class, source->index);
 		return NULL;
 	}
 	return find_port(t, source,
@@ -212,19 +213,19 @@ port_of(struct taking *t, const struct sflow_source *source)
 
 /* Tells n times one of what cannot be, at a port; 0: at none. */
 static void
-tell_odd(struct taking *t, uint32_t if_index, enum ease_oddity kind, uint32_t n)
+tell_odd(struct taking *t, uint64_t if_index, enum ease_oddity kind, uint32_t n)
 {
 	struct ease_record *r = add_record(t, EASE_PART_ODD);
 
 	stat_add_own(&t->in->stats, SFLOW_STAT_ODD, n);
-	log_warn_limited(ROOM, "agent %s, sent by %s, states what cannot be, at ifIndex %u: easetop agents names it",
+	log_warn_limited(ROOM, "agent %s, sent by %s, states what cannot be, at ifIndex %" PRIu64 ": easetop agents names it",
 	    t->peer->address, t->origin->sender, if_index);
 	if (r)
 		r->odd = (struct ease_odd){if_index, r->received_us, kind, n};
 }
 
 static void
-tell_bits(struct taking *t, uint32_t if_index, uint32_t bits)
+tell_bits(struct taking *t, uint64_t if_index, uint32_t bits)
 {
 	for (; bits != 0; bits &= bits - 1)
 		tell_odd(t, if_index, (enum ease_oddity)__builtin_ctz(bits), 1);
@@ -232,7 +233,7 @@ tell_bits(struct taking *t, uint32_t if_index, uint32_t bits)
 
 /* What was found at a port by this datagram's sample, and lies at if_index for users. */
 static void
-tell_port(struct taking *t, struct sflow_port *p, uint32_t if_index)
+tell_port(struct taking *t, struct sflow_port *p, uint64_t if_index)
 {
 	tell_bits(t, if_index, p->odd);
 	p->odd = 0;
@@ -247,17 +248,20 @@ direction_of(struct sflow_port *p, const struct sflow_flow *f)
 	return is_interface(&f->source) ? sflow_direction(p, f) : EASE_IN;
 }
 
-/* The interface in the form of EASE, in which larger numbers stand for many. */
 static uint32_t
-ease_if(const struct sflow_if *interface)
+input_of(const struct sflow_flow *f)
 {
-	uint32_t value = interface->value;
+	return f->input.format == SFLOW_IF_INDEX ? f->input.value : EASE_IF_UNKNOWN;
+}
 
-	switch (interface->format) {
+static uint64_t
+output_of(const struct sflow_flow *f)
+{
+	switch (f->output.format) {
 	case SFLOW_IF_INDEX:
-		return value < EASE_IF_MANY ? value : EASE_IF_UNKNOWN;
+		return f->output.value;
 	case SFLOW_IF_MANY:
-		return EASE_IF_MANY + (value < EASE_IF_LOCAL ? value : 0);
+		return EASE_IF_MANY + (f->output.value < EASE_IF_LOCAL ? f->output.value : 0);
 	}
 	return EASE_IF_UNKNOWN;
 }
@@ -275,11 +279,11 @@ add_fcs(const struct taking *t, const struct sflow_port *p, const struct sflow_f
 static bool
 is_place(uint32_t if_index)
 {
-	return if_index > 0 && if_index != SFLOW_IF_LOCAL && if_index != SFLOW_UNKNOWN32 && !source_port_is(if_index);
+	return if_index > 0 && if_index != SFLOW_IF_LOCAL && if_index != SFLOW_UNKNOWN32;
 }
 
 /* The ifIndex of the port at which a sample lies: the source, or where the frame came in. */
-static uint32_t
+static uint64_t
 place_of(const struct sflow_flow *f)
 {
 	if (is_interface(&f->source))
@@ -296,7 +300,7 @@ pool_of(const struct sflow_port *p, const struct sflow_flow *f)
 }
 
 /* The port whose numbers a sample has; 0: its own. */
-static uint32_t
+static uint64_t
 numbers_port(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f)
 {
 	if (!is_interface(&f->source))
@@ -308,7 +312,7 @@ static uint32_t
 known_number(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f)
 {
 	const struct sflow_accounting *a = &t->in->accounting;
-	uint32_t port;
+	uint64_t port;
 
 	if (!a->known_number || !sflow_begins_line(p))
 		return 0;
@@ -360,8 +364,8 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 	r->sample.time_us = r->received_us;
 	r->sample.if_index = place_of(f);
 	r->sample.sequence = step->number;
-	r->sample.input_if = ease_if(&f->input);
-	r->sample.output_if = ease_if(&f->output);
+	r->sample.input_if = input_of(f);
+	r->sample.output_if = output_of(f);
 	r->sample.mean_skip = weight;
 	r->sample.pool_pkts = pool_of(p, f);
 	r->sample.skip = p->rate.stated > 0 ? p->rate.stated - 1 : weight - 1; /* sFlow does not carry the drawn value */
@@ -429,7 +433,7 @@ take_flow(struct taking *t, const struct sflow_flow *f)
 	if (by_number) {
 		by_number->odd |= 1u << EASE_ODD_SOURCE;
 		mended = *f;
-		mended.source.index = by_number->if_index;
+		mended.source.index = (uint32_t)by_number->if_index;
 		f = &mended;
 	}
 	take_flow_of(t, f);
@@ -450,7 +454,7 @@ clean_text(const struct sflow_text *text, char *clean, size_t size)
 /* ---- discarded packets ---- */
 
 /* The port where it came in, else where it was to leave, else that of its source. */
-static uint32_t
+static uint64_t
 place_of_discard(const struct sflow_flow *f)
 {
 	const uint32_t interfaces[] = {f->input.value, f->output.value};
@@ -491,8 +495,8 @@ add_discard(struct taking *t, const struct sflow_sample *s)
 	d->frame.time_us = r->received_us;
 	d->frame.if_index = place_of_discard(f);
 	d->frame.sequence = f->sequence;
-	d->frame.input_if = ease_if(&f->input);
-	d->frame.output_if = ease_if(&f->output);
+	d->frame.input_if = input_of(f);
+	d->frame.output_if = output_of(f);
 	clean_text(why->trap.n > 0 ? &why->trap : &why->cause, texts->detail, sizeof(texts->detail));
 	clean_text(&why->function, texts->place, sizeof(texts->place));
 	clean_text(&why->group, texts->group, sizeof(texts->group));
@@ -518,13 +522,11 @@ add_untold(struct taking *t, const struct sflow_flow *f, const struct sflow_disc
 }
 
 /* Where the numbers of a source's events are remembered: apart from those of its samples. */
-static uint32_t
+#define DISCARDS (1ull << 63)
+static uint64_t
 port_of_discards(const struct sflow_source *source)
 {
-	enum { NUMBERS = 1 << 29 }; /* more than interfaces have */
-
-	return is_interface(source) ? SOURCE_PORT_FURTHER + source->index % NUMBERS
-				    : source_port_of(source->class, source->index);
+	return DISCARDS | source_port_of(source->class, source->index);
 }
 
 static void
@@ -534,7 +536,7 @@ take_discard(struct taking *t, const struct sflow_sample *s)
 	struct sflow_discard_step step;
 	struct sflow_port *p;
 
-	if (!is_interface(&f->source) && !source_port_is_possible(f->source.class, f->source.index)) {
+	if (f->source.class > SOURCE_PORT_CLASS_MAX) {
 		count(t->in, SFLOW_STAT_NO_INTERFACE);
 		return;
 	}
@@ -578,7 +580,7 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_count
 							     : EASE_DUPLEX_UNKNOWN,
 	    .admin_status = status_of(i, SFLOW_STATUS_ADMIN_UP),
 	    .oper_status = status_of(i, SFLOW_STATUS_OPER_UP),
-	    .lag_parent = !is_own || c->aggregate == p->if_index || source_port_is(c->aggregate) ? 0 : c->aggregate,
+	    .lag_parent = !is_own || c->aggregate == p->if_index ? 0 : c->aggregate,
 	    .edge = is_own, /* what passes a part of a port passes the port as well, and counts there */
 	};
 	if (is_own)
@@ -641,7 +643,7 @@ take_counters(struct taking *t, const struct sflow_counters *c)
 /* ---- datagrams ---- */
 
 /* Where a sample lies whose records are odd; 0: at no interface. */
-static uint32_t
+static uint64_t
 port_of_spoiled(const struct sflow_sample *s)
 {
 	if (s->kind == SFLOW_COUNTERS)

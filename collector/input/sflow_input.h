@@ -63,7 +63,7 @@ typedef uint32_t sflow_known_boot(void *arg, const uint8_t *agent_id);
 typedef bool sflow_admits(void *arg, const struct ease_record *who);
 
 /* Returns the highest sample number that a port of an agent's boot has in the accounting; 0 if there is none. */
-typedef uint32_t sflow_known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint32_t if_index);
+typedef uint32_t sflow_known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint64_t if_index);
 
 /* What sFlow asks of the accounting; each function may be NULL. */
 struct sflow_accounting {

@@ -175,9 +175,9 @@ sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent, co
 }
 
 static uint32_t *
-port_bucket(struct sflow_state *s, uint32_t peer_number, uint32_t if_index)
+port_bucket(struct sflow_state *s, uint32_t peer_number, uint64_t if_index)
 {
-	uint64_t h = spread_bits(s->seed ^ ((uint64_t)peer_number << 32 | if_index));
+	uint64_t h = spread_bits(s->seed ^ (uint64_t)peer_number << 32 ^ if_index);
 
 	return &s->port_buckets[h % (2 * SFLOW_MAX_PORTS)];
 }
@@ -274,7 +274,7 @@ sflow_hear_peer(struct sflow_state *s, const struct sflow_peer *peer, uint64_t r
 }
 
 static struct sflow_port *
-add_port(struct sflow_state *s, struct sflow_peer *peer, uint32_t if_index, uint64_t received_us)
+add_port(struct sflow_state *s, struct sflow_peer *peer, uint64_t if_index, uint64_t received_us)
 {
 	uint64_t owner = lru_table_owner(&s->peer_places, (uint32_t)(peer - s->peers));
 	uint32_t place, *bucket;
@@ -297,7 +297,7 @@ add_port(struct sflow_state *s, struct sflow_peer *peer, uint32_t if_index, uint
 }
 
 static struct sflow_port *
-find_port(struct sflow_state *s, const struct sflow_peer *peer, uint32_t if_index)
+find_port(struct sflow_state *s, const struct sflow_peer *peer, uint64_t if_index)
 {
 	for (uint32_t i = *port_bucket(s, peer->number, if_index); i != 0; i = s->ports[i - 1].next)
 		if (s->ports[i - 1].peer_number == peer->number && s->ports[i - 1].if_index == if_index)
@@ -322,7 +322,7 @@ is_elsewhere(struct sflow_state *s, const struct sflow_port *p, bool with_counte
 }
 
 struct sflow_port *
-sflow_port_of(struct sflow_state *s, struct sflow_peer *peer, uint32_t if_index, uint64_t received_us)
+sflow_port_of(struct sflow_state *s, struct sflow_peer *peer, uint64_t if_index, uint64_t received_us)
 {
 	struct sflow_port *p = find_port(s, peer, if_index);
 
@@ -576,7 +576,7 @@ sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, const struct n
 }
 
 static bool
-is_if(const struct sflow_if *interface, uint32_t if_index)
+is_if(const struct sflow_if *interface, uint64_t if_index)
 {
 	return interface->format == SFLOW_IF_INDEX && interface->value == if_index;
 }

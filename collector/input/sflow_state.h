@@ -51,7 +51,8 @@ struct sflow_peer {
 	uint64_t met_us;
 	uint64_t restarted_us; /* when its present boot began; 0: before it was met */
 	bool samples_received, samples_sent; /* it has sampled frames that surely came in, that surely left */
-	uint32_t pool, pool_if_index, n_pools_on; /* of the newest sample; how often one went on from another source's, lately */
+	uint64_t pool_if_index;
+	uint32_t pool, n_pools_on; /* of the newest sample; how often one went on from another source's, lately */
 	struct drops_shared drops;
 	uint32_t number; /* no other peer has it, also of those that left */
 	uint32_t next; /* in its bucket: index + 1, 0 at the end */
@@ -66,7 +67,8 @@ enum sflow_total {
 
 struct sflow_port {
 	struct sflow_peer *peer; /* it may have left: then its number is another one */
-	uint32_t peer_number, if_index;
+	uint64_t if_index;
+	uint32_t peer_number;
 	uint32_t next; /* in its bucket: index + 1, 0 at the end */
 	struct lru_link link;
 	uint32_t generation;
@@ -133,7 +135,7 @@ void sflow_hear_peer(struct sflow_state *s, const struct sflow_peer *peer, uint6
 
 /* Finds the agent's port, or adds it; NULL if there is no place for another one of its sender. */
 struct sflow_port *sflow_port_of(struct sflow_state *s, struct sflow_peer *peer,
-    uint32_t if_index, uint64_t received_us);
+    uint64_t if_index, uint64_t received_us);
 
 /* Returns the port of another interface of the agent that the sample is of, by its number; NULL: it is the source's. */
 struct sflow_port *sflow_port_by_number(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_flow *f);

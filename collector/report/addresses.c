@@ -202,7 +202,7 @@ add_row(struct places *places, sqlite3_stmt *stmt)
 	const uint8_t *octets = sqlite3_column_blob(stmt, 0);
 	int n_octets = sqlite3_column_bytes(stmt, 0);
 	const struct query_port *port = query_find_port(places->query,
-	    sqlite3_column_int64(stmt, 1), (uint32_t)sqlite3_column_int64(stmt, 2));
+	    sqlite3_column_int64(stmt, 1), (uint64_t)sqlite3_column_int64(stmt, 2));
 	uint64_t last_us = (uint64_t)sqlite3_column_int64(stmt, 4), to_us = places->query->range.to_us;
 	bool later = last_us >= to_us, untagged = sqlite3_column_type(stmt, 5) == SQLITE_NULL;
 	struct place *p;

@@ -272,7 +272,7 @@ add_event(const struct query *query, struct report_result *events, sqlite3_stmt 
 {
 	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
 	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 4));
+	    (uint64_t)sqlite3_column_int64(stmt, 4));
 	struct report_value *row;
 	char mac[FRAME_MAC_TEXT];
 

@@ -13,6 +13,7 @@
 #include "collector/source_port.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -569,7 +570,7 @@ add_uplink(struct report_result *table, const struct query_port *port, const str
 
 	if (!row)
 		return -ENOMEM;
-	snprintf(option, sizeof(option), "\"%s %u\"", port->agent->address, port->if_index);
+	snprintf(option, sizeof(option), "\"%s %" PRIu64 "\"", port->agent->address, port->if_index);
 	row[UPLINK_AGENT] = cell_text(port->agent->name);
 	row[UPLINK_PORT] = cell_text(port->name);
 	row[UPLINK_IF_INDEX] = cell_number(port->if_index);

@@ -32,7 +32,7 @@ read_accounts(struct audit_reader *reader)
 			reader->accounts = more;
 		}
 		reader->accounts[reader->n_accounts++] = (struct audit_account){sqlite3_column_int64(stmt, 0),
-		    sqlite3_column_int64(stmt, 1), (uint32_t)sqlite3_column_int64(stmt, 2),
+		    sqlite3_column_int64(stmt, 1), (uint64_t)sqlite3_column_int64(stmt, 2),
 		    sqlite3_column_double(stmt, 3), sqlite3_column_double(stmt, 4)};
 		err = 0;
 	}

@@ -14,7 +14,7 @@ enum { AUDIT_SAMPLES_MAX = 200000 };
 /* What is read once for all ports: which boots of agents, and which numbers belong to whom. */
 struct audit_account {
 	int64_t agent, boot;
-	uint32_t if_index;
+	uint64_t if_index;
 	double expected, received;
 };
 

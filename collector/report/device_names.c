@@ -718,7 +718,7 @@ take_row(const struct device_names *names, const struct row *row, const char *fr
 /* Rows with an ifIndex and with a whole name are found by their order; those with a * are few. */
 static void
 take_exact(const struct device_names *names, const struct device_names_range *range, enum what what,
-    uint32_t if_index, const char *sent, char *name, const char **site)
+    uint64_t if_index, const char *sent, char *name, const char **site)
 {
 	uint32_t low = range->from, high = range->to;
 
@@ -754,7 +754,7 @@ first_pattern(const struct device_names *names, const struct device_names_range 
 }
 
 void
-device_names_of_port(const struct device_names *names, const struct device_names_agent *agent, uint32_t if_index,
+device_names_of_port(const struct device_names *names, const struct device_names_agent *agent, uint64_t if_index,
     const char *sent, char name[EASE_NAME_MAX + 1], const char **site)
 {
 	const char *from;

@@ -77,7 +77,7 @@ void device_names_of_agent(const struct device_names *names, const uint8_t id[EA
     struct device_names_agent *agent);
 
 /* sent: the name that the device sends. name: "" if no row gives one; *site: NULL if none gives one to the port. */
-void device_names_of_port(const struct device_names *names, const struct device_names_agent *agent, uint32_t if_index,
+void device_names_of_port(const struct device_names *names, const struct device_names_agent *agent, uint64_t if_index,
     const char *sent, char name[EASE_NAME_MAX + 1], const char **site);
 
 /* Whether a row gives this site. */

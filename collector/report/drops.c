@@ -92,7 +92,7 @@ enum { KEYS_MAX = 200000 }; /* in memory at a time */
 /* A port's part of the account, or that of a data source that is no port. */
 struct part {
 	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	double sums[STORE_DISCARD_LOST + 1]; /* by enum store_discard_kind */
 };
 
@@ -110,7 +110,7 @@ struct drops {
 
 /* Whether the question is of this port; of one that is no port if it is of all of the agent. */
 static bool
-is_asked(const struct drops *d, int64_t agent_id, uint32_t if_index)
+is_asked(const struct drops *d, int64_t agent_id, uint64_t if_index)
 {
 	const struct query_agent *agent = query_find_agent(d->query, agent_id);
 	const struct query_port *port = query_find_port(d->query, agent_id, if_index);
@@ -122,7 +122,7 @@ is_asked(const struct drops *d, int64_t agent_id, uint32_t if_index)
 }
 
 static void
-name_port(const struct query *query, int64_t agent, uint32_t if_index, char *name, size_t size)
+name_port(const struct query *query, int64_t agent, uint64_t if_index, char *name, size_t size)
 {
 	const struct query_port *port = query_find_port(query, agent, if_index);
 
@@ -160,7 +160,7 @@ name_row(const struct drops *d, sqlite3_stmt *stmt, struct report_value *row)
 		const struct query_agent *agent = query_find_agent(d->query, sqlite3_column_int64(stmt, SQL_AGENT));
 
 		name_port(d->query, sqlite3_column_int64(stmt, SQL_AGENT),
-		    (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX), text, sizeof(text));
+		    (uint64_t)sqlite3_column_int64(stmt, SQL_IF_INDEX), text, sizeof(text));
 		row[COLUMN_AGENT] = cell_text(agent ? agent->name : "");
 		row[COLUMN_PORT] = cell_text(text);
 	}
@@ -185,7 +185,7 @@ add_told(struct drops *d, sqlite3_stmt *stmt, char **last_key)
 	size_t n = 0;
 	struct report_value *row;
 
-	if (!is_asked(d, sqlite3_column_int64(stmt, SQL_AGENT), (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX)))
+	if (!is_asked(d, sqlite3_column_int64(stmt, SQL_AGENT), (uint64_t)sqlite3_column_int64(stmt, SQL_IF_INDEX)))
 		return 0;
 	for (int column = SQL_KIND; column < SQL_END; column++) {
 		int octets = sqlite3_column_bytes(stmt, column);
@@ -264,7 +264,7 @@ read_parts(struct drops *d)
 
 	while (err == 0 && (err = query_step(d->query, stmt)) == 1) {
 		int64_t agent = sqlite3_column_int64(stmt, 0), kind = sqlite3_column_int64(stmt, 2);
-		uint32_t if_index = (uint32_t)sqlite3_column_int64(stmt, 1);
+		uint64_t if_index = (uint64_t)sqlite3_column_int64(stmt, 1);
 
 		err = 0;
 		if (!part || part->agent != agent || part->if_index != if_index) {
@@ -299,7 +299,7 @@ struct line {
 };
 
 static int
-add_line(struct drops *d, const struct query_agent *agent, const char *port, const uint32_t *if_index,
+add_line(struct drops *d, const struct query_agent *agent, const char *port, const uint64_t *if_index,
     const struct line *line)
 {
 	struct report_value *row = result_add_row(d->result->below);

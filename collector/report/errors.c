@@ -93,7 +93,7 @@ static int
 add_source(struct query *query, struct report_result *sources, sqlite3_stmt *stmt)
 {
 	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
 	struct report_value *row;
 	char mac[FRAME_MAC_TEXT];
 

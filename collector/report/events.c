@@ -7,6 +7,7 @@
 #include "collector/report/event_names.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
+#include "collector/source_port.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -66,9 +67,9 @@ name_reported(const struct query *query, sqlite3_stmt *stmt, struct report_value
 {
 	const struct query_port *before = query_find_port(query,
 	    sqlite3_column_int64(stmt, SQL_FROM_AGENT),
-	    (uint32_t)sqlite3_column_int64(stmt, SQL_FROM_IF_INDEX));
+	    (uint64_t)sqlite3_column_int64(stmt, SQL_FROM_IF_INDEX));
 	bool moved = before && (before->agent->id != sqlite3_column_int64(stmt, SQL_AGENT) ||
-	    before->if_index != (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX));
+	    before->if_index != (uint64_t)sqlite3_column_int64(stmt, SQL_IF_INDEX));
 
 	row[COLUMN_EVENT] = cell_text(moved ? "address moved"
 	    : event_name(sqlite3_column_int(stmt, SQL_KIND)));
@@ -130,11 +131,11 @@ add_event(const struct query *query, const struct source *source, sqlite3_stmt *
 {
 	const struct query_agent *agent = query_find_agent(query,
 	    sqlite3_column_int64(stmt, SQL_AGENT));
-	uint32_t if_index = (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX);
+	uint64_t if_index = (uint64_t)sqlite3_column_int64(stmt, SQL_IF_INDEX);
 	const struct query_port *port =
 	    query_find_port(query, sqlite3_column_int64(stmt, SQL_AGENT), if_index);
 	struct report_value *row;
-	char mac[FRAME_MAC_TEXT], number[16];
+	char mac[FRAME_MAC_TEXT], number[SOURCE_PORT_NAME];
 
 	if (!agent || !agent->chosen || (port ? !port->chosen : query->filter && query->filter->fields & FILTER_BIT(FILTER_IF)))
 		return 0;
@@ -147,7 +148,7 @@ add_event(const struct query *query, const struct source *source, sqlite3_stmt *
 	if (port)
 		row[COLUMN_PORT] = cell_text(port->name);
 	else if (if_index > 0) { /* neither a sample nor counters came of it */
-		snprintf(number, sizeof(number), "if%u", if_index);
+		source_port_name(if_index, number, sizeof(number));
 		row[COLUMN_PORT] = cell_text(number);
 	}
 	if (sqlite3_column_bytes(stmt, SQL_MAC) == FRAME_MAC_LEN) {

@@ -580,7 +580,7 @@ look_inside(const struct list *list)
 		return -EIO;
 	while (n < INNER_LOOKED_AT && (err = query_step(query, stmt)) == 1) {
 		const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-		    (uint32_t)sqlite3_column_int64(stmt, 1));
+		    (uint64_t)sqlite3_column_int64(stmt, 1));
 
 		n += port && port_is_counted(list->options, port);
 		inner += port && port_is_counted(list->options, port) && sqlite3_column_int(stmt, 2);

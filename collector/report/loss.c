@@ -331,7 +331,7 @@ add_account(struct query *query, struct report_result *result, struct accounts *
     sqlite3_stmt *stmt)
 {
 	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
 	double expected = sqlite3_column_double(stmt, 3), received = sqlite3_column_double(stmt, 4);
 	double lost = expected > received ? expected - received : 0;
 	double agent = at_most(sqlite3_column_double(stmt, 5), lost);

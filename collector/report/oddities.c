@@ -70,7 +70,7 @@ oddities_read_refusals(struct query *query)
 		return -EIO;
 	while ((more = query_step(query, stmt)) == 1) {
 		struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-		    (uint32_t)sqlite3_column_int64(stmt, 1));
+		    (uint64_t)sqlite3_column_int64(stmt, 1));
 
 		if (!port || !is_known(sqlite3_column_int64(stmt, 2)))
 			continue;
@@ -120,7 +120,7 @@ add_row(const struct query *query, struct report_result *table, sqlite3_stmt *st
 {
 	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
 	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 5));
+	    (uint64_t)sqlite3_column_int64(stmt, 5));
 	int64_t kind = sqlite3_column_int64(stmt, 1);
 	struct report_value *row;
 

@@ -361,7 +361,7 @@ query_find_agent(const struct query *query, int64_t agent)
 }
 
 struct query_port *
-query_find_port(const struct query *query, int64_t agent, uint32_t if_index)
+query_find_port(const struct query *query, int64_t agent, uint64_t if_index)
 {
 	for (size_t low = 0, high = query->n_ports; low < high;) {
 		size_t middle = low + (high - low) / 2;
@@ -382,7 +382,7 @@ static int
 add_port(struct query *query, sqlite3_stmt *stmt)
 {
 	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
-	uint32_t if_index = (uint32_t)sqlite3_column_int64(stmt, 1);
+	uint64_t if_index = (uint64_t)sqlite3_column_int64(stmt, 1);
 	struct query_port *ports;
 
 	if (!agent || (source_port_has_numbers(if_index) && !query->wants_numbers))
@@ -410,7 +410,7 @@ static int
 set_state(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
 
 	if (!port || (port->has_state && query_u64(stmt, 2) > query->range.to_us))
 		return 0;

@@ -53,7 +53,7 @@ struct query_agent {
 
 struct query_port {
 	const struct query_agent *agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	char name[EASE_NAME_MAX + 1]; /* of the names' file, or the one sent */
 	char sent_name[EASE_NAME_MAX + 1]; /* "if7" while not known */
 	const char *site; /* of the port, or its agent's; NULL: none */
@@ -358,7 +358,7 @@ query_same_site(const struct query_port *a, const struct query_port *b)
 }
 
 /* NULL if the agent or the port is not known. */
-struct query_port *query_find_port(const struct query *query, int64_t agent, uint32_t if_index);
+struct query_port *query_find_port(const struct query *query, int64_t agent, uint64_t if_index);
 const struct query_agent *query_find_agent(const struct query *query, int64_t agent);
 
 #endif

@@ -51,7 +51,7 @@ static int
 set_ends(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
 	uint64_t first_us = query_u64(stmt, 2), last_us = query_u64(stmt, 3), counted_us = query_u64(stmt, 4);
 	uint64_t least_us = (last_us - first_us) / SHORTEST_PART;
 

@@ -105,7 +105,7 @@ put_ports(FILE *sql, const struct query *query)
 	fputs(" AND if_index IN (", sql);
 	for (size_t i = 0; i < query->n_ports; i++)
 		if (query->ports[i].chosen)
-			fprintf(sql, "%s%u", listed++ > 0 ? ", " : "", query->ports[i].if_index);
+			fprintf(sql, "%s%" PRIu64, listed++ > 0 ? ", " : "", query->ports[i].if_index);
 	fputs(listed > 0 ? ")" : "0)", sql);
 }
 
@@ -126,7 +126,7 @@ put_without_uncounted(FILE *sql, const struct query *query, const struct report_
 
 	for (size_t i = 0; i < query->n_ports; i++)
 		if (!port_is_counted(options, &query->ports[i]))
-			fprintf(sql, "%s(unhex('%s'), %u)",
+			fprintf(sql, "%s(unhex('%s'), %" PRIu64 ")",
 			    listed++ > 0 ? ", " : " AND (agent, if_index) NOT IN (",
 			    query->ports[i].agent->id_text, query->ports[i].if_index);
 	fputs(listed > 0 ? ")" : "", sql);
@@ -242,7 +242,7 @@ take_row(void *arg, const struct row_cell *cells)
 	if (half1->octets > STORE_KEY_HALF || half2->octets > STORE_KEY_HALF)
 		return -EBADMSG;
 	entry.step = (uint64_t)cells[0].i;
-	entry.key = pack_key_of(agent, (uint32_t)cells[2].i, (uint8_t)cells[3].i, half1->text,
+	entry.key = pack_key_of(agent, (uint64_t)cells[2].i, (uint8_t)cells[3].i, half1->text,
 	    (uint8_t)half1->octets, half2->text, (uint8_t)half2->octets);
 	for (unsigned c = 0; c < a->n_sums; c++)
 		entry.values[c] = a->types[FIRST_SUM + c] == CLUSTER_F64
@@ -255,7 +255,7 @@ static void
 set_types(struct arriving *a, const struct cluster_source *source)
 {
 	static const enum cluster_type first[FIRST_SUM] = {CLUSTER_U64, CLUSTER_AGENT_ID,
-	    CLUSTER_U32, CLUSTER_U8, CLUSTER_TEXT, CLUSTER_TEXT};
+	    CLUSTER_U64, CLUSTER_U8, CLUSTER_TEXT, CLUSTER_TEXT};
 
 	memcpy(a->types, first, sizeof(first));
 	for (unsigned c = 0; c < a->n_sums; c++)

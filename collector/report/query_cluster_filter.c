@@ -4,6 +4,7 @@
 #include "collector/report/dimension.h"
 #include "collector/report/query_cluster.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { IP_PROTO_TCP = 6, ETHERTYPE_IP4 = 0x0800, ETHERTYPE_IP6 = 0x86dd };
@@ -153,7 +154,7 @@ put_named(FILE *sql, const struct query *query, uint8_t name)
 	fputs("((agent, if_index) IN (", sql);
 	for (size_t i = 0; i < query->n_ports; i++)
 		if (query->ports[i].chosen && query->ports[i].named >> name & 1)
-			fprintf(sql, "%s(unhex('%s'), %u)", listed++ > 0 ? ", " : "",
+			fprintf(sql, "%s(unhex('%s'), %" PRIu64 ")", listed++ > 0 ? ", " : "",
 			    query->ports[i].agent->id_text, query->ports[i].if_index);
 	fputs("))", sql);
 }

@@ -42,7 +42,7 @@ static int
 set_counters_time(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
 
 	if (port)
 		port->counters_us = query_u64(stmt, 2);

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -28,7 +29,7 @@ has_name(const struct query_port *port, const char *name)
 {
 	char number[16];
 
-	snprintf(number, sizeof(number), "%u", port->if_index);
+	snprintf(number, sizeof(number), "%" PRIu64, port->if_index);
 	return strcmp(name, port->name) == 0 || strcmp(name, port->sent_name) == 0 || strcmp(name, number) == 0;
 }
 
@@ -394,7 +395,7 @@ query_sql_is_wanted(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	const struct query *query = sqlite3_user_data(context);
 	const struct query_port *port = n < 2 ? NULL : query_find_port(query, sqlite3_value_int64(values[0]),
-	    (uint32_t)sqlite3_value_int64(values[1]));
+	    (uint64_t)sqlite3_value_int64(values[1]));
 	struct filter_subject subject;
 	int at = 2;
 

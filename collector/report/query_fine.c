@@ -63,7 +63,7 @@ static int
 add_kept(struct query *query, sqlite3_stmt *stmt)
 {
 	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
 	int direction = sqlite3_column_int(stmt, 2);
 
 	if (!port || (direction != EASE_IN && direction != EASE_OUT))

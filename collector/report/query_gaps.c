@@ -29,7 +29,7 @@ enum {
 
 struct query_gap {
 	int64_t agent, collector;
-	uint32_t if_index;
+	uint64_t if_index;
 	uint64_t from_us, until_us;
 	uint64_t values[N_VALUES];
 };
@@ -91,7 +91,7 @@ add_gap(struct query *query, sqlite3_stmt *stmt)
 	gap = &gaps->items[gaps->n++];
 	*gap = (struct query_gap){
 	    .agent = sqlite3_column_int64(stmt, 0),
-	    .if_index = (uint32_t)sqlite3_column_int64(stmt, 1),
+	    .if_index = (uint64_t)sqlite3_column_int64(stmt, 1),
 	    .from_us = query_u64(stmt, 2),
 	    .until_us = query_u64(stmt, 3),
 	    .collector = sqlite3_column_count(stmt) > 4 + N_VALUES

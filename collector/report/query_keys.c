@@ -33,7 +33,7 @@ static struct estimate_stratum *
 column_side(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
 	int direction = sqlite3_column_int(stmt, 2);
 
 	return port && (direction == EASE_IN || direction == EASE_OUT) ? &port->side[direction]
@@ -203,7 +203,7 @@ static int
 add_key(struct query *query, const struct report_options *options, sqlite3_stmt *stmt, struct key_list *list)
 {
 	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
 	struct query_key *key;
 
 	if (!port)

@@ -18,7 +18,7 @@ query_port_of(const struct query *query, const struct pack_key *key, struct quer
 {
 	const struct query_port *end = query->ports + query->n_ports;
 	int64_t agent = pack_agent(key);
-	uint32_t if_index = pack_if_index(key);
+	uint64_t if_index = pack_if_index(key);
 
 	if (!at || at->agent->id != agent)
 		return query_find_port(query, agent, if_index);

@@ -26,7 +26,7 @@ struct search {
 	size_t n;
 };
 
-static uint32_t
+static uint64_t
 aggregate_of(const struct query_port *port)
 {
 	return port->lag_parent > 0 ? port->lag_parent : port->if_index;
@@ -93,7 +93,7 @@ read_places(struct search *s, void (*end)(struct search *s))
 	sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":layer"), STORE_PLACE_ETH);
 	while ((err = query_step(query, stmt)) == 1) {
 		const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 1),
-		    (uint32_t)sqlite3_column_int64(stmt, 2));
+		    (uint64_t)sqlite3_column_int64(stmt, 2));
 
 		if (port)
 			add_sighting(s, stmt, s->leads[port - query->ports], end);

@@ -332,7 +332,7 @@ static void
 put_place(struct row_buffer *b, struct store_reader *s, const struct pack_key *key)
 {
 	put_agent(b, s, pack_agent(key));
-	row_put_int(b, pack_if_index(key), 4);
+	row_put_int(b, pack_if_index(key), 8);
 	row_put_int(b, pack_direction(key), 1);
 }
 

@@ -103,7 +103,7 @@ struct store_refused_sender {
 /* What an sFlow agent stated that cannot be. */
 struct store_oddity {
 	int64_t agent;
-	uint32_t if_index; /* 0: none */
+	uint64_t if_index; /* 0: none */
 	uint8_t kind;	   /* enum ease_oddity (collector/record.h) */
 	uint64_t n;	   /* since the row before */
 	uint64_t first_us, last_us; /* of these, by the collector's clock */
@@ -122,7 +122,7 @@ struct store_port {
 };
 
 struct store_sample {
-	int64_t agent;
+	uint32_t agent; /* there are many of these rows: no octet between its members */
 	uint32_t boot;
 	struct ease_sample sample; /* header is not used */
 	struct frame_keys keys;
@@ -156,7 +156,7 @@ struct store_pairs {
 struct store_window {
 	uint64_t start_us;
 	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	uint8_t direction;
 	int64_t pool_pkts, pool_octets;
 	int64_t cut_pkts, cut_octets;
@@ -168,7 +168,7 @@ struct store_window {
 struct store_key {
 	uint64_t start_us;
 	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	uint8_t direction;
 	uint8_t kind; /* enum store_key_kind */
 	uint8_t key1_octets, key2_octets;
@@ -181,7 +181,7 @@ struct store_key {
 struct store_folded {
 	uint64_t start_us;
 	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	uint8_t direction;
 	uint8_t kind; /* enum store_key_kind */
 	uint64_t n, most_n;
@@ -190,14 +190,14 @@ struct store_folded {
 struct store_window_port {
 	uint64_t start_us;
 	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	int64_t expected, received, cut_numbers;
 };
 
 struct store_account {
 	int64_t agent;
 	uint32_t boot;
-	uint32_t if_index;
+	uint64_t if_index;
 	uint64_t expected, received, duplicates, reordered, late;
 	uint64_t agent_drops, stalls, stalled_pkts;
 	uint64_t dropped_apart; /* by the agent's word, beside numbers that are missing */
@@ -213,7 +213,7 @@ struct store_event {
 	int64_t agent;
 	uint32_t boot;
 	uint32_t kind; /* enum ease_notification_kind, enum ease_event_kind (record.h) */
-	uint32_t if_index;
+	uint64_t if_index;
 	bool has_mac;
 	uint8_t mac[FRAME_MAC_LEN];
 	uint16_t vlan;
@@ -244,7 +244,7 @@ struct store_error_source {
 struct store_discard {
 	uint64_t start_us; /* of the minute */
 	int64_t agent;
-	uint32_t if_index, output_if;
+	uint64_t if_index, output_if;
 	uint8_t kind; /* enum store_discard_kind */
 	bool is_first; /* of its agent and minute */
 	uint32_t reason;
@@ -259,7 +259,7 @@ struct store_discard {
 struct store_crash_lost {
 	int64_t agent;
 	uint32_t boot;
-	uint32_t if_index;
+	uint64_t if_index;
 	uint64_t samples;
 };
 
@@ -273,7 +273,7 @@ struct store_outage {
 /* What a port counted in a time in which its counters did not arrive: the table `gap`. */
 struct store_gap {
 	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	uint64_t from_us, until_us; /* device's clock */
 	uint64_t received_us;
 	uint64_t in_pkts, in_octets, out_pkts, out_octets;

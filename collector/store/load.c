@@ -42,7 +42,7 @@ static void
 load_heard_port(sqlite3_stmt *row, const struct store_loader *loader)
 {
 	if (loader->heard_port)
-		loader->heard_port(loader->arg, sqlite3_column_int64(row, 0), (uint32_t)sqlite3_column_int64(row, 1),
+		loader->heard_port(loader->arg, sqlite3_column_int64(row, 0), (uint64_t)sqlite3_column_int64(row, 1),
 		    silence_at(row, 2));
 }
 
@@ -268,7 +268,7 @@ store_recall_agent(
 
 int
 store_recall_port(
-    struct store *store, int64_t agent, uint32_t if_index, const struct store_loader *loader)
+    struct store *store, int64_t agent, uint64_t if_index, const struct store_loader *loader)
 {
 	int r = open_recall(store);
 

@@ -69,14 +69,14 @@ double_of(const uint8_t *from)
 }
 
 struct pack_key
-pack_key_of(int64_t agent, uint32_t if_index, uint8_t direction, const uint8_t *key1,
+pack_key_of(int64_t agent, uint64_t if_index, uint8_t direction, const uint8_t *key1,
     uint8_t octets1, const uint8_t *key2, uint8_t octets2)
 {
-	uint32_t place[2] = {htobe32((uint32_t)agent), htobe32(if_index)};
+	uint32_t place[2] = {htobe32((uint32_t)agent), htobe32((uint32_t)if_index)};
 	struct pack_key key = {{0}};
 
 	memcpy(key.octets, place, sizeof(place));
-	key.octets[8] = direction;
+	key.octets[8] = (uint8_t)(if_index >> SOURCE_PORT_KIND << 2 | direction);
 	key.octets[PACK_PLACE] = octets1;
 	key.octets[PACK_PLACE + 1] = octets2;
 	if (octets1 > 0)

@@ -11,11 +11,12 @@
 #ifndef EASE_COLLECTOR_STORE_PACK_H
 #define EASE_COLLECTOR_STORE_PACK_H
 
+#include "collector/source_port.h"
 #include "collector/store/batch.h"
 #include "common/buf.h"
 
 enum {
-	PACK_PLACE = 9, /* agent (4), ifIndex (4), direction (1), in network order, which sorts */
+	PACK_PLACE = 9, /* agent (4), ifIndex (4), direction in 2 bits and the port's kind in 6, in network order */
 	PACK_HEAD = 11, /* and the length of each half of the key (1, 1) */
 	PACK_KEY_MAX = PACK_HEAD + 2 * STORE_KEY_HALF,
 	PACK_KEY_ROOM = 56,
@@ -75,7 +76,7 @@ struct pack_key {
 };
 
 /* Makes a key. Without halves it stands for the port and direction itself. */
-struct pack_key pack_key_of(int64_t agent, uint32_t if_index, uint8_t direction,
+struct pack_key pack_key_of(int64_t agent, uint64_t if_index, uint8_t direction,
     const uint8_t *key1, uint8_t octets1, const uint8_t *key2, uint8_t octets2);
 
 static inline uint32_t
@@ -87,19 +88,19 @@ pack_agent(const struct pack_key *key)
 	return be32toh(agent);
 }
 
-static inline uint32_t
+static inline uint64_t
 pack_if_index(const struct pack_key *key)
 {
-	uint32_t if_index;
+	uint32_t index;
 
-	memcpy(&if_index, key->octets + 4, sizeof(if_index));
-	return be32toh(if_index);
+	memcpy(&index, key->octets + 4, sizeof(index));
+	return (uint64_t)(key->octets[8] >> 2) << SOURCE_PORT_KIND | be32toh(index);
 }
 
 static inline uint8_t
 pack_direction(const struct pack_key *key)
 {
-	return key->octets[8];
+	return key->octets[8] & 3;
 }
 
 static inline const uint8_t *

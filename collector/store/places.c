@@ -17,8 +17,8 @@ enum {
 
 /* An address at a port. */
 struct place_key {
-	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
+	uint32_t agent;
 	uint8_t layer; /* enum store_place_layer; 0: the entry is empty */
 	uint8_t n_octets, octets[FRAME_IP_LEN];
 	uint8_t zero[2]; /* no padding: keys are compared as octets */
@@ -200,9 +200,9 @@ see(struct places *p, const struct place_key *key, uint64_t time_us, int32_t vla
 }
 
 static struct place_key
-key_of(enum store_place_layer layer, int64_t agent, uint32_t if_index, const uint8_t *octets, size_t n)
+key_of(enum store_place_layer layer, int64_t agent, uint64_t if_index, const uint8_t *octets, size_t n)
 {
-	struct place_key key = {.agent = agent, .if_index = if_index, .layer = (uint8_t)layer,
+	struct place_key key = {.agent = (uint32_t)agent, .if_index = if_index, .layer = (uint8_t)layer,
 	    .n_octets = (uint8_t)n};
 
 	memcpy(key.octets, octets, n);

@@ -86,7 +86,7 @@ struct retention {
 
 /* Notes a sample that is written. */
 static inline void
-retention_note_sample(struct retention *t, int64_t agent, uint32_t if_index)
+retention_note_sample(struct retention *t, int64_t agent, uint64_t if_index)
 {
 	uint64_t n = t->n_rows++;
 

@@ -70,7 +70,7 @@ struct store_loader {
 	void (*absent_agent)(void *arg, const uint8_t *agent_id); /* one that is not given */
 	void (*agent_source)(void *arg, const struct store_agent_source *row);
 	void (*agent_refusal)(void *arg, const struct store_agent_refusal *row);
-	void (*heard_port)(void *arg, int64_t agent, uint32_t if_index, uint64_t silent_us);
+	void (*heard_port)(void *arg, int64_t agent, uint64_t if_index, uint64_t silent_us);
 	void (*agent_clock)(void *arg, const struct store_agent_clock *row);
 	void (*account)(void *arg, const struct store_account *row);
 	void (*crash_lost)(void *arg, const struct store_crash_lost *row);
@@ -90,7 +90,7 @@ int store_load(struct store *store, const struct store_loader *loader, char *err
 int store_recall_agent(
     struct store *store, const uint8_t *agent_id, const struct store_loader *loader);
 int store_recall_port(
-    struct store *store, int64_t agent, uint32_t if_index, const struct store_loader *loader);
+    struct store *store, int64_t agent, uint64_t if_index, const struct store_loader *loader);
 
 /* Deletes what the store knows of the one agent that has this id (16 hexadecimal digits) or address: all but
  * sums, which reports then leave out. Only before store_start. Returns 0, or -errno with the reason in error:

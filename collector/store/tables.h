@@ -11,7 +11,7 @@
 
 struct store_place {
 	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
 };
 
 struct store_statement {

@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -74,7 +75,7 @@ put_port_labels(FILE *out, const struct query_port *port)
 	put_label(out, ",port", port->name);
 	if (port->site)
 		put_label(out, ",site", port->site);
-	fprintf(out, ",if_index=\"%u\"", port->if_index);
+	fprintf(out, ",if_index=\"%" PRIu64 "\"", port->if_index);
 }
 
 #define TOTAL(member) offsetof(struct query_load, member)

@@ -165,7 +165,7 @@ accounting_set_forget(struct accounting *acc, uint64_t forget_us)
 }
 
 uint32_t
-accounting_newest_number(struct accounting *acc, const uint8_t *agent_id, uint32_t boot, uint32_t if_index)
+accounting_newest_number(struct accounting *acc, const uint8_t *agent_id, uint32_t boot, uint64_t if_index)
 {
 	const struct agent *a = inventory_find_agent(&acc->inventory, agent_id);
 	const struct port *p = a ? inventory_find_port(&acc->inventory, a, if_index) : NULL;
@@ -187,7 +187,7 @@ accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 /* Agents and ports */
 
 static struct port *
-port_of(struct accounting *acc, struct agent *a, uint32_t if_index)
+port_of(struct accounting *acc, struct agent *a, uint64_t if_index)
 {
 	struct port *p;
 	int err = inventory_port(&acc->inventory, a, if_index, acc->mono_us, &p);
@@ -572,7 +572,7 @@ has_good_time(const struct accounting *acc, const struct ease_record *r)
 static void
 add_record(struct accounting *acc, struct agent *a, struct store_batch *batch, const struct ease_record *r)
 {
-	uint32_t if_index;
+	uint64_t if_index;
 	struct port *p;
 
 	memcpy(&if_index, (const char *)r + record_kinds[r->kind].if_index_at, sizeof(if_index));

@@ -145,7 +145,7 @@ void accounting_set_watch(struct accounting *acc, const struct sample_watch *wat
 struct accounting_event {
 	enum ease_event_kind kind;
 	int64_t agent;	   /* its number in the store; one that is not in memory has no boot */
-	uint32_t if_index; /* 0: none */
+	uint64_t if_index; /* 0: none */
 	uint64_t time_us;
 };
 void accounting_add_own_event(struct accounting *acc, struct store_batch *batch, const struct accounting_event *event,
@@ -166,7 +166,7 @@ uint32_t accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 
 /* Returns the highest sample number of a port in that boot, also by earlier collectors of this store; 0 if none is
  * known. */
-uint32_t accounting_newest_number(struct accounting *acc, const uint8_t *agent_id, uint32_t boot, uint32_t if_index);
+uint32_t accounting_newest_number(struct accounting *acc, const uint8_t *agent_id, uint32_t boot, uint64_t if_index);
 
 /* Adds the records of one notification. batch is the one being filled. */
 void accounting_add_records(

@@ -119,7 +119,7 @@ flush_state(struct port *p, struct store_batch *batch)
 
 /* What finds no room waits. */
 static void
-flush_oddities(struct oddities *o, int64_t agent, uint32_t if_index, struct store_batch *batch)
+flush_oddities(struct oddities *o, int64_t agent, uint64_t if_index, struct store_batch *batch)
 {
 	bool is_left = false;
 

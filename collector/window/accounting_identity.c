@@ -177,7 +177,7 @@ silent_since_us(const struct accounting *acc, uint64_t heard_us)
 /* A refused sample counts as expected once nothing else of its agent has come for SILENT_US, with
  * those that were refused in that time. */
 void
-accounting_expect_refused(struct accounting *acc, const struct agent *a, uint32_t if_index,
+accounting_expect_refused(struct accounting *acc, const struct agent *a, uint64_t if_index,
     struct store_batch *batch)
 {
 	struct port *p = inventory_find_port(&acc->inventory, a, if_index);

@@ -129,14 +129,14 @@ void accounting_refuse_source(
 void accounting_refuse_boot(struct accounting *acc, struct agent *a, const struct ease_record *r);
 
 /* Counts a refused sample of that port as expected, if nothing else of the agent comes. */
-void accounting_expect_refused(struct accounting *acc, const struct agent *a, uint32_t if_index,
+void accounting_expect_refused(struct accounting *acc, const struct agent *a, uint64_t if_index,
     struct store_batch *batch);
 
 /* accounting_room.c */
 
 /* Count a record whose agent, or port, finds no place (-EDQUOT), or cannot be read from the store (-EIO). */
 void accounting_refuse_agent(struct accounting *acc, const struct ease_record *r, int err);
-void accounting_refuse_port(struct accounting *acc, const struct agent *a, uint32_t if_index, int err);
+void accounting_refuse_port(struct accounting *acc, const struct agent *a, uint64_t if_index, int err);
 
 /* accounting_clock.c */
 

@@ -3,6 +3,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #define ROOM "accounting"
 
@@ -34,7 +35,7 @@ accounting_refuse_agent(struct accounting *acc, const struct ease_record *r, int
 }
 
 void
-accounting_refuse_port(struct accounting *acc, const struct agent *a, uint32_t if_index, int err)
+accounting_refuse_port(struct accounting *acc, const struct agent *a, uint64_t if_index, int err)
 {
 	const struct inventory *known = &acc->inventory;
 	uint64_t owner = lru_table_owner(&known->agent_places, (uint32_t)(a - known->agents));
@@ -45,7 +46,7 @@ accounting_refuse_port(struct accounting *acc, const struct agent *a, uint32_t i
 	}
 	accounting_count(acc, ACCOUNTING_STAT_PORTS_FULL);
 	log_warn_limited(ROOM,
-	    "refused a record of another port, ifIndex %u of the agent at %s: there is room for %u ports, "
+	    "refused a record of another port, ifIndex %" PRIu64 " of the agent at %s: there is room for %u ports, "
 	    "all are heard, and %u of them are of the same sender, no fewer than anybody else's; the option "
 	    "memory makes room for more",
 	    if_index, a->row.address, known->port_places.max,

@@ -19,7 +19,8 @@
 /* What the journal has of one boot of a port. */
 struct crash_journal_slot {
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
-	uint32_t boot, if_index;
+	uint32_t boot;
+	uint64_t if_index;
 	uint64_t last_us; /* newest time by the device's clock */
 	struct sequence_tracker tracker;
 	struct crash_lost crash_lost;

@@ -3,6 +3,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,7 @@ hash_id(const struct inventory *r, const uint8_t *agent_id)
 }
 
 static uint64_t
-hash_port(const struct inventory *r, int64_t number, uint32_t if_index)
+hash_port(const struct inventory *r, int64_t number, uint64_t if_index)
 {
 	return hash_pair(r->seed, (uint64_t)number, if_index);
 }
@@ -299,13 +300,13 @@ remove_agent(struct inventory *r, struct agent *a)
 /* Ports */
 
 static uint32_t *
-port_bucket(const struct inventory *r, const struct agent *a, uint32_t if_index)
+port_bucket(const struct inventory *r, const struct agent *a, uint64_t if_index)
 {
 	return &r->port_buckets[hash_port(r, a->row.id, if_index) & r->port_mask];
 }
 
 struct port *
-inventory_find_port(struct inventory *r, const struct agent *a, uint32_t if_index)
+inventory_find_port(struct inventory *r, const struct agent *a, uint64_t if_index)
 {
 	if (r->port_found && r->port_found->agent == a && r->port_found->if_index == if_index)
 		return r->port_found;
@@ -316,7 +317,7 @@ inventory_find_port(struct inventory *r, const struct agent *a, uint32_t if_inde
 }
 
 static struct port *
-place_port(struct inventory *r, struct agent *a, uint32_t if_index, int64_t heard_us)
+place_port(struct inventory *r, struct agent *a, uint64_t if_index, int64_t heard_us)
 {
 	uint64_t owner = lru_table_owner(&r->agent_places, (uint32_t)(a - r->agents));
 	uint32_t place = lru_table_take(&r->port_places, owner, heard_us), *bucket;
@@ -368,7 +369,7 @@ remove_port(struct inventory *r, struct port *p)
 
 int
 inventory_port(
-    struct inventory *r, struct agent *a, uint32_t if_index, uint64_t mono_us, struct port **p)
+    struct inventory *r, struct agent *a, uint64_t if_index, uint64_t mono_us, struct port **p)
 {
 	struct store_loader loader;
 	int err = 0;
@@ -551,7 +552,7 @@ inventory_account_row(const struct port *p, const struct account *a, struct stor
 /* Loading from the store */
 
 static struct port *
-loaded_port(struct inventory *r, int64_t agent, uint32_t if_index)
+loaded_port(struct inventory *r, int64_t agent, uint64_t if_index)
 {
 	struct agent *a = inventory_agent_by_number(r, agent);
 	struct port *p = a ? inventory_find_port(r, a, if_index) : NULL;
@@ -585,7 +586,7 @@ load_absent_agent(void *arg, const uint8_t *agent_id)
 }
 
 static void
-load_heard_port(void *arg, int64_t agent, uint32_t if_index, uint64_t silent_us)
+load_heard_port(void *arg, int64_t agent, uint64_t if_index, uint64_t silent_us)
 {
 	struct inventory *r = arg;
 	struct agent *a = inventory_agent_by_number(r, agent);
@@ -656,7 +657,7 @@ load_account(void *arg, const struct store_account *row)
 	a->slot->last_us = a->last_expected_us = row->last_us;
 	if (sequence_tracker_load(t, row->tracker, row->tracker_octets) < 0)
 		log_error(ROOM,
-		    "agent %lld boot %u ifIndex %u: the sequence numbers in the store are "
+		    "agent %lld boot %u ifIndex %" PRIu64 ": the sequence numbers in the store are "
 		    "damaged; samples that arrive again may count twice",
 		    (long long)row->agent, row->boot, row->if_index);
 	t->received = row->received;

@@ -78,10 +78,10 @@ struct account {
 	uint64_t agent_drops, stalls, stalled_pkts;
 	uint64_t dropped_apart; /* samples that the agent says it dropped, beside those whose numbers are missing */
 	struct sequence_jumps jumps;
+	uint32_t again;	      /* numbers in a row that had come before, with newer times */
 	bool is_newest;	      /* the last record was the newest by the device's clock, */
 	uint64_t newest_said_us; /* which this is the latest time of; 0: not known */
-	uint32_t again;	      /* numbers in a row that had come before, with newer times */
-	uint32_t last_expected_if; /* the port to which expected numbers were added last, */
+	uint64_t last_expected_if; /* the port to which expected numbers were added last, */
 	uint64_t first_us;
 	uint64_t
 	    last_expected_us; /* and a time in the minute */
@@ -89,9 +89,11 @@ struct account {
 
 struct port {
 	struct agent *agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	uint32_t next; /* in its bucket: index into ports + 1, 0 at the end */
 	struct lru_link link;
+	uint32_t stored_boot; /* of the newest counters in the store, and when they were read */
+	uint64_t stored_us;
 	struct account accounts[INVENTORY_BOOTS]; /* newest boot first */
 	struct port_totals totals;
 	struct sample_gaps gaps; /* of the newest boot */
@@ -106,8 +108,6 @@ struct port {
 	uint64_t refused_samples, refused_since_us;
 	bool counters_unwritten;	      /* newest_counters are not in the store yet */
 	struct store_counter newest_counters; /* time 0: none arrived */
-	uint32_t stored_boot;		      /* of the newest counters in the store */
-	uint64_t stored_us;
 	/* Of discarded packets what is in no batch yet: events that are only counted, packets that no event came
 	 * of, and events lost on the way; and when the newest came. */
 	struct {
@@ -185,12 +185,12 @@ struct agent *inventory_add_agent(
     struct inventory *r, const struct store_agent *row, uint64_t owner, uint64_t mono_us);
 
 /* Returns the port of that agent, or NULL if it is not known. */
-struct port *inventory_find_port(struct inventory *r, const struct agent *a, uint32_t if_index);
+struct port *inventory_find_port(struct inventory *r, const struct agent *a, uint64_t if_index);
 
 /* The same; a port that is not known is read from the store, or added. Returns 0, -EDQUOT if there is no
  * place for it, or -EIO if the store cannot be read now. */
 int inventory_port(
-    struct inventory *r, struct agent *a, uint32_t if_index, uint64_t mono_us, struct port **p);
+    struct inventory *r, struct agent *a, uint64_t if_index, uint64_t mono_us, struct port **p);
 
 /* What has been silent for so long is not there any more: counters come each 20 s, of sFlow each 5 minutes at
  * most. It may leave the memory, and the store may have forgotten it (store/source_limits.h). *assumed* */

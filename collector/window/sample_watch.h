@@ -26,7 +26,7 @@ struct watched_sample {
 
 struct sample_watch {
 	void (*sample)(void *arg, const struct watched_sample *s); /* NULL: nobody */
-	void (*heard)(void *arg, int64_t agent, uint32_t if_index, uint32_t place, uint64_t mono_us); /* counters came */
+	void (*heard)(void *arg, int64_t agent, uint64_t if_index, uint32_t place, uint64_t mono_us); /* counters came */
 	void *arg;
 };
 

@@ -23,7 +23,7 @@ static const struct stat_name stat_names[WINDOW_N_STATS] = {
 };
 
 static uint64_t
-hash_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint32_t if_index)
+hash_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint64_t if_index)
 {
 	const uint64_t words[] = {start_us, (uint64_t)agent, if_index, 0};
 
@@ -145,7 +145,7 @@ window_stats(const struct window_table *t)
 /* Windows */
 
 static struct window *
-find_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint32_t if_index,
+find_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint64_t if_index,
     uint64_t hash)
 {
 	for (uint32_t i = t->window_buckets[hash & t->window_mask]; i != NONE;
@@ -171,7 +171,7 @@ is_over_share(struct window_table *t, int64_t agent)
 }
 
 struct window *
-window_get(struct window_table *t, int64_t agent, uint32_t if_index, uint64_t time_us,
+window_get(struct window_table *t, int64_t agent, uint64_t if_index, uint64_t time_us,
     uint64_t mono_us)
 {
 	uint32_t i = t->free_window, *bucket;

@@ -68,7 +68,7 @@ void window_table_free(struct window_table *t);
 
 /* Returns the window of that port and time, valid until the next close. Opens it if it is not open;
  * returns NULL at a limit. mono_us is the present time, kept as the window's last use. */
-struct window *window_get(struct window_table *t, int64_t agent, uint32_t if_index,
+struct window *window_get(struct window_table *t, int64_t agent, uint64_t if_index,
     uint64_t time_us, uint64_t mono_us);
 
 /* A sample of a notification, and its window. */

@@ -40,7 +40,7 @@ struct direction_sums {
 struct window {
 	uint64_t start_us;
 	int64_t agent;
-	uint32_t if_index;
+	uint64_t if_index;
 	uint32_t next; /* in its bucket, or in the free list */
 	bool open, dirty, closing;
 	uint64_t last_mono_us;

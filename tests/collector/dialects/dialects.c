@@ -15,6 +15,9 @@ enum {
 	NEXUS_DROPS = 467178,
 };
 
+#define PORT_BEYOND	0xc1000000u
+#define OUTPUT_BEYOND 0x8100000au
+
 #define VENDOR(enterprise, format) ((uint32_t)(enterprise) << 12 | (format))
 #define ODD(kind) (1u << EASE_ODD_##kind)
 #define WORDS(...) (sizeof((const uint32_t[]){__VA_ARGS__}) / 4), (const uint32_t[]){__VA_ARGS__}
@@ -661,6 +664,7 @@ beyond_31_bits(struct flow *f)
 {
 	f->expanded = true;
 	f->index = f->input = -f->index;
+	f->output = OUTPUT_BEYOND;
 }
 
 static void
@@ -668,6 +672,21 @@ counters_beyond_31_bits(struct counters *c)
 {
 	c->expanded = true;
 	c->index = c->if_index = -c->index;
+}
+
+static void
+beyond_bit_31(struct flow *f)
+{
+	f->expanded = true;
+	f->index = f->input |= PORT_BEYOND;
+	f->output = OUTPUT_BEYOND;
+}
+
+static void
+counters_beyond_bit_31(struct counters *c)
+{
+	c->expanded = true;
+	c->index = c->if_index |= PORT_BEYOND;
 }
 
 /* A service access point of the port: 40 % of its frames. */
@@ -1080,7 +1099,9 @@ const struct dialect dialects[] = {
 	.speech = {.flow = of_nokia, .counters = every_third_snapshot, .more_samples = access_points_beside},
 	.truth = {.may = ODD(SPEED), .ports = DIALECT_ANY, .first_if = NOKIA_PORT, .speed_bps = 10000000000}},
     {"any", "two ports of interface numbers that are negative as InterfaceIndex", "[constructed]", {.ports = 2},
-	.speech = {.flow = beyond_31_bits, .counters = counters_beyond_31_bits}},
+	.speech = {.flow = beyond_31_bits, .counters = counters_beyond_31_bits}, .truth = {.output = OUTPUT_BEYOND}},
+    {"any", "ports and outputs beyond bit 31", "[constructed]", {.ports = 2},
+	.speech = {.flow = beyond_bit_31, .counters = counters_beyond_bit_31}, .truth = {.output = OUTPUT_BEYOND}},
     {"any", "a minute, counters at 0 and 30 seconds", "the usual reply: \"send a capture of a minute\"",
 	.traffic = {.seconds = 60, .poll_s = 30, .ends_uncounted = true}},
     {"any", "five minutes, the last 29 seconds without counters", "[constructed]",

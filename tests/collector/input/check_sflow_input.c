@@ -40,7 +40,7 @@ static const struct {
 	bool expanded;
 	uint32_t input_format, input, output_format, output;
 	uint8_t direction;
-	uint32_t input_if, output_if;
+	uint64_t input_if, output_if;
 } interfaces[] = {
     {false, 0, 3, 0, 4, EASE_IN, 3, 4},
     {false, 0, 3, 0, 3, EASE_IN, 3, 3},
@@ -54,7 +54,7 @@ static const struct {
     {false, 0, 3, 0, 0x3fffffff, EASE_IN, 3, EASE_IF_LOCAL},
     {true, 0, 3, 0, 0x3fffffff, EASE_IN, 3, EASE_IF_LOCAL},
     {true, 0, 3, 0, 0x50000000, EASE_IN, 3, 0x50000000},
-    {true, 0, 3, 0, 0x80000000, EASE_IN, 3, EASE_IF_UNKNOWN}, /* here it would stand for many */
+    {true, 0, 3, 0, 0x80000003, EASE_IN, 3, 0x80000003},
     {true, 0, 9, 2, 0xffffffff, EASE_OUT, 9, EASE_IF_MANY},
 };
 
@@ -162,22 +162,24 @@ END_TEST
 /* Sources that are no interface: where a sample of each lies, and whose numbers it has. */
 static const struct {
 	bool expanded;
-	uint32_t class, index, input_format, input, if_index, source_port;
+	uint32_t class, index, input_format, input;
+	uint64_t if_index, source_port;
 } sources[] = {
     {false, 0, 3, 0, 3, 3, 0},
-    {false, 2, 1000, 0, 4, 4, 0xc20003e8}, /* the bridge of Open vSwitch */
-    {true, 2, 1000, 0, 4, 4, 0xc20003e8},
-    {false, 2, 1000, 0, 0, 0x820003e8, 0xc20003e8}, /* it does not say where it came in */
-    {true, 2, 1000, 0, 0x3fffffff, 0x820003e8, 0xc20003e8},
-    {true, 2, 1000, 0, 0xffffffff, 0x820003e8, 0xc20003e8}, /* not known */
-    {true, 2, 1000, 0, 0x82000001, 0x820003e8, 0xc20003e8}, /* a number of ours */
-    {true, 2, 1000, 0, 0xfffffffe, 0xfffffffe, 0xc20003e8}, /* larger than RFC 2863 allows */
-    {true, 0, 0x80000001, 0, 0x80000001, 0x80000001, 0},
-    {true, 2, 1000, 2, 7, 0x820003e8, 0xc20003e8},
-    {false, 1, 12, 0, 5, 5, 0xc100000c},
-    {false, 3, 0, 0, 5, 5, 0xc3000000},
-    {false, 0, 0, 0, 5, 5, 0xc0000000}, /* ifIndex 0 is none */
-    {true, 7, 0xffffff, 0, 5, 5, 0xc7ffffff},
+    {false, 2, 1000, 0, 4, 4, 0x1a000003e8}, /* the bridge of Open vSwitch */
+    {true, 2, 1000, 0, 4, 4, 0x1a000003e8},
+    {false, 2, 1000, 0, 0, 0x12000003e8, 0x1a000003e8}, /* it does not say where it came in */
+    {true, 2, 1000, 0, 0x3fffffff, 0x12000003e8, 0x1a000003e8},
+    {true, 2, 1000, 0, 0xffffffff, 0x12000003e8, 0x1a000003e8}, /* not known */
+    {true, 2, 1000, 0, 0xfffffffe, 0xfffffffe, 0x1a000003e8}, /* larger than RFC 2863 allows */
+    {true, 0, 0x80000000, 0, 0x80000000, 0x80000000, 0},
+    {true, 0, 0x82000001, 0, 0x82000001, 0x82000001, 0},
+    {true, 0, 0xc1000001, 0, 0xc1000001, 0xc1000001, 0},
+    {true, 2, 1000, 2, 7, 0x12000003e8, 0x1a000003e8},
+    {false, 1, 12, 0, 5, 5, 0x190000000c},
+    {false, 3, 0, 0, 5, 5, 0x1b00000000},
+    {false, 0, 0, 0, 5, 5, 0x1800000000}, /* ifIndex 0 is none */
+    {true, 7, 0xffffffff, 0, 5, 5, 0x1fffffffff},
 };
 
 START_TEST(test_data_sources)
@@ -282,9 +284,11 @@ END_TEST
 START_TEST(test_places_of_discards)
 {
 	static const struct {
-		uint32_t input, output, reason, if_index, read;
+		uint32_t input, output, reason;
+		uint64_t if_index;
+		uint32_t read;
 	} events[] = {{3, 4, 256, 3, 256}, {0, 4, 33, 4, 332}, {0x3fffffff, 5, 36, 5, 366},
-	    {0, 0, 15, 0x80000000, 15}, {0xffffffff, 6, 4711, 6, 4711}};
+	    {0, 0, 15, 0x1000000000, 15}, {0xffffffff, 6, 4711, 6, 4711}};
 
 	for (uint32_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		deliver_discard(i + 1, 0, events[i].input, events[i].output, events[i].reason);

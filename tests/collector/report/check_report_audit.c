@@ -10,6 +10,7 @@
 #include "agent/sampling/skip.h"
 
 #include <check.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,7 +234,7 @@ START_TEST(numbers_of_a_source)
 	json_t *j;
 
 	add(&p);
-	report_store_sql(&store, "UPDATE account SET if_index = %u, expected = expected / 0.9",
+	report_store_sql(&store, "UPDATE account SET if_index = %" PRIu64 ", expected = expected / 0.9",
 	    source_port_of_numbers(2, 1000));
 	j = ask();
 	ck_assert_str_eq(text_of(j, 0, "port"), "e-5");
