@@ -18,7 +18,7 @@
 
 enum {
 	EVENTS_PER_TURN = 64,	 /* device events that are handled before other descriptors */
-	REFRESH_PERIOD_MS = 500, /* so that a snapshot is at most 1 s old, even after a late turn */
+	REFRESH_PERIOD_MS = 750, /* so that a snapshot is at most 1 s old, even after a late turn */
 	REFRESH_SLICE_PORTS = 64, /* takes some hundred microseconds of register reads */
 	RING_RESERVE = 256, /* notifications that one turn can make; with less space, wait */
 	STOP_WAIT_MS = 3000, /* how long a clean stop waits for the master to confirm */
@@ -93,9 +93,13 @@ int
 agent_send_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
 {
 	struct agent *agent = ctx;
+	struct ease_snapshot before;
 
-	if (agent->config->notify_samples)
+	if (agent->config->notify_samples) {
+		if (sampling_end_rest(agent->sampling, snapshot->if_index, &before))
+			packer_counters(agent->packer, &before);
 		packer_sample(agent->packer, sample, snapshot);
+	}
 	if (agent->sflow != NULL)
 		sflow_export_sample(agent->sflow, sample, snapshot);
 	return 0;
@@ -133,22 +137,33 @@ send_resources(struct agent *agent, uint32_t if_index)
 /* Energy, buffers and pause frames hold up no report, so they come less often. */
 #define RESOURCES_EVERY_US (20ull * 1000000)
 
+/* For how many rounds a port without traffic may rest. With few ports that would save nothing; sFlow has no times, so
+ * nobody could tell there when a port's rest ended; and a lock-step board's rounds have a pace of their own. */
+static unsigned
+most_rounds_at_rest(const struct agent *agent)
+{
+	enum { REST_S = 20 };
+
+	return hal_n_ports(agent->hal) <= PORT_ROUND_SLICE_PORTS || agent->sflow != NULL || hal_waits_for_cpu(agent->hal)
+	    ? 0 : REST_S / agent->config->counters_interval_s;
+}
+
 static void
 send_counters(void *ctx, uint32_t if_index)
 {
 	struct agent *agent = ctx;
-	struct ease_snapshot snapshot;
+	struct ease_snapshot snapshots[2];
+	int n = sampling_due_snapshots(agent->sampling, if_index, most_rounds_at_rest(agent), snapshots);
 
-	if (!is_reported(agent, if_index) ||
-	    sampling_snapshot(agent->sampling, if_index, &snapshot) < 0)
+	if (n < 0 || (n == 0 && !agent->with_resources) || !is_reported(agent, if_index))
 		return;
-	if (agent->config->notify_samples) {
-		packer_counters(agent->packer, &snapshot);
-		if (agent->with_resources)
-			send_resources(agent, if_index);
-	}
+	for (int i = 0; i < n && agent->config->notify_samples; i++)
+		packer_counters(agent->packer, &snapshots[i]);
+	if (agent->config->notify_samples && agent->with_resources)
+		send_resources(agent, if_index);
 	send_sflow_counters(agent, if_index); /* the counters that the snapshot just read */
-	agent->round_pool_pkts += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
+	if (n > 0)
+		agent->round_pool_pkts += snapshots[n - 1].pool_in_pkts + snapshots[n - 1].pool_out_pkts;
 }
 
 static void

@@ -156,7 +156,7 @@ const struct option_row agent_options[] = {
     {.name = "counters_interval_s", .type = OPTION_U32, AT(counters_interval_s), .min = 1,
 	.max = 3600, .unit = "s", .def = "2", .live = true,
 	.help = "the time between two easeCounters of a port; those of more than 64 ports are spread over "
-		"it. Reports of the last minutes end where counters end, so they are so much behind"},
+		"it, and of these, idle ones rest for 20 s. Reports of the last minutes end where counters end, so they are so much behind"},
     {.name = "state_interval_s", .type = OPTION_U32, AT(state_interval_s), .min = 10,
 	.max = 86400, .unit = "s", .def = "600", .live = true,
 	.help = "the time between two easePortState of a port"},

@@ -71,7 +71,7 @@ fetch_rows(struct hal *hal, struct hal_port_state *port)
 
 	if (rc < 0)
 		count_failure(hal, port->if_index, ops->name, rc);
-	else if (rc > 0)
+	if (rc != 0)
 		port->rows_read = false;
 	return rc >= 0 && !port->rows_read;
 }
@@ -121,8 +121,21 @@ hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *count
 		read_rows(hal, port, 0);
 		derive_figures(hal, port, UINT64_MAX);
 	}
+	if (port->rows_read)
+		port->read_us = hal->in_round ? hal->building_us : hal_now_us(hal);
 	*counters = port->figures;
 	return 0;
+}
+
+const struct hal_counters *
+hal_last_counters(const struct hal *hal, uint32_t if_index, uint64_t *read_us)
+{
+	const struct hal_port_state *port = hal_port_find(hal, if_index);
+
+	if (port == NULL || port->read_us == 0)
+		return NULL;
+	*read_us = port->read_us;
+	return &port->figures;
 }
 
 void

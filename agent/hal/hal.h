@@ -444,6 +444,9 @@ uint32_t hal_port_if_index(const struct hal *hal, size_t i); /* the i-th in orde
  * that cannot be read keeps its total, and the failure is counted. Returns 0, -ENODEV or
  * -EOPNOTSUPP. */
 int hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *counters);
+/* Returns what was read last of the port's counters, by whatever call, and when by the device's clock. Borrowed, until
+ * they are read again. NULL: nothing was. */
+const struct hal_counters *hal_last_counters(const struct hal *hal, uint32_t if_index, uint64_t *read_us);
 /* Copies the port's row as it is now, with the counters as last read. Returns 0, -ENODEV, or the
  * driver's error. */
 int hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *port);

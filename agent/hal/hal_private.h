@@ -36,6 +36,7 @@ struct hal_port_state {
 	uint64_t totals[HAL_MAX_COUNTER_ROWS];
 	bool rows_read; /* all of them, as the device fetched them last */
 	struct hal_counters figures; /* as last derived; they never decrease */
+	uint64_t read_us;	     /* device's clock: not after all of them were read last; 0: they were not */
 	uint64_t sample_read_us;     /* device's clock: when they were last read for a sample */
 	uint64_t sample_read_turn;   /* and the turn of hal_dispatch() in which they were */
 };
@@ -62,6 +63,8 @@ struct hal {
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES]; /* sorted as in a snapshot */
 	size_t n_error_sources;
 	struct hal_published *building; /* the snapshot being made, or NULL */
+	uint64_t building_us;		/* device's clock: when it was begun */
+	bool in_round;			/* what is read now may be from then */
 	size_t building_next;		/* the first port that it does not contain yet */
 	uint32_t building_to;		/* it contains the ports up to this ifIndex */
 	struct hal_published *published;

@@ -204,6 +204,9 @@ tell_round(struct hal *hal, enum hal_round phase)
 {
 	const struct hal_counters_ops *ops = hal->device->counters;
 
+	if (phase == HAL_ROUND_BEGINS)
+		hal->building_us = hal_now_us(hal);
+	hal->in_round = phase == HAL_ROUND_GOES_ON;
 	if (ops != NULL && ops->round != NULL)
 		ops->round(hal->device->counters_ctx, phase);
 }

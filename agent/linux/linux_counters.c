@@ -395,8 +395,8 @@ value_of(const struct links_port *port, size_t row)
 
 /* The rows of a port are read one after the other, and then mostly those of the next: searching for each of some
  * fifty would cost more than all else. */
-static struct links_port *
-port_to_read(struct linux_device *d, uint32_t if_index)
+struct links_port *
+linux_port_to_read(struct linux_device *d, uint32_t if_index)
 {
 	const struct links *links = &d->links;
 	struct links_port *port;
@@ -428,7 +428,7 @@ static int
 counter_fetch(void *ctx, uint32_t if_index)
 {
 	struct linux_device *d = ctx;
-	struct links_port *port = port_to_read(d, if_index);
+	struct links_port *port = linux_port_to_read(d, if_index);
 	const struct rtnl_link_stats64 before = port ? port->stats : (struct rtnl_link_stats64){0};
 	uint64_t driver_read_us = port ? port->driver_read_us : 0, lacks = port ? port->lacks : 0;
 	int rc = port ? read_all(d, port) : -ENODEV;
@@ -445,7 +445,7 @@ counter_fetch(void *ctx, uint32_t if_index)
 static int
 counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 {
-	struct links_port *port = port_to_read(ctx, if_index);
+	struct links_port *port = linux_port_to_read(ctx, if_index);
 
 	if (!port)
 		return -ENODEV;

@@ -60,8 +60,8 @@ fill_share(const struct linux_device *d, const struct links_port *known, struct 
 static int
 port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 {
-	const struct linux_device *d = ctx;
-	const struct links_port *known = links_find(&d->links, if_index);
+	struct linux_device *d = ctx;
+	const struct links_port *known = linux_port_to_read(d, if_index);
 	const struct rtnl_link *link;
 
 	if (!known)
@@ -69,7 +69,7 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	link = &known->link;
 	memcpy(port->name, link->name, sizeof(link->name));
 	memcpy(port->alias, link->alias, sizeof(link->alias));
-	snprintf(port->descr, sizeof(port->descr), "Linux %s %s", link->kind[0] ? link->kind : "network device", link->name);
+	memcpy(port->descr, link->name, sizeof(link->name)); /* as snmpd has it: stations find ports by this text */
 	if (known->devlink.name[0])
 		snprintf(port->descr, sizeof(port->descr), "Linux switch port %s, devlink %s", link->name,
 		    known->devlink.name);

@@ -117,6 +117,8 @@ void linux_judge_new(struct linux_device *device, struct links_port *port);
 void linux_judge_ports(struct linux_device *device);
 /* Has the next dispatch do that. Callable from any op. */
 void linux_judge_later(struct linux_device *device);
+/* The port with this ifIndex, quickly where ports are looked for in their order. NULL: there is none. */
+struct links_port *linux_port_to_read(struct linux_device *device, uint32_t if_index);
 /* Prints the judgement of all ports, for linux_check. */
 void linux_print_forwarding(struct linux_device *device, FILE *out);
 

@@ -59,6 +59,11 @@ struct sampled_port {
 	struct rate_cap cap;
 	uint32_t last_sequence;
 	uint64_t samples, drops;
+	/* What easeCounters told last. It is told twice, and then the port rests while nothing is counted. */
+	struct ease_snapshot told;
+	bool told_twice;
+	unsigned rounds_at_rest;
+	uint64_t unchanged_us; /* until when it was still so */
 };
 
 /* A sample is identified by its port and number, so a port that gets the ifIndex of a forgotten one in the
@@ -668,6 +673,65 @@ sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *s
 	follow_rate(s, port, &counters);
 	discard_long_skips(s, port);
 	return 0;
+}
+
+static bool
+counts_the_same(const struct ease_snapshot *a, const struct ease_snapshot *b)
+{
+	return memcmp(&a->in, &b->in, sizeof(a->in)) == 0 && memcmp(&a->out, &b->out, sizeof(a->out)) == 0 &&
+	    a->pool_in_pkts == b->pool_in_pkts && a->pool_out_pkts == b->pool_out_pkts &&
+	    a->discontinuity_us == b->discontinuity_us && a->last_sequence == b->last_sequence &&
+	    a->drops == b->drops && a->stalls == b->stalls && a->stalled_pkts == b->stalled_pkts;
+}
+
+/* Whether the port can rest, as nothing was counted since. */
+static bool
+rests(struct sampling *s, struct sampled_port *port, unsigned most_rounds)
+{
+	uint64_t read_us;
+	const struct hal_counters *last = hal_last_counters(s->hal, port->if_index, &read_us);
+	struct ease_snapshot now;
+
+	if (!port->told_twice || port->rounds_at_rest >= most_rounds || last == NULL)
+		return false;
+	fill_snapshot(port, last, read_us, hal_discontinuity_us(s->hal, port->if_index), &now);
+	return counts_the_same(&now, &port->told);
+}
+
+bool
+sampling_end_rest(struct sampling *s, uint32_t if_index, struct ease_snapshot *snapshot)
+{
+	struct sampled_port *port = find_port(s, if_index);
+
+	if (port == NULL || port->rounds_at_rest == 0)
+		return false;
+	*snapshot = port->told;
+	snapshot->time_us = port->unchanged_us;
+	port->rounds_at_rest = 0;
+	return true;
+}
+
+int
+sampling_due_snapshots(struct sampling *s, uint32_t if_index, unsigned most_rounds, struct ease_snapshot snapshots[2])
+{
+	struct sampled_port *port = find_port(s, if_index);
+	struct ease_snapshot now;
+	int n = 0, rc;
+
+	if (port != NULL && rests(s, port, most_rounds)) {
+		port->rounds_at_rest++;
+		(void)hal_last_counters(s->hal, if_index, &port->unchanged_us);
+		return 0;
+	}
+	rc = sampling_snapshot(s, if_index, &now);
+	if (rc < 0)
+		return rc;
+	port->told_twice = port->rounds_at_rest == 0 && counts_the_same(&now, &port->told);
+	if (!counts_the_same(&now, &port->told) && sampling_end_rest(s, if_index, &snapshots[0]))
+		n++;
+	port->rounds_at_rest = 0;
+	snapshots[n++] = port->told = now;
+	return n;
 }
 
 static void

@@ -109,6 +109,14 @@ uint32_t sampling_last_sequence(const struct sampling *sampling, uint32_t if_ind
  * them, if it can. */
 int sampling_snapshot(struct sampling *sampling, uint32_t if_index,
     struct ease_snapshot *snapshot);
+/* The same, for a round of easeCounters of many ports, most of which are idle: a port that has counted nothing since
+ * it was told twice rests for most_rounds at most. Once it has counted something, what was so until then comes first, as
+ * nobody could tell else when. Returns how many there are, -ENODEV, or the device's error. */
+int sampling_due_snapshots(struct sampling *sampling, uint32_t if_index, unsigned most_rounds,
+    struct ease_snapshot snapshots[2]);
+/* A sample of the port is sent with its counters. Returns whether the port rests; then what was so until now, which
+ * goes out before, is in snapshot. */
+bool sampling_end_rest(struct sampling *sampling, uint32_t if_index, struct ease_snapshot *snapshot);
 /* Reads what else the device counts at the port. Returns -ENODATA if there is nothing. PAUSE counters
  * are those that sampling_snapshot last read. */
 int sampling_resources(struct sampling *sampling, uint32_t if_index,

@@ -7,8 +7,8 @@
  * would get a share of what passed before. A cluster has only whole minutes, of agents that are heard
  * now some time after they ended: there the edge is the end of such a minute.
  *
- * Ports whose counters no longer come would hold the edge back; they are silent and left out. Part of
- * query.h.
+ * Ports whose counters no longer come would hold the edge back; they are silent and left out. Those that rest, because
+ * nothing passes, do not hold it back either. Part of query.h.
  */
 #include "collector/report/query_private.h"
 #include "collector/report/result.h"
@@ -25,6 +25,11 @@
 #define SILENT_INTERVALS 3
 /* Longer than any device takes between two counters. *assumed* */
 #define LONGEST_INTERVAL_US (3600 * SECOND_US)
+/* Between two counters of a port of which the second says that nothing was counted since; when it then rests, and how
+ * long. */
+#define TOLD_TWICE_US	(5 * SECOND_US)
+#define RESTS_AFTER_US	(3 * SECOND_US)
+#define LONGEST_REST_US (30 * SECOND_US)
 /* A range reaches to now if data of so long ago is in the store; a cluster has whole minutes, some
  * time after they ended. *assumed* */
 #define LIVE_FILE_US	(60 * SECOND_US)
@@ -91,6 +96,33 @@ find_silent(struct query *query, struct query_port *port, uint64_t now_us)
 	return err;
 }
 
+/* Whether the port's counters come no more because nothing is counted: agents of many ports tell such a port's twice, one
+ * soon after the other, and then leave it out (agent/sampling/sampling.h). All it has counted is known. */
+static int
+find_resting(struct query *query, const struct query_port *port, bool *rests)
+{
+	uint64_t last_us = port->agent->last_us, first_us = 0;
+	sqlite3_stmt *stmt;
+	int more;
+
+	*rests = false;
+	if (query->mirror || port->counters_us + RESTS_AFTER_US >= last_us || port->counters_us + LONGEST_REST_US < last_us)
+		return 0;
+	stmt = query_prepare_kept(query, "SELECT min(time_us) FROM (SELECT time_us, pool_in, in_octets, pool_out,"
+	    " out_octets FROM counter WHERE agent = ?1 AND if_index = ?2 ORDER BY time_us DESC LIMIT 2)"
+	    " GROUP BY pool_in, in_octets, pool_out, out_octets HAVING count(*) = 2");
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, port->agent->id);
+	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)port->if_index);
+	more = query_step(query, stmt);
+	if (more == 1)
+		first_us = query_u64(stmt, 0);
+	query_give_back(query, stmt);
+	*rests = first_us + TOLD_TWICE_US > port->counters_us;
+	return more < 0 ? more : 0;
+}
+
 static void
 take_earlier(uint64_t *edge_us, uint64_t time_us)
 {
@@ -130,11 +162,15 @@ find_edge(struct query *query, const struct report_options *options, uint64_t no
 	*edge_us = 0;
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
 		struct query_port *port = &query->ports[i];
+		bool rests;
 
 		if (port->counters_us == 0 || !port->chosen)
 			continue;
 		err = find_silent(query, port, now_us);
-		if (!port->silent && port_is_counted(options, port))
+		if (err || port->silent || !port_is_counted(options, port))
+			continue;
+		err = find_resting(query, port, &rests);
+		if (!rests)
 			take_earlier(edge_us, port->counters_us);
 	}
 	if (*edge_us > 0 && query->mirror)

@@ -412,6 +412,50 @@ START_TEST(the_skip_falls_when_the_rate_has_fallen)
 }
 END_TEST
 
+/* Rounds of counters, two seconds apart, before each of which the device's ports are read as for a snapshot. */
+static int
+next_round(unsigned most_rounds, struct ease_snapshot snapshots[2])
+{
+	fake.now_us += 2000000;
+	ck_assert_int_eq(hal_refresh_all(hal), 0);
+	return sampling_due_snapshots(sampling, 10, most_rounds, snapshots);
+}
+
+/* An idle port is told twice, and again when most_rounds have passed. Then and at the next frame nobody is left to
+ * guess when that came: until the round before nothing had passed. */
+START_TEST(idle_ports_rest)
+{
+	struct ease_snapshot snapshots[2], end;
+	uint64_t rested_us;
+
+	start(SAMPLING_GEOMETRIC, 400, 0);
+	for (int i = 0; i < 10; i++)
+		ck_assert_int_eq(next_round(0, snapshots), 1);
+	pass_frames(3, 1);
+	for (int round = 0; round < 20; round++)
+		ck_assert_int_eq(next_round(5, snapshots), round % 7 < 2);
+	ck_assert_uint_eq(snapshots[0].pool_in_pkts, 3);
+	rested_us = fake.now_us;
+	pass_frames(5, 1000);
+	ck_assert_int_eq(next_round(5, snapshots), 2);
+	ck_assert_uint_eq(snapshots[0].pool_in_pkts, 3);
+	ck_assert_uint_eq(snapshots[0].time_us, rested_us);
+	ck_assert_uint_eq(snapshots[1].pool_in_pkts, 8);
+	ck_assert_uint_eq(snapshots[1].time_us, fake.now_us);
+	ck_assert(!sampling_end_rest(sampling, 10, &end));
+	for (int round = 0; round < 2; round++)
+		ck_assert_int_eq(next_round(5, snapshots), round == 0);
+	rested_us = fake.now_us;
+	pass_frames(1, 1000); /* a sample of this frame goes out with counters of its own */
+	ck_assert(sampling_end_rest(sampling, 10, &end));
+	ck_assert_uint_eq(end.pool_in_pkts, 8);
+	ck_assert_uint_eq(end.time_us, rested_us);
+	ck_assert_int_eq(next_round(5, snapshots), 1);
+	ck_assert_uint_eq(snapshots[0].pool_in_pkts, 9);
+	finish();
+}
+END_TEST
+
 /* Both samples wait when the first is reported; the frames behind them are known from then on. */
 START_TEST(late_samples_tell_one_standstill)
 {
@@ -906,7 +950,7 @@ main(void)
 	    new_mean_takes_effect_at_once, old_mean_travels_with_old_skips,
 	    wrong_settings_change_nothing, switching_off_and_on, rate_cap_raises_the_skip,
 	    a_removed_cap_lets_the_skip_fall, the_skip_falls_when_the_rate_has_fallen,
-	    late_samples_tell_one_standstill, switched_off_it_does_not_stand_still,
+	    idle_ports_rest, late_samples_tell_one_standstill, switched_off_it_does_not_stand_still,
 	    a_skip_counter_has_one_transition_function, a_pool_that_lags_counts_no_frame_twice, weights_add_up_through_the_cap, same_seed_same_samples,
 	    a_port_that_comes_back_goes_on_numbering, the_skip_follows_the_speed, table_has_each_port,
 	    a_setting_is_published_by_itself,

@@ -912,6 +912,41 @@ START_TEST(test_silent_ports_are_named)
 }
 END_TEST
 
+/* A port that rests is not waited for, and what it counted before and afterwards is whole. One that has more to tell is
+ * waited for, and so is one that nothing says this of: its counters came 30 s apart. */
+START_TEST(test_resting_ports_do_not_hold_the_edge)
+{
+	enum { ENDED_S = 200, TOLD_S = 204, LATER_S = TOLD_S + 18 };
+	struct live *l = live_begin(&ease, 78);
+	struct report_options options = last(2);
+	struct report_result result;
+
+	l->stopped_port = 1;
+	l->ended_s = ENDED_S;
+	l->stopped_s = TOLD_S + 1;
+	for (int s = 0; s < LATER_S; s++) {
+		pass_second(l, s);
+		rig_flush(&l->rig);
+		if (s < FIRST_LOOK_S)
+			continue;
+		ask(l, "load", &options, s + 1, &result);
+		ck_assert_int_ge(second_of(result.to_us), s - 2);
+		ck_assert_uint_eq(result.n_silent, 0);
+		report_result_free(&result);
+	}
+	ask(l, "load", &options, LATER_S, &result);
+	ck_assert_double_eq_tol(counted(&result, ESTIMATE_PKTS) / (double)(l->truth[second_of(result.to_us)].pkts -
+	    l->truth[second_of(result.from_us)].pkts), 1, 0.02);
+	report_result_free(&result);
+	live_end(l);
+	l = live_until(&sflow, 150, 190); /* it ends between two of its counters */
+	ask(l, "load", &options, 190, &result);
+	ck_assert_int_eq(second_of(result.to_us), 146);
+	report_result_free(&result);
+	live_end(l);
+}
+END_TEST
+
 /* Of what a port counted after the edge, most passed while its skip counter stood still: that was never in the
  * total of which samples tell the shares. */
 START_TEST(test_standstills_beyond_the_edge)
@@ -985,6 +1020,7 @@ edge_suite(void)
 	tcase_add_test(tc, test_minutes);
 	tcase_add_test(tc, test_all_reports_have_one_range);
 	tcase_add_test(tc, test_silent_ports_are_named);
+	tcase_add_test(tc, test_resting_ports_do_not_hold_the_edge);
 	tcase_add_test(tc, test_other_ranges_are_left_alone);
 	suite_add_tcase(s, tc);
 	return s;

@@ -167,7 +167,7 @@ give_sums(const char *sql, struct row_buffer *out)
 
 		row_put_int(out, step_us > 0 ? at_us / step_us : 0, 8);
 		row_put_fixed(out, agent_id, sizeof(agent_id));
-		row_put_int(out, IF_INDEX, 4);
+		row_put_int(out, IF_INDEX, 8);
 		row_put_int(out, 1, 1);
 		put_half(out, sql, "'' AS half1", i);
 		put_half(out, sql, "'' AS half2", i);
