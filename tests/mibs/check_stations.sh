@@ -4,9 +4,9 @@
 # IF, EtherLike, BRIDGE, Q-BRIDGE and ENTITY number the same ports. Then Debian's
 # prometheus-snmp-exporter scrapes us, and its metrics are ours. PASS, FAIL or SKIP lines.
 . "$(dirname "$0")/../support/rig.sh"
+. "$top/tests/support/stations.sh"
 
 capture=$rig.pcap
-exporter_pid=''
 trap 'rig_end "$exporter_pid"; rig_stop; rm -rf "$rig" "$capture"' EXIT
 "$top/conf/make-capture" "$capture" 5 || exit 1
 rig_new "$top/conf/boards/stack-26port.conf"
@@ -14,25 +14,11 @@ rig_snmpd && rig_agent "$capture" lock_step 'mean_skip = 100' || { fail 'start' 
 wait_for 60 replay_ended || { fail 'replay' 'it does not end'; exit 1; }
 sleep 1.1 # a snapshot is at most a second old
 
-there() { grep -v 'No Such\|No more variables'; }
-rows() { client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" "$1" | there | sed "s/^\.$1\.//"; } # INDEX VALUE each
 ports=$(rows 1.3.6.1.2.1.2.2.1.1 | cut -d' ' -f1)
 expect 'the board has 26 ports' "$(wc -w <<<"$ports")" 26
 
 # ---- the stations' requests ----
 
-requests=$top/tests/mibs/station_requests.tsv
-asks() { awk -F'\t' -v station="$1" -v how="$2" '$1 == station && $2 == how { print "." $3 }' "$requests"; }
-replay() { # STATION: its cells
-	local subtree port oid per_port gets
-	for subtree in $(asks "$1" walk); do client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" "$subtree"; done
-	gets=$(asks "$1" get) per_port=$(asks "$1" port)
-	[ -z "$gets" ] || client snmpget -Oqn "127.0.0.1:$agent_port" $gets
-	[ -n "$per_port" ] || return
-	for port in $ports; do
-		client snmpget -Oqn "127.0.0.1:$agent_port" $(for oid in $per_port; do echo "$oid.$port"; done)
-	done
-}
 missing() { # STATION CELLS: of each need not met, its name
 	awk -F'\t' -v ports="$ports" -v station="$1" '
 	function suffixes(oid,   found, i, at) { # of the cells below oid, sorted as they came
@@ -53,9 +39,9 @@ missing() { # STATION CELLS: of each need not met, its name
 		if (got == "" || got != first[$5]) print $4
 	}' "$2" "$requests" | paste -sd' '
 }
-for station in $(sed '/^#/d' "$requests" | cut -f1 | uniq); do
-	replay "$station" 2>&1 | there >"$rig/$station.cells"
-	expect "$station finds what it needs ($(asks "$station" need | wc -l) objects)" \
+for station in $(stations); do
+	replay "$station" "$ports" 2>&1 | there >"$rig/$station.cells"
+	expect "$station finds what it needs ($(grep -c "^$station	need" "$requests") objects)" \
 	    "$(missing "$station" "$rig/$station.cells")" ''
 done
 
@@ -80,14 +66,6 @@ expect 'entities are contained in entities' "$(rows 1.3.6.1.2.1.47.1.1.1.1.4 |
 
 # ---- prometheus-snmp-exporter ----
 
-scrape() { # MODULE
-	perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$ARGV[0]", Timeout => 5) or exit 1;
-	    print $s "GET /snmp?module=$ARGV[1]&target=127.0.0.1:$ARGV[2] HTTP/1.0\r\n\r\n"; local $/; my $all = <$s>;
-	    exit 1 unless $all =~ s/^HTTP\/1\.. 200.*?\r\n\r\n//s; print $all' "$exporter_port" "$1" "$agent_port"
-}
-free_tcp_port() {
-	perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport'
-}
 # NAME INDEX VALUE of each number, from the metrics, and the same from a walk of ours.
 metrics() { # without those that are strings
 	sed -E '/^#|^snmp_/d; /^ifIndex\{/!{/^([A-Za-z0-9]+)\{.*\<\1="/d}; s/\{.*ifIndex="([0-9]+)".*\}/ \1/' |
@@ -103,23 +81,14 @@ ours_of() { # MODULE
 	    done | sort
 }
 if command -v prometheus-snmp-exporter >/dev/null; then
-	"$top/conf/snmp-exporter-config" "$build/agent/easeagentd" demo >"$rig/snmp.yml"
-	exporter_port=$(free_tcp_port)
-	prometheus-snmp-exporter --config.file="$rig/snmp.yml" --web.listen-address="127.0.0.1:$exporter_port" \
-	    >"$rig/exporter.log" 2>&1 &
-	exporter_pid=$!
-	disown "$exporter_pid"
-	wait_for 10 scrape if_mib || fail 'prometheus-snmp-exporter' "$(tail -n 2 "$rig/exporter.log")"
+	exporter_start 10
 	for module in if_mib easeswitch; do
 		scrape "$module" | metrics >"$rig/metrics"
 		ours_of "$module" >"$rig/walked"
 		expect "prometheus-snmp-exporter: $(wc -l <"$rig/walked") metrics of $module are ours" \
 		    "$(diff "$rig/metrics" "$rig/walked" | grep '^[<>]' | head -n 5 | tr '\n' ' ')" ''
 	done
-	scrape if_mib >"$rig/metrics"
-	expect 'its labels are our names' \
-	    "$(sed -nE 's/^ifHCInOctets\{.*ifIndex="([0-9]+)",ifName="([^"]*)"\}.*/\1 \2/p' "$rig/metrics" | sort -n)" \
-	    "$(rows $if_x.1 | tr -d '"')"
+	expect 'its labels are our names' "$(exporter_names)" "$(rows $if_x.1 | tr -d '"')"
 else
 	skip 'prometheus-snmp-exporter' 'the package is not installed'
 fi

@@ -91,6 +91,7 @@ rig_new() {
 	cat >"$rig/snmpd.conf" <<-END
 		agentAddress udp:127.0.0.1:$agent_port
 		rwcommunity demo 127.0.0.1
+		sysServices 2
 		master agentx
 		agentXSocket unix:$rig/agentx/master
 		agentXPerms 0700 0700
