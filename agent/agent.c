@@ -18,7 +18,9 @@
 
 enum {
 	EVENTS_PER_TURN = 64,	 /* device events that are handled before other descriptors */
-	REFRESH_PERIOD_MS = 750, /* so that a snapshot is at most 1 s old, even after a late turn */
+	REFRESH_PERIOD_MS = 750, /* so that a snapshot is at most 1 s old, even after a late turn; */
+	REFRESH_MANY_PERIOD_MS = 1000, /* 1.3 s where it is of many ports, as it is most of what idle ones cost */
+	REFRESH_MANY_PORTS = 1024,
 	REFRESH_SLICE_PORTS = 64, /* takes some hundred microseconds of register reads */
 	RING_RESERVE = 256, /* notifications that one turn can make; with less space, wait */
 	STOP_WAIT_MS = 3000, /* how long a clean stop waits for the master to confirm */
@@ -571,13 +573,14 @@ static void
 on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 {
 	struct agent *agent = ctx;
-	struct timeval pause = {.tv_usec = REFRESH_PERIOD_MS * 1000};
+	int period_ms = hal_n_ports(agent->hal) < REFRESH_MANY_PORTS ? REFRESH_PERIOD_MS : REFRESH_MANY_PERIOD_MS;
+	struct timeval pause = {.tv_sec = period_ms / 1000, .tv_usec = period_ms % 1000 * 1000};
 	int rc = hal_refresh(agent->hal, REFRESH_SLICE_PORTS);
 
 	(void)fd;
 	(void)what;
 	if (rc > 0)
-		pause.tv_usec = 0; /* the next slice, after whatever else is ready */
+		pause = (struct timeval){0}; /* the next slice, after whatever else is ready */
 	else
 		publish_tables(agent);
 	arm_pack_timer(agent);

@@ -108,6 +108,17 @@ read_rows(struct hal *hal, struct hal_port_state *port, unsigned flags_left_out)
 	}
 }
 
+void
+hal_read_port_counters(struct hal *hal, struct hal_port_state *port)
+{
+	if (fetch_rows(hal, port)) {
+		read_rows(hal, port, 0);
+		derive_figures(hal, port, UINT64_MAX);
+	}
+	if (port->rows_read)
+		port->read_us = hal->in_round ? hal->building_us : hal_now_us(hal);
+}
+
 int
 hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *counters)
 {
@@ -117,12 +128,7 @@ hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *count
 		return -ENODEV;
 	if (hal->device->counters == NULL)
 		return -EOPNOTSUPP;
-	if (fetch_rows(hal, port)) {
-		read_rows(hal, port, 0);
-		derive_figures(hal, port, UINT64_MAX);
-	}
-	if (port->rows_read)
-		port->read_us = hal->in_round ? hal->building_us : hal_now_us(hal);
+	hal_read_port_counters(hal, port);
 	*counters = port->figures;
 	return 0;
 }

@@ -102,6 +102,9 @@ int hal_vlans_list(struct hal *hal, const struct hal_snapshot *old, struct hal_s
 
 /* Reads what samples carry of the port. */
 void hal_read_sample_counters(struct hal *hal, struct hal_port_state *port);
+/* As hal_read_counters and hal_port_info, of a port that was found. */
+void hal_read_port_counters(struct hal *hal, struct hal_port_state *port);
+int hal_port_fill(const struct hal *hal, const struct hal_port_state *port, struct hal_port *info);
 
 /* Returns what a reading adds to the total by the row's rules, and sets *previous to the reading.
  * Depends on its arguments alone. */

@@ -68,13 +68,11 @@ hal_port_if_index(const struct hal *hal, size_t i)
 }
 
 int
-hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
+hal_port_fill(const struct hal *hal, const struct hal_port_state *port, struct hal_port *info)
 {
-	const struct hal_port_state *port = hal_port_find(hal, if_index);
+	uint32_t if_index = port->if_index;
 	int rc;
 
-	if (port == NULL)
-		return -ENODEV;
 	memset(info, 0, sizeof(*info));
 	rc = hal->device->ports->get(hal->device->ports_ctx, if_index, info);
 	if (rc < 0)
@@ -90,6 +88,14 @@ hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
 	info->discontinuity_us = port->discontinuity_us;
 	info->counters = port->figures;
 	return 0;
+}
+
+int
+hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
+{
+	const struct hal_port_state *port = hal_port_find(hal, if_index);
+
+	return port != NULL ? hal_port_fill(hal, port, info) : -ENODEV;
 }
 
 uint32_t

@@ -164,17 +164,16 @@ publish(struct hal *hal, struct hal_published *p)
 }
 
 static void
-read_port(struct hal *hal, struct hal_published *p, uint32_t if_index)
+read_port(struct hal *hal, struct hal_published *p, struct hal_port_state *port)
 {
 	struct hal_port *row = &p->ports[p->snapshot.n_ports];
-	struct hal_counters counters;
 
 	if (hal->device->counters != NULL)
-		hal_read_counters(hal, if_index, &counters);
-	if (hal_port_info(hal, if_index, row) < 0)
+		hal_read_port_counters(hal, port);
+	if (hal_port_fill(hal, port, row) < 0)
 		return;
-	row->has_energy = hal_read_energy(hal, if_index, &row->energy) == 0;
-	row->has_buffers = hal_read_buffers(hal, if_index, &row->buffers) == 0;
+	row->has_energy = hal_read_energy(hal, port->if_index, &row->energy) == 0;
+	row->has_buffers = hal_read_buffers(hal, port->if_index, &row->buffers) == 0;
 	p->snapshot.n_ports++;
 }
 
@@ -231,7 +230,7 @@ merge_list(struct hal *hal, struct hal_published *p)
 		if (known != NULL)
 			ports[p->snapshot.n_ports++] = *known;
 		else
-			read_port(hal, p, hal->ports[i]->if_index);
+			read_port(hal, p, hal->ports[i]);
 	}
 	free((void *)(uintptr_t)old.ports);
 	hal->building_next = i;
@@ -262,7 +261,7 @@ go_on(struct hal *hal, size_t max)
 		rc = merge_list(hal, hal->building);
 	for (; rc == 0 && max > 0 && hal->building_next < hal->n_ports; hal->building_next++, max--) {
 		hal->building_to = hal->ports[hal->building_next]->if_index;
-		read_port(hal, hal->building, hal->building_to);
+		read_port(hal, hal->building, hal->ports[hal->building_next]);
 	}
 	tell_round(hal, HAL_ROUND_RESTS);
 	return rc;

@@ -63,6 +63,7 @@ EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench/bench_sample.sh"
 EASE_BUILD=$build "$top/tests/bench/bench_walk.sh"
 "$build/tests/bench/bench_linux"
 [ ! -x "$build/tests/bench/bench_sonic" ] || "$build/tests/bench/bench_sonic"
+EASE_BUILD=$build "$top/tests/bench/bench_ports.sh"
 EASE_BUILD=$build "$top/tests/bench/bench_psample.sh"
 (cd "$build" && tests/bench/bench_collector 2)
 (cd "$build" && tests/bench/bench_storm 5)
