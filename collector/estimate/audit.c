@@ -587,8 +587,11 @@ chi_square_lower_bound(double x, double k)
 	return z >= 1 ? 1 : exp(k / 2 * (log(z > 0 ? z : 1e-300) + 1 - z));
 }
 
-/* Where nothing tells single spacings: numbers of samples between counters scatter as a random choice does, or not at
- * all, as every Nth frame does. Fisher's index of dispersion (Statistical Methods for Research Workers, 1925). */
+/* Where nothing tells single spacings: numbers of samples between counters scatter as a random choice does, a third of
+ * that where skips are drawn evenly from 1 to twice the mean (a renewal process: variance over the mean's square; Cox,
+ * Renewal Theory, 1962), or not at all, as every Nth frame does. Only less than that third is too regular. Fisher's index of dispersion (Statistical Methods for Research Workers, 1925). */
+#define UNIFORM_PART 3
+
 static bool
 is_too_regular(const struct span *span, const struct audit_result *r)
 {
@@ -611,7 +614,7 @@ is_too_regular(const struct span *span, const struct audit_result *r)
 		if (per_frame > 0)
 			least = fmin(least, sum);
 	}
-	return used >= 3 && chi_square_lower_bound(least, (double)used - 1) < span->in->error / AGES;
+	return used >= 3 && chi_square_lower_bound(UNIFORM_PART * least, (double)used - 1) < span->in->error / AGES;
 }
 
 /* ---- the pool ---- */

@@ -213,6 +213,18 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 	return err < 0 ? err : 0;
 }
 
+/* A skip that is always the mean is none: EASE-SAMPLING-MIB has it so where the device does not report what it drew, as
+ * the kernel's sampling. Then pools tell the periods; of every Nth frame, too. */
+static void
+forget_means(struct audit_sample *samples, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (samples[i].period != samples[i].mean)
+			return;
+	for (size_t i = 0; i < n; i++)
+		samples[i].period = 0;
+}
+
 int
 audit_read(struct audit_reader *reader, const struct query_port *port, struct audit_input *input)
 {
@@ -236,6 +248,7 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 			received += account->received;
 		}
 	}
+	forget_means(reader->samples, reader->n_samples);
 	*input = (struct audit_input){
 	    .samples = reader->samples, .n_samples = reader->n_samples,
 	    .counters = reader->counters, .n_counters = reader->n_counters,

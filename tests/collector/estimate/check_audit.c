@@ -49,6 +49,7 @@ static const struct sampler {
 	{.name = "geometric, counters up to 3 s old", .stale_s = 3},
 	{.name = "uniform, busy and quiet minutes, old counters", .draw = UNIFORM, .busy = 20, .stale_s = 2},
 	{.name = "geometric, numbers of a source for several ports", .shared = true, .pool_unknown = true, .lost = 0.05},
+	{.name = "uniform, numbers of a source for several ports", .draw = UNIFORM, .shared = true, .pool_unknown = true},
 	{.name = "geometric, restarts", .restarts = true},
 	{.name = "uniform, no counters", .draw = UNIFORM, .no_counters = true},
 	{.name = "geometric, frames without FCS", .no_fcs = true},
@@ -67,6 +68,7 @@ static const struct sampler {
 	{.name = "small frames left out", .fault = AUDIT_SMALL_LEFT_OUT, .least_octets = 100},
 	{.name = "large frames left out", .fault = AUDIT_LARGE_LEFT_OUT, .most_octets = 1000},
 	{.name = "pool not counted", .fault = AUDIT_POOL_NOT_COUNTED, .pool_unknown = true},
+	{.name = "uniform, pool not counted", .fault = AUDIT_POOL_NOT_COUNTED, .draw = UNIFORM, .pool_unknown = true},
 	{.name = "behind a filter", .fault = AUDIT_FILTERED, .filtered = 0.4},
 	{.name = "at most 8 samples a second", .fault = AUDIT_LESS_UNDER_LOAD, .busy = 8, .most_per_s = 8},
 	{.name = "clock 10 minutes behind", .fault = AUDIT_CLOCK_OFF, .has_clock = true, .tells_period = true,
@@ -280,7 +282,7 @@ seeds(void)
 }
 
 struct tally {
-	int runs, found, accused, covered;
+	int runs, found, accused, covered, in_step;
 };
 
 static void
@@ -295,6 +297,7 @@ try(const struct sampler *s, uint64_t seed, struct tally *t)
 	t->runs++;
 	t->found += (result.faults & s->fault) == s->fault;
 	t->accused += result.faults != 0;
+	t->in_step += (result.faults & ~s->fault & AUDIT_IN_STEP) != 0;
 	ck_assert_double_ge(result.lost, 0);
 	t->covered += result.of_counted.low <= truth && truth <= result.of_counted.high;
 	if (s->fault == 0 && result.faults != 0)
@@ -325,6 +328,7 @@ START_TEST(finds_each_fault)
 	t = try_all(s);
 	printf("%-52s found    %3d of %d\n", s->name, t.found, t.runs);
 	ck_assert(t.found >= 0.95 * t.runs);
+	ck_assert_int_eq(t.in_step, 0);
 }
 END_TEST
 

@@ -174,6 +174,23 @@ START_TEST(each_port_has_its_verdict)
 }
 END_TEST
 
+/* As the kernel's sampling, which tells no skips: the MIB wants the mean then. */
+START_TEST(a_mean_is_no_skip)
+{
+	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL, 0}, {1, 2, 1, 1, true, false, NULL, 0}};
+	json_t *j;
+
+	add(&ports[0]);
+	add(&ports[1]);
+	report_store_sql_text(&store, "UPDATE sample SET skip = mean_skip - 1");
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "verdict"), "sound");
+	ck_assert_str_eq(text_of(j, 0, "spacing"), "geometric");
+	ck_assert_str_eq(text_of(j, 1, "verdict"), "takes every Nth frame, N = 50");
+	json_decref(j);
+}
+END_TEST
+
 /* The port of a made-up pool has no counters: whether its samples x rate are right cannot be known. */
 START_TEST(what_was_not_compared_is_not_trusted)
 {
@@ -344,6 +361,7 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, each_port_has_its_verdict);
+	tcase_add_test(tc, a_mean_is_no_skip);
 	tcase_add_test(tc, what_was_not_compared_is_not_trusted);
 	tcase_add_test(tc, numbers_may_wrap);
 	tcase_add_test(tc, a_port_without_samples_is_named);
