@@ -146,9 +146,24 @@ check_without_samples(const struct port_load *p, double pool_pkts)
 	return skip > 0 && pool_pkts / skip < CHECK_FEW_SAMPLES ? "few" : "not sampling";
 }
 
+/* What the port counted where its agent samples at all: in one direction, or in both. */
+static double
+sampled_pool(const struct port_load *p)
+{
+	const uint64_t *samples = p->port->agent->samples;
+	double cut = 0, pool = 0;
+
+	for (int d = EASE_IN; d <= EASE_OUT; d++)
+		if (samples[d] > 0 || samples[EASE_IN] + samples[EASE_OUT] == 0) {
+			cut += p->port->cut[d].pkts;
+			pool += p->port->side[d].pool_pkts + p->port->cut[d].pkts;
+		}
+	return fmax(0, pool - fmax(cut, p->load.stalled_pkts));
+}
+
 /*
- * Compares samples x skip, scaled up by the samples that were lost, with the counted pools of both
- * directions without what passed while samples were lost or the skip counter was stalled (windows of
+ * Compares samples x skip, scaled up by the samples that were lost, with the counted pools of the directions
+ * that are sampled, without what passed while samples were lost or the skip counter was stalled (windows of
  * earlier versions have only the latter). The sum of weights of independently taken samples has the
  * variance sum of w (w - 1).
  */
@@ -161,9 +176,7 @@ check_samples(const struct port_load *p, char *text)
 	double part = all > 0 ? 1 - beside / all : 1; /* of the samples is of what was counted */
 	double n = part * (double)(in->all.n + out->all.n), w = part * all;
 	double w2 = part * (in->all.w2 + out->all.w2);
-	double cut = fmax(port->cut[EASE_IN].pkts + port->cut[EASE_OUT].pkts, p->load.stalled_pkts);
-	double pool = fmax(0, in->pool_pkts + out->pool_pkts + port->cut[EASE_IN].pkts +
-	    port->cut[EASE_OUT].pkts - cut);
+	double pool = sampled_pool(p);
 	double arrived = 1 - in->lost;
 	double sd, excess;
 

@@ -247,6 +247,26 @@ START_TEST(check_compares_samples_with_the_pool)
 }
 END_TEST
 
+/* A port that samples what it sends, and receives more than that. */
+START_TEST(check_leaves_out_the_direction_that_is_not_sampled)
+{
+	json_t *j;
+
+	report_store_window(&store, 0, 1, 1, 10000, 640000);
+	report_store_samples(&store, 0, 1, 1, 100, 100, 64, 1, MAC_A, MAC_B);
+	report_store_sql_text(&store, "UPDATE window SET direction = 2");
+	report_store_sql_text(&store, "UPDATE window_key SET direction = 2");
+	report_store_sql(&store, "INSERT INTO window VALUES(%llu, 1, 1, 1, 15000, 960000, 0, 0, 0, 0, 0, 0, 0, 0)",
+	    (unsigned long long)REPORT_STORE_T0);
+	report_store_sql(&store, "UPDATE window_port SET expected = %d", 100);
+	snapshot(1, 0, 0, 0, 0, 0, 0);
+	snapshot(1, 60, 1, 1, 0, 0, 0);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.0.check"), "ok");
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(check_sees_sampling_switched_off)
 {
 	json_t *j;
@@ -284,6 +304,7 @@ main(void)
 	tcase_add_test(tc, idle_down_and_silent_ports_are_told_apart);
 	tcase_add_loop_test(tc, check_compares_samples_with_the_pool, 0,
 	    (int)(sizeof(checks) / sizeof(*checks)));
+	tcase_add_test(tc, check_leaves_out_the_direction_that_is_not_sampled);
 	tcase_add_test(tc, check_sees_sampling_switched_off);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
