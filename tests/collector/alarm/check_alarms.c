@@ -24,6 +24,8 @@ START_TEST(rules_are_read)
 		bool of_all;
 	} good[] = {
 	    {"talker above 10000 packets/s of each port", ALARM_TALKER, ALARM_PACKETS, 10000, 1, false},
+	    {"talker above 10k frame/s of each port", ALARM_TALKER, ALARM_PACKETS, 10000, 1, false},
+	    {"talker above 2 Mbit/s of each port", ALARM_TALKER, ALARM_BITS, 2e6, 1, false},
 	    {"destination above 200 Mb/s of all ports burst 10s", ALARM_DESTINATION, ALARM_BITS, 2e8, 10, true},
 	    {"connections above 500/s of each port", ALARM_CONNECTIONS, ALARM_PACKETS, 500, 1, false},
 	    {"pair above 20% of each port burst 0.1s", ALARM_PAIR, ALARM_SHARE, 0.2, 0.1, false},
