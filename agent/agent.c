@@ -140,14 +140,15 @@ send_resources(struct agent *agent, uint32_t if_index)
 #define RESOURCES_EVERY_US (20ull * 1000000)
 
 /* For how many rounds a port without traffic may rest. With few ports that would save nothing; sFlow has no times, so
- * nobody could tell there when a port's rest ended; and a lock-step board's rounds have a pace of their own. */
+ * nobody could tell there when a port's rest ended; and a lock-step board's rounds have a pace of their own. One port is
+ * told of in each round, or nobody could tell an idle agent from a dead one. */
 static unsigned
 most_rounds_at_rest(const struct agent *agent)
 {
 	enum { REST_S = 20 };
 
-	return hal_n_ports(agent->hal) <= PORT_ROUND_SLICE_PORTS || agent->sflow != NULL || hal_waits_for_cpu(agent->hal)
-	    ? 0 : REST_S / agent->config->counters_interval_s;
+	return !agent->round_told || hal_n_ports(agent->hal) <= PORT_ROUND_SLICE_PORTS || agent->sflow != NULL ||
+	    hal_waits_for_cpu(agent->hal) ? 0 : REST_S / agent->config->counters_interval_s;
 }
 
 static void
@@ -161,6 +162,7 @@ send_counters(void *ctx, uint32_t if_index)
 		return;
 	for (int i = 0; i < n && agent->config->notify_samples; i++)
 		packer_counters(agent->packer, &snapshots[i]);
+	agent->round_told = agent->round_told || n > 0;
 	if (agent->config->notify_samples && agent->with_resources)
 		send_resources(agent, if_index);
 	send_sflow_counters(agent, if_index); /* the counters that the snapshot just read */
@@ -244,6 +246,7 @@ pace_counters(struct agent *agent, uint64_t steady_us)
 
 	agent->pool_at_last_counters = agent->round_pool_pkts;
 	agent->round_pool_pkts = 0;
+	agent->round_told = false;
 	if (!idle || !hal_waits_for_cpu(agent->hal))
 		agent->counters_interval_us = configured_us;
 	else if (agent->counters_interval_us <= IDLE_INTERVAL_MAX_US / 2)

@@ -59,6 +59,7 @@ struct agent {
 	struct port_round counters, states; /* when each port's are sent */
 	bool with_resources;   /* this round of counters has energy, buffers and pause frames, too */
 	uint64_t resources_us; /* steady: when the next such round may begin */
+	bool round_told; /* some port was told of in this round */
 	uint64_t round_pool_pkts; /* pools of the ports of this round of counters */
 	uint64_t pool_at_last_counters;
 	uint64_t address_period_us; /* steady: start of the second in which addresses are counted */
