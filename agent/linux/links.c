@@ -72,7 +72,7 @@ type_by_hardware(const struct rtnl_link *link)
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (link->hardware_type == types[i].hardware_type)
 			return types[i].if_type;
-	if (strcmp(link->kind, "wireguard") == 0 || strcmp(link->kind, "xfrm") == 0)
+	if (strcmp(link->kind, "wireguard") == 0 || strcmp(link->kind, "xfrm") == 0 || strcmp(link->kind, "tun") == 0)
 		return IF_TYPE_TUNNEL;
 	return link->kind[0] ? IF_TYPE_VIRTUAL : IF_TYPE_OTHER;
 }

@@ -68,8 +68,9 @@ echo 'rocommunity demo 127.0.0.1' >>"$rig/snmpd.conf"
 quick_get() { client snmpget -t 0.2 -r 0 -Oqv "127.0.0.1:$agent_port" "$@"; }
 snmpd_with $(shipped_options)
 wait_for 10 quick_get 1.3.6.1.2.1.1.3.0
-expect 'shipped: addresses and routes of the host stay, interfaces do not' "$(($(host_rows) > 3)) $(
-    client snmpgetnext -Oqn "127.0.0.1:$agent_port" 1.3.6.1.2.1.2.2 | grep -c '^\.1\.3\.6\.1\.2\.1\.2\.2\.')" '1 0'
+expect 'shipped: addresses, routes, interfaces and network devices of the host stay' "$(($(host_rows) > 3)) $(
+    client snmpgetnext -Oqn "127.0.0.1:$agent_port" 1.3.6.1.2.1.2.2 | grep -c '^\.1\.3\.6\.1\.2\.1\.2\.2\.') $(
+    client snmpgetnext -Oqn "127.0.0.1:$agent_port" 1.3.6.1.2.1.25.3.4 | grep -c '^\.1\.3\.6\.1\.2\.1\.25\.3\.4\.')" '1 1 1'
 rig_stop
 snmpd_with $(shipped_options '#')
 wait_for 10 quick_get 1.3.6.1.2.1.1.3.0
