@@ -187,7 +187,7 @@ START_TEST(links_of_all_kinds)
 	} kinds[] = {
 	    {ARPHRD_ETHER, "", LINKS_RADIO_NONE, 6, true, true}, {ARPHRD_ETHER, "", LINKS_RADIO_WLAN, 71, false, true},
 	    {ARPHRD_ETHER, "", LINKS_RADIO_WWAN, 243, false, true}, {ARPHRD_ETHER, "tun", 0, 6, false, true},
-	    {ARPHRD_NONE, "tun", 0, 53, false, false}, {ARPHRD_LOOPBACK, "", 0, 24, false, false},
+	    {ARPHRD_NONE, "tun", 0, 131, false, false}, {ARPHRD_LOOPBACK, "", 0, 24, false, false},
 	    {ARPHRD_NONE, "wireguard", 0, 131, false, false}, {ARPHRD_PPP, "ppp", 0, 23, false, false},
 	    {ARPHRD_SIT, "sit", 0, 131, false, false}, {ARPHRD_IPGRE, "gre", 0, 131, false, false},
 	    {ARPHRD_INFINIBAND, "ipoib", 0, 199, true, false}, {ARPHRD_CAN, "can", 0, 1, true, false},
