@@ -684,7 +684,7 @@ counts_the_same(const struct ease_snapshot *a, const struct ease_snapshot *b)
 	    a->drops == b->drops && a->stalls == b->stalls && a->stalled_pkts == b->stalled_pkts;
 }
 
-/* Whether the port can rest, as nothing was counted since. */
+/* Whether the port can rest, as nothing was counted since, and until when that is known. */
 static bool
 rests(struct sampling *s, struct sampled_port *port, unsigned most_rounds)
 {
@@ -695,7 +695,10 @@ rests(struct sampling *s, struct sampled_port *port, unsigned most_rounds)
 	if (!port->told_twice || port->rounds_at_rest >= most_rounds || last == NULL)
 		return false;
 	fill_snapshot(port, last, read_us, hal_discontinuity_us(s->hal, port->if_index), &now);
-	return counts_the_same(&now, &port->told);
+	if (!counts_the_same(&now, &port->told))
+		return false;
+	port->unchanged_us = read_us;
+	return true;
 }
 
 bool
@@ -720,7 +723,6 @@ sampling_due_snapshots(struct sampling *s, uint32_t if_index, unsigned most_roun
 
 	if (port != NULL && rests(s, port, most_rounds)) {
 		port->rounds_at_rest++;
-		(void)hal_last_counters(s->hal, if_index, &port->unchanged_us);
 		return 0;
 	}
 	rc = sampling_snapshot(s, if_index, &now);

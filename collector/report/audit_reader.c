@@ -7,10 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A boot of sFlow is the second at which the agent started (collector/input/sflow_state.h), a boot of EASE a count of
- * starts: no device starts so often. */
-#define SFLOW_BOOTS 1000000000
-
 /* ---- accounts ---- */
 
 static int
@@ -96,7 +92,7 @@ sample_of(sqlite3_stmt *stmt, int64_t boot)
 {
 	uint32_t mean_skip = (uint32_t)sqlite3_column_int64(stmt, 2), skip = (uint32_t)sqlite3_column_int64(stmt, 3);
 	int64_t pool = sqlite3_column_int64(stmt, 4);
-	bool is_sflow = boot >= SFLOW_BOOTS;
+	bool is_sflow = boot >= QUERY_SFLOW_BOOTS;
 
 	return (struct audit_sample){
 	    .time_us = query_u64(stmt, 0),
@@ -193,7 +189,7 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)query->range.to_us);
 	while ((err = query_step(query, stmt)) == 1) {
 		/* of sFlow the collector fills in what it knows */
-		bool is_ease = sqlite3_column_int64(stmt, 13) < SFLOW_BOOTS;
+		bool is_ease = sqlite3_column_int64(stmt, 13) < QUERY_SFLOW_BOOTS;
 
 		if (!has_room(query, (void **)&reader->counters, &reader->counters_room, reader->n_counters,
 		    sizeof(*reader->counters))) {
@@ -230,7 +226,7 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 {
 	const struct query_agent *agent = port->agent;
 	double expected = 0, received = 0;
-	bool own = false, is_sflow = agent->boot >= SFLOW_BOOTS;
+	bool own = false, is_sflow = agent->boot >= QUERY_SFLOW_BOOTS;
 	int err = read_counters(reader, port);
 	int64_t boot = -1;
 

@@ -24,6 +24,10 @@
 
 enum { QUERY_AGENT_TEXT = 64, QUERY_ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1, QUERY_ERROR_TEXT = 512 };
 
+/* A boot of sFlow is the second at which the agent started (collector/input/sflow_state.h), a boot of EASE a count of
+ * starts: no device starts so often. */
+#define QUERY_SFLOW_BOOTS 1000000000
+
 struct query_agent {
 	int64_t id; /* the store's number */
 	char id_text[QUERY_ID_TEXT];

@@ -97,7 +97,8 @@ find_silent(struct query *query, struct query_port *port, uint64_t now_us)
 }
 
 /* Whether the port's counters come no more because nothing is counted: agents of many ports tell such a port's twice, one
- * soon after the other, and then leave it out (agent/sampling/sampling.h). All it has counted is known. */
+ * soon after the other, and then leave it out (agent/sampling/sampling.h; none that speaks sFlow). All it has counted is
+ * known. */
 static int
 find_resting(struct query *query, const struct query_port *port, bool *rests)
 {
@@ -106,7 +107,8 @@ find_resting(struct query *query, const struct query_port *port, bool *rests)
 	int more;
 
 	*rests = false;
-	if (query->mirror || port->counters_us + RESTS_AFTER_US >= last_us || port->counters_us + LONGEST_REST_US < last_us)
+	if (query->mirror || port->agent->boot >= QUERY_SFLOW_BOOTS || port->counters_us + RESTS_AFTER_US >= last_us ||
+	    port->counters_us + LONGEST_REST_US < last_us)
 		return 0;
 	stmt = query_prepare_kept(query, "SELECT min(time_us) FROM (SELECT time_us, pool_in, in_octets, pool_out,"
 	    " out_octets FROM counter WHERE agent = ?1 AND if_index = ?2 ORDER BY time_us DESC LIMIT 2)"
