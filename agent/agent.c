@@ -18,9 +18,12 @@
 
 enum {
 	EVENTS_PER_TURN = 64,	 /* device events that are handled before other descriptors */
-	REFRESH_PERIOD_MS = 750, /* so that a snapshot is at most 1 s old, even after a late turn; */
-	REFRESH_MANY_PERIOD_MS = 1000, /* 1.3 s where it is of many ports, as it is most of what idle ones cost */
-	REFRESH_MANY_PORTS = 1024,
+	/* What a snapshot says is of the round's beginning, and stands until the next one is published: so old it may
+	 * get before a late turn. Reading many ports is most of what idle ones cost. */
+	SNAPSHOT_AGE_MS = 750,
+	SNAPSHOT_AGE_MANY_MS = 1500,
+	SNAPSHOT_MANY_PORTS = 1024,
+	REFRESH_PAUSE_MIN_MS = 250,
 	REFRESH_SLICE_PORTS = 64, /* takes some hundred microseconds of register reads */
 	RING_RESERVE = 256, /* notifications that one turn can make; with less space, wait */
 	STOP_WAIT_MS = 3000, /* how long a clean stop waits for the master to confirm */
@@ -572,20 +575,33 @@ agent_settings_done(void *ctx, const struct mib_set *sets, size_t n, enum mib_ph
 	publish_sets(agent, sets, n);
 }
 
+/* Until the next round, which may take as long as this one did. */
+static struct timeval
+refresh_pause(const struct agent *agent, uint64_t now_us)
+{
+	int64_t age_ms = hal_n_ports(agent->hal) < SNAPSHOT_MANY_PORTS ? SNAPSHOT_AGE_MS : SNAPSHOT_AGE_MANY_MS;
+	int64_t pause_ms = age_ms - 2 * (int64_t)((now_us - agent->round_began_us) / 1000);
+
+	if (pause_ms < REFRESH_PAUSE_MIN_MS)
+		pause_ms = REFRESH_PAUSE_MIN_MS;
+	return (struct timeval){.tv_sec = pause_ms / 1000, .tv_usec = pause_ms % 1000 * 1000};
+}
+
 static void
 on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 {
 	struct agent *agent = ctx;
-	int period_ms = hal_n_ports(agent->hal) < REFRESH_MANY_PORTS ? REFRESH_PERIOD_MS : REFRESH_MANY_PERIOD_MS;
-	struct timeval pause = {.tv_sec = period_ms / 1000, .tv_usec = period_ms % 1000 * 1000};
-	int rc = hal_refresh(agent->hal, REFRESH_SLICE_PORTS);
+	struct timeval pause = {0}; /* the next slice, after whatever else is ready */
 
 	(void)fd;
 	(void)what;
-	if (rc > 0)
-		pause = (struct timeval){0}; /* the next slice, after whatever else is ready */
-	else
+	if (!agent->in_round)
+		agent->round_began_us = clock_mono_us(&clock_system);
+	agent->in_round = hal_refresh(agent->hal, REFRESH_SLICE_PORTS) > 0;
+	if (!agent->in_round) {
 		publish_tables(agent);
+		pause = refresh_pause(agent, clock_mono_us(&clock_system));
+	}
 	arm_pack_timer(agent);
 	state_tick(agent->state);
 	service_alive(&agent->last_alive_us, clock_mono_us(&clock_system));

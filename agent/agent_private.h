@@ -32,6 +32,8 @@ struct agent {
 	struct agent_config *live_config; /* the same, writable for agent_reload */
 	const char *config_file;
 	uint64_t last_alive_us;
+	uint64_t round_began_us; /* by clock_mono_us: of the ports that a snapshot is made of */
+	bool in_round;
 	struct state *state;
 	struct hal_device *device; /* the HAL's */
 	struct hal *hal;

@@ -684,20 +684,20 @@ counts_the_same(const struct ease_snapshot *a, const struct ease_snapshot *b)
 	    a->drops == b->drops && a->stalls == b->stalls && a->stalled_pkts == b->stalled_pkts;
 }
 
-/* Whether the port can rest, as nothing was counted since, and until when that is known. */
+/* Whether nothing was counted since the port was told of, and until when a round over all ports has found it so. */
 static bool
-rests(struct sampling *s, struct sampled_port *port, unsigned most_rounds)
+is_unchanged(struct sampling *s, struct sampled_port *port)
 {
 	uint64_t read_us;
 	const struct hal_counters *last = hal_last_counters(s->hal, port->if_index, &read_us);
 	struct ease_snapshot now;
 
-	if (!port->told_twice || port->rounds_at_rest >= most_rounds || last == NULL)
+	if (last == NULL || port->told.time_us == 0)
 		return false;
 	fill_snapshot(port, last, read_us, hal_discontinuity_us(s->hal, port->if_index), &now);
 	if (!counts_the_same(&now, &port->told))
 		return false;
-	port->unchanged_us = read_us;
+	port->unchanged_us = read_us > port->told.time_us ? read_us : port->told.time_us;
 	return true;
 }
 
@@ -721,9 +721,18 @@ sampling_due_snapshots(struct sampling *s, uint32_t if_index, unsigned most_roun
 	struct ease_snapshot now;
 	int n = 0, rc;
 
-	if (port != NULL && rests(s, port, most_rounds)) {
-		port->rounds_at_rest++;
-		return 0;
+	if (port != NULL && most_rounds > 0 && is_unchanged(s, port)) {
+		if (port->told_twice && port->rounds_at_rest < most_rounds) {
+			port->rounds_at_rest++;
+			return 0;
+		}
+		if (port->unchanged_us > port->told.time_us) { /* there is no need to read again what a round has */
+			port->told_twice = port->rounds_at_rest == 0;
+			port->rounds_at_rest = 0;
+			port->told.time_us = port->unchanged_us;
+			snapshots[0] = port->told;
+			return 1;
+		}
 	}
 	rc = sampling_snapshot(s, if_index, &now);
 	if (rc < 0)

@@ -456,6 +456,29 @@ START_TEST(idle_ports_rest)
 }
 END_TEST
 
+/* Rounds of counters may be faster than the ports are read; a port that never counted is told of like any other. */
+START_TEST(no_time_is_told_twice)
+{
+	struct ease_snapshot snapshots[2], told = {0};
+	int n_told = 0;
+
+	start(SAMPLING_GEOMETRIC, 400, 0);
+	for (int round = 0; round < 14; round++) {
+		fake.now_us += 1000000;
+		if (round % 2 == 0)
+			ck_assert_int_eq(hal_refresh_all(hal), 0);
+		if (sampling_due_snapshots(sampling, 10, 5, snapshots) == 0)
+			continue;
+		ck_assert_uint_eq(snapshots[0].if_index, 10);
+		ck_assert_uint_gt(snapshots[0].time_us, told.time_us);
+		told = snapshots[0];
+		n_told++;
+	}
+	ck_assert_int_eq(n_told, 4);
+	finish();
+}
+END_TEST
+
 /* Both samples wait when the first is reported; the frames behind them are known from then on. */
 START_TEST(late_samples_tell_one_standstill)
 {
@@ -950,7 +973,7 @@ main(void)
 	    new_mean_takes_effect_at_once, old_mean_travels_with_old_skips,
 	    wrong_settings_change_nothing, switching_off_and_on, rate_cap_raises_the_skip,
 	    a_removed_cap_lets_the_skip_fall, the_skip_falls_when_the_rate_has_fallen,
-	    idle_ports_rest, late_samples_tell_one_standstill, switched_off_it_does_not_stand_still,
+	    idle_ports_rest, no_time_is_told_twice, late_samples_tell_one_standstill, switched_off_it_does_not_stand_still,
 	    a_skip_counter_has_one_transition_function, a_pool_that_lags_counts_no_frame_twice, weights_add_up_through_the_cap, same_seed_same_samples,
 	    a_port_that_comes_back_goes_on_numbering, the_skip_follows_the_speed, table_has_each_port,
 	    a_setting_is_published_by_itself,
