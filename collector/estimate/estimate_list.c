@@ -153,71 +153,79 @@ estimate_ranks(const struct estimate_order *order, const size_t *rows, size_t n_
 
 /* ---- what choosing the largest costs ---- */
 
-/* Of the keys within `width` of the threshold on one side: the sum of variance / width, and their number. */
-struct near_threshold {
-	double sum, n;
+/* A row, and the largest key that could have been one in its stead. */
+struct chosen {
+	double estimate, sampled; /* sampled: the part of its samples' values that stands for frames no sample showed */
+	double sample;		  /* the value of one of its samples, the larger the likelier */
+	double margin;
+	uint64_t samples;
+	bool has_rival;
 };
 
-static void
-add_near(const struct estimate_order *order, size_t i, double threshold, double width,
-    struct near_threshold *below, struct near_threshold *above)
+static struct chosen
+chosen_at(const struct estimate_order *order, size_t i, double rival)
 {
-	double distance = order->estimate[i] - threshold, part = order->own_variance[i] / width;
+	double estimate = order->estimate[i], variance = order->own_variance[i];
+	struct chosen row = {.estimate = estimate, .samples = order->samples[i], .margin = estimate - rival,
+	    .has_rival = rival >= 0};
 
-	if (fabs(distance) > width)
-		return;
-	if (distance <= 0) {
-		below->sum += distance == 0 ? part / 2 : part;
-		below->n += distance == 0 ? 0.5 : 1;
-	}
-	if (distance >= 0) {
-		above->sum += distance == 0 ? part / 2 : part;
-		above->n += distance == 0 ? 0.5 : 1;
-	}
+	/* The sum of w^2 y^2 over that of w y, from the sum of w (w - 1) y^2; exact where all samples are alike. */
+	row.sample = fmax(variance / estimate, estimate / (double)row.samples);
+	row.sampled = variance / (estimate * row.sample);
+	return row;
+}
+
+/* Whether it would still be a row without so many of its samples; half where it would be as large as its rival. */
+static double
+is_row_without(const struct chosen *row, unsigned samples, uint64_t few)
+{
+	static const double SAME = 1e-9; /* but for rounding */
+	double left = row->margin - samples * row->sample;
+
+	if (row->samples < few + samples)
+		return 0;
+	if (!row->has_rival || left > SAME * row->estimate)
+		return 1;
+	return left < -SAME * row->estimate ? 0 : 0.5;
 }
 
 /*
- * A key with the variance A moves over the threshold t by chance as others move down, and the sum of what the
- * rows show is too large by A times the density of keys at t (Stein; Robbins). The density is taken from both
- * sides, each over a width in which it hardly changes.
+ * Frames i are sampled with the probability 1 / w, and f tells whether its key is a row. Over the samples, the sum of
+ * y f + (w - 1) y f(without i) is on the average that of y f over all frames of the keys (Mecke's formula), so what rows
+ * have too much is the sum of (w - 1) y over those samples without which their key would be no row: whatever the keys,
+ * lengths and skips. Samples of one row are taken to be alike: where as many rows have one margin as another, that is
+ * right on the average, too. The error goes by pairs of samples of which one alone makes their key a row, and as much
+ * again by those of the rival that has its place else: a key with such a pair is as often just without its last sample as
+ * just with it, so that all pairs of keys within two samples of the rival say as much, and more steadily. Single samples
+ * have no pairs; theirs is taken for as much as a count's.
  */
 struct estimate_sum
 estimate_choosing(const struct estimate_order *order, size_t n_rows, uint64_t few)
 {
-	struct near_threshold below = {0, 0}, above = {0, 0};
 	struct estimate_sum choosing = {0, 0};
-	size_t eligible = 0, last = 0, next = order->n, middle = 0;
-	double threshold, width;
+	size_t eligible = 0, i;
+	double rival = -1;
 
-	for (size_t i = 0; i < order->n; i++) {
+	for (i = 0; i < order->n && eligible <= n_rows; i++)
+		if (order->samples[i] >= few && ++eligible > n_rows)
+			rival = order->estimate[i];
+	eligible = 0;
+	for (i = 0; i < order->n && eligible < n_rows; i++) {
+		struct chosen row;
+		double without_one, part;
+
 		if (order->samples[i] < few)
 			continue;
 		eligible++;
-		if (eligible == (n_rows + 1) / 2)
-			middle = i;
-		if (eligible == n_rows)
-			last = i;
-		if (eligible <= n_rows && order->samples[i] == few) {
-			choosing.value += order->estimate[i];
-			choosing.variance += order->estimate[i] * order->estimate[i];
-		}
-		if (eligible == n_rows + 1) {
-			next = i;
-			break;
-		}
+		if (!(order->own_variance[i] > 0 && order->estimate[i] > 0)) /* all of its frames were sampled */
+			continue;
+		row = chosen_at(order, i, rival);
+		without_one = is_row_without(&row, 1, few);
+		part = row.sampled * row.estimate;
+		choosing.value += part * (1 - without_one);
+		choosing.variance += part * row.sampled * ((row.estimate - row.sample) * (1 - is_row_without(&row, 2, few)) +
+		    row.sample * (1 - without_one));
 	}
-	if (n_rows == 0 || next == order->n)
-		return choosing;
-	threshold = (order->estimate[last] + order->estimate[next]) / 2;
-	width = fmin(sqrt(order->own_variance[next]), order->estimate[middle] - threshold);
-	if (!(width > 0))
-		return choosing;
-	for (size_t i = 0; i < order->n && order->estimate[i] >= threshold - width; i++)
-		if (order->samples[i] >= few)
-			add_near(order, i, threshold, width, &below, &above);
-	width = below.sum > 0 && above.sum > 0 ? sqrt(below.sum * above.sum) : (below.sum + above.sum) / 2;
-	choosing.value += width;
-	choosing.variance += width * width / 2 * (1 / fmax(below.n, 1) + 1 / fmax(above.n, 1));
 	return choosing;
 }
 
