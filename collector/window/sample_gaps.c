@@ -24,9 +24,10 @@ set_point(struct sample_gaps_side *side, uint32_t boot, uint64_t number, uint64_
 	side->known = true;
 	side->boot = boot;
 	side->missing = 0;
-	side->number = number;
+	side->number = side->next_number = number;
 	side->pool_pkts = pool_pkts;
-	side->time_us = time_us;
+	side->time_us = side->next_time_us = time_us;
+	side->cut_share = 0;
 }
 
 void
@@ -117,42 +118,76 @@ cut_numbers(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gap
 	sink(arg, &(struct sample_gaps_cut){.from_us = time_us, .to_us = time_us, .numbers = cut});
 }
 
+/* The part of the numbers between two points that is missing. */
+static double
+missing_share(const struct sample_gaps_side *from, uint64_t number)
+{
+	double share = (double)from->missing / (double)(number - from->number);
+
+	return share < 1 ? share : 1;
+}
+
 /* The frames of a direction that passed while `share` of its numbers were missing. */
 static void
-cut_frames(struct sample_gaps *g, uint8_t direction, double share, bool loose,
-    const struct sample_gaps_side *to, sample_gaps_sink *sink, void *arg)
+cut_frames(struct sample_gaps *g, uint8_t direction, double share, const struct sample_gaps_side *to,
+    sample_gaps_sink *sink, void *arg)
 {
 	const struct sample_gaps_side *from = &g->sides[direction - 1];
-	struct sample_gaps_cut cut = {.direction = direction, .from_us = from->time_us,
-	    .to_us = to->time_us, .share = share, .is_share = loose};
+	struct sample_gaps_cut cut = {.direction = direction, .from_us = from->time_us, .to_us = to->time_us};
 
-	if (!from->known || to->time_us < from->time_us)
-		return;
-	if (!loose) {
-		if (to->pool_pkts < from->pool_pkts || to->pool_pkts == EASE_COUNT_UNKNOWN)
-			return; /* not known, or the counters were reset: the totals begin anew, too */
-		cut.pkts = (int64_t)((double)(to->pool_pkts - from->pool_pkts) * share + 0.5);
-		newest_gap(g)->pkts[direction - 1] += cut.pkts;
-	}
+	if (!from->known || to->time_us < from->time_us || to->pool_pkts < from->pool_pkts ||
+	    to->pool_pkts == EASE_COUNT_UNKNOWN)
+		return; /* not known, or the counters were reset: the totals begin anew, too */
+	cut.pkts = (int64_t)((double)(to->pool_pkts - from->pool_pkts) * share + 0.5);
+	newest_gap(g)->pkts[direction - 1] += cut.pkts;
 	sink(arg, &cut);
 }
 
 /* A direction's next point: cuts what is missing since its last one. */
 static void
-move_point(struct sample_gaps *g, uint8_t direction, bool loose, const struct sample_gaps_side *to,
-    sample_gaps_sink *sink, void *arg)
+move_point(struct sample_gaps *g, uint8_t direction, const struct sample_gaps_side *to, sample_gaps_sink *sink, void *arg)
 {
 	struct sample_gaps_side *from = &g->sides[direction - 1];
 
-	if (from->known && from->boot != to->boot) {
-		if (!loose)
-			cut_frames(g, direction, 1, false, to, sink, arg);
-	} else if (from->missing > 0 && to->number > from->number) {
-		double share = (double)from->missing / (double)(to->number - from->number);
-
-		cut_frames(g, direction, share < 1 ? share : 1, loose, to, sink, arg);
-	}
+	if (from->known && from->boot != to->boot)
+		cut_frames(g, direction, 1, to, sink, arg);
+	else if (from->missing > 0 && to->number > from->number)
+		cut_frames(g, direction, missing_share(from, to->number), to, sink, arg);
 	set_point(from, to->boot, to->number, to->pool_pkts, to->time_us);
+}
+
+/* Samples of one notification have one time: the point stays before all of them. */
+static void
+move_loosely(struct sample_gaps *g, uint8_t direction, const struct sample_gaps_side *to, sample_gaps_sink *sink,
+    void *arg)
+{
+	struct sample_gaps_side *from = &g->sides[direction - 1];
+	struct sample_gaps_cut cut = {.direction = direction, .from_us = from->time_us, .to_us = to->time_us,
+	    .is_share = true};
+
+	if (!from->known || from->boot != to->boot || to->time_us < from->time_us) {
+		set_point(from, to->boot, to->number, to->pool_pkts, to->time_us);
+		return;
+	}
+	from->next_number = to->number;
+	from->next_time_us = to->time_us;
+	if (from->missing == 0 || to->number <= from->number)
+		return;
+	cut.share = missing_share(from, to->number) - from->cut_share;
+	from->cut_share += cut.share;
+	sink(arg, &cut);
+}
+
+/* A notification is over: its last samples are the points from then on. */
+static void
+end_notification(struct sample_gaps *g)
+{
+	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
+		struct sample_gaps_side *side = &g->sides[d];
+
+		if (side->next_number > side->number)
+			set_point(side, side->boot, side->next_number, side->pool_pkts, side->next_time_us);
+	}
 }
 
 /* Gives the frames and numbers of a gap back, less what is still cut of it. */
@@ -217,6 +252,8 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 	if (boot < g->boot)
 		return; /* what is missing of an older boot is cut already */
 	begin_boot(g, boot, first);
+	if (loose && notification != g->notification)
+		end_notification(g);
 	count_together(g, notification);
 	if (number <= g->newest) {
 		split(g, number, s->time_us, sink, arg);
@@ -224,7 +261,7 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 	}
 	cut_numbers(g, number, s->time_us, sink, arg);
 	set_point(&point, boot, number, s->pool_pkts, s->time_us);
-	move_point(g, s->direction, loose, &point, sink, arg);
+	(loose ? move_loosely : move_point)(g, s->direction, &point, sink, arg);
 	g->sides[s->direction - 1].sampled = true;
 	g->newest = number;
 }
@@ -244,7 +281,7 @@ sample_gaps_add_snapshot(struct sample_gaps *g, uint32_t boot, uint64_t first,
 		set_point(&point, boot, g->newest,
 		    direction == EASE_IN ? s->pool_in_pkts : s->pool_out_pkts, s->time_us);
 		if (side->sampled)
-			move_point(g, direction, false, &point, sink, arg);
+			move_point(g, direction, &point, sink, arg);
 		else
 			set_point(side, boot, point.number, point.pool_pkts, point.time_us);
 	}

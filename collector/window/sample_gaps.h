@@ -20,6 +20,10 @@
  * A port's samples have one sequence of numbers for both directions, but a pool for each. So frames
  * are cut of each direction between its own samples, in proportion to the numbers missing there.
  *
+ * Samples of sFlow have no time of their own but their datagram's, and often no pool: of the k + m numbers from one
+ * datagram's last sample to the next one's, of which k are missing, a share of k / (k + m) of the frames in that time is
+ * cut. The next sample of the datagram makes m larger, and takes back what is too much.
+ *
  * A sample that arrives after all gives its part back, while the gap is among the newest
  * SAMPLE_GAPS_OPEN of its port. Arithmetic on one struct without allocation; one thread.
  */
@@ -48,6 +52,10 @@ struct sample_gaps {
 		uint32_t boot;
 		uint32_t missing; /* numbers of cut gaps since that point */
 		uint64_t number, pool_pkts, time_us;
+		/* Loose ones: the newest sample, which is the next point once its notification is over, and the share
+		 * that is cut from the point to it. */
+		uint64_t next_number, next_time_us;
+		double cut_share;
 	} sides[SAMPLE_GAPS_N_SIDES];
 	struct sample_gap {
 		uint64_t from;	      /* the last number before it that arrived */

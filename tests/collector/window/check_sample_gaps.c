@@ -296,6 +296,33 @@ START_TEST(a_loose_pool_cuts_a_share)
 }
 END_TEST
 
+/* Samples have their datagram's time: of it as much is cut as numbers are missing, however many came with the next. */
+START_TEST(a_datagram_cuts_what_its_numbers_say)
+{
+	static const struct { double lost; uint32_t in_a_row, samples; } ways[] = {
+	    {0.3, 1, 7}, {0.05, 5, 7}, {0.1, 50, 3}, {0.6, 1, 1}};
+	struct sample_gaps g = {0};
+	double wanted_us;
+
+	draw(7, 0);
+	for (uint32_t first = 1, left = 0; first + ways[_i].samples <= N; first += ways[_i].samples) {
+		uint32_t end = first + ways[_i].samples;
+
+		if (left > 0 || uniform() < ways[_i].lost) {
+			left = left > 0 ? left - 1 : ways[_i].in_a_row - 1;
+			continue;
+		}
+		for (uint32_t number = first; number < end; number++) {
+			run.samples[number].time_us = run.samples[end - 1].time_us;
+			sample_gaps_add_sample(&g, 1, number, 1, true, first, &run.samples[number], take_cut, NULL);
+		}
+	}
+	wanted_us = run.cut_numbers * MEAN_SKIP * FRAME_US;
+	ck_assert_double_gt(wanted_us, 0);
+	ck_assert_msg(fabs(run.shares_us[EASE_IN] / wanted_us - 1) < 0.01, "%g us for %g", run.shares_us[EASE_IN], wanted_us);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -312,5 +339,6 @@ main(void)
 	tcase_add_test(c, counters_that_began_anew_cut_nothing);
 	tcase_add_test(c, goes_on_after_a_restart);
 	tcase_add_loop_test(c, a_loose_pool_cuts_a_share, 0, 2);
+	tcase_add_loop_test(c, a_datagram_cuts_what_its_numbers_say, 0, 4);
 	return suite_run(suite);
 }
