@@ -32,11 +32,12 @@ const struct claim claims[] = {
 	    "In 95 of 100 lists all ranks lie in their ranges, keys without a sample included; so a row whose range ends"
 	    " at 10 or before is one of the ten largest.", ESTIMATE_TESTS "check_printed.c"},
 	{"together", "rows together",
-	    "What the rows have in all, corrected for their having been chosen for size; at least 92 of 100 limits hold,"
-	    " 65 where all keys are exactly equal, 90 where the skip was a hundred times as large for a tenth of the time.", ESTIMATE_TESTS "check_printed.c"},
+	    "What the rows have in all, corrected for their having been chosen for size; at least 94 of 100 limits hold; in"
+	    " the unit that the list is not sorted by at least 92, and 91 where some ports sample 1 in 10 and others 1 in 5,000.",
+	    ESTIMATE_TESTS "check_printed.c"},
 	{"others", "others",
-	    "What all other keys with a sample have; at least 92 of 100 limits hold, 79 where all keys are exactly"
-	    " equal, 90 where the skip was a hundred times as large for a tenth of the time.",
+	    "What all other keys with a sample have; at least 94 of 100 limits hold; in the unit that the"
+	    " list is not sorted by at least 92, and 89 where some ports sample 1 in 10 and others 1 in 5,000.",
 	    ESTIMATE_TESTS "check_printed.c"},
 	{"not_seen", "not seen",
 	    "What all keys without a sample have together; at least 91 of 100 limits hold, 83 where the skip was a hundred"
@@ -44,7 +45,7 @@ const struct claim claims[] = {
 	{"rest", "without IP; other frames; outside the filter",
 	    "Frames that have no such key; limits as of a key that is named beforehand, of which 92 to 98 of 100 hold.",
 	    ESTIMATE_TESTS "check_named.c"},
-	{"no_sample", "ports, no sample; while samples were lost", "Counted; whose it was is not known.",
+	{"no_sample", "ports, no sample; while samples were lost; while none was taken", "Counted; whose it was is not known.",
 	    REPORT_TESTS "check_outage.c"},
 	{"account", "all lines below the rows", "They add up to what the ports counted, to the frame, where all of them send counters.",
 	    "tests/e2e/check_printed.sh"},

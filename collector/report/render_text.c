@@ -42,10 +42,13 @@ rate_factor(const struct report_result *result, enum report_type type)
 static void
 format_rank(const struct estimate_rank *rank, char *text)
 {
-	if (rank->low == rank->high)
-		snprintf(text, NUMBER_TEXT, "%u", rank->low);
-	else
-		snprintf(text, NUMBER_TEXT, "%u-%u", rank->low, rank->high);
+	char high[NUMBER_TEXT];
+
+	number_format_count(rank->low, text);
+	if (rank->high == rank->low)
+		return;
+	number_format_count(rank->high, high);
+	strcat(strcat(text, "-"), high);
 }
 
 static void
@@ -244,7 +247,8 @@ add_sum_rows(struct table *table, const struct report_result *result,
 		add_named_row(table, result, result->no_sample, name, options);
 	}
 	if (result->lost_row)
-		add_named_row(table, result, result->lost_row, "while samples were lost", options);
+		add_named_row(table, result, result->lost_row,
+		    report_lost_name(result->lost_at_ports, result->none_taken_at_ports), options);
 }
 
 static void

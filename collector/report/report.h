@@ -169,6 +169,7 @@ struct report_change {
 
 /* "up", "down", "not settled". */
 const char *report_direction_name(enum report_direction direction);
+const char *report_lost_name(bool lost, bool none_taken);
 
 /* Where the counted total of a list went, by estimate_unit. The lines' estimates add up to the total. */
 struct report_account {
@@ -262,6 +263,7 @@ struct report_result {
 	uint64_t samples, expected;    /* received, and numbers given out */
 	double total[2], from_samples[2]; /* by estimate_unit: counted, and samples x skip */
 	double lost[2]; /* of total: passed while samples were lost, or none was taken; in no row */
+	bool lost_at_ports, none_taken_at_ports; /* lost[] is of ports that lost samples, of some that lost none */
 
 	/* lists of keys only */
 	bool has_keys;
@@ -278,7 +280,7 @@ struct report_result {
 	struct report_value *together;	/* the rows, corrected for having been chosen; NULL: all keys are rows */
 	struct report_value *not_seen;	/* the same for keys without a sample; NULL: none, or not known */
 	struct report_value *no_sample; /* counted at ports without a sample; NULL: none */
-	struct report_value *lost_row;	/* counted while samples were lost; NULL: nothing */
+	struct report_value *lost_row;	/* of lost[], called report_lost_name(); NULL: nothing */
 	uint64_t folded;      /* samples whose key had no room in memory: in no row but rest */
 	uint64_t folded_most; /* the most of them that one key can have: upper limits allow for it */
 	double unseen_pkts; /* no key without a sample has more (95 of 100 lists) */

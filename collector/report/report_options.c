@@ -46,6 +46,15 @@ report_default_options(void)
 	};
 }
 
+/* Where no sample was lost, a skip counter stood still, or an agent had just begun. */
+const char *
+report_lost_name(bool lost, bool none_taken)
+{
+	if (lost)
+		return none_taken ? "while samples were lost or none taken" : "while samples were lost";
+	return "while none was taken";
+}
+
 const char *
 report_direction_name(enum report_direction direction)
 {

@@ -113,7 +113,7 @@ export function speed(bps) {
 }
 
 export function rank(pair) {
-	return !pair ? '' : pair[0] === pair[1] ? `${pair[0]}` : `${pair[0]}–${pair[1]}`;
+	return !pair ? '' : pair[0] === pair[1] ? count(pair[0]) : `${count(pair[0])}–${count(pair[1])}`;
 }
 
 export function plural(n, one, many = `${one}s`) {

@@ -207,7 +207,7 @@ function sumsOf(result) {
 		sums.push({label: format.plural(result.no_sample.ports, 'port') + ', no sample',
 			row: result.no_sample});
 	if (result.lost)
-		sums.push({label: 'while samples were lost', row: result.lost});
+		sums.push({label: result.lost.name, row: result.lost});
 	return sums;
 }
 

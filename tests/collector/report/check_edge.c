@@ -965,6 +965,10 @@ START_TEST(test_standstills_beyond_the_edge)
 			    "at %d s, port %zu: %s", now_s, row,
 			    report_cell(&result, row, result.n_columns - 1)->text);
 		report_result_free(&result);
+		ask(l, "talkers", &options, now_s, &result);
+		ck_assert_ptr_nonnull(result.lost_row);
+		ck_assert(result.none_taken_at_ports && !result.lost_at_ports);
+		report_result_free(&result);
 		live_end(l);
 	}
 }
