@@ -664,6 +664,8 @@ load_account(void *arg, const struct store_account *row)
 	t->duplicates = row->duplicates;
 	t->reordered = row->reordered;
 	t->late = row->late;
+	if (t->started) /* counters, if the port has any, tell the pool beside */
+		sample_gaps_begin(&p->gaps, row->boot, sequence_tracker_newest(t));
 }
 
 static void
