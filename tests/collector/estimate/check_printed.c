@@ -53,6 +53,8 @@ static const struct list_case cases[] = {
 	{.name = MIXED_CASE,
 	    .shape = {.n_ports = 8, .n_keys = 400, .zipf = 1, .pkts = 50000}, .sampling = {{10, 5000}, 0, 0, 0}},
 	{.name = HEAVY_CASE, .shape = ZIPF(1), .sampling = {{20}, 100, 0.9, 0}, .not_seen = 0.83},
+	{.name = "50 keys, skip 10 times in half",
+	    .shape = {.n_ports = 1, .n_keys = 50, .zipf = 1, .pkts = 300000}, .sampling = {{100}, 10, 0.5, 0}},
 	CAPTURED("composed-a, source, 1 in 20", "composed-a.pcap", MODEL_BY_MAC_SRC, 8, 20),
 	CAPTURED("composed-a, IP pair, 1 in 20", "composed-a.pcap", MODEL_BY_IP_PAIR, 8, 20),
 	CAPTURED("composed-a, IP source, 1 in 100", "composed-a.pcap", MODEL_BY_IP_SRC, 1, 100),
