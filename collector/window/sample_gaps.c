@@ -1,5 +1,6 @@
 #include "collector/window/sample_gaps.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The largest values that an entry has bits for. A gap of more numbers or a longer one is cut all the
@@ -156,14 +157,28 @@ move_point(struct sample_gaps *g, uint8_t direction, const struct sample_gaps_si
 	set_point(from, to->boot, to->number, to->pool_pkts, to->time_us);
 }
 
-/* Samples of one notification have one time: the point stays before all of them. */
+/* What is missing from the point of loose samples to the newest of them, which may be the number before `until`. */
 static void
-move_loosely(struct sample_gaps *g, uint8_t direction, const struct sample_gaps_side *to, sample_gaps_sink *sink,
-    void *arg)
+cut_share(struct sample_gaps *g, uint8_t direction, uint64_t until, sample_gaps_sink *sink, void *arg)
+{
+	struct sample_gaps_side *side = &g->sides[direction - 1];
+	double more = side->missing > 0 ? missing_share(side, until - 1) - side->cut_share : 0;
+
+	if (fabs(more) < 1e-9)
+		return;
+	side->cut_share += more;
+	sink(arg, &(struct sample_gaps_cut){.direction = direction, .from_us = side->time_us, .to_us = side->next_time_us,
+	    .share = more, .is_share = true});
+}
+
+/* Samples of one notification have one time: the point stays before all of them. With the first it is taken that as many
+ * come as in the one before. */
+static void
+move_loosely(struct sample_gaps *g, uint8_t direction, const struct sample_gaps_side *to, unsigned expected,
+    sample_gaps_sink *sink, void *arg)
 {
 	struct sample_gaps_side *from = &g->sides[direction - 1];
-	struct sample_gaps_cut cut = {.direction = direction, .from_us = from->time_us, .to_us = to->time_us,
-	    .is_share = true};
+	bool is_first = from->next_number == from->number;
 
 	if (!from->known || from->boot != to->boot || to->time_us < from->time_us) {
 		set_point(from, to->boot, to->number, to->pool_pkts, to->time_us);
@@ -171,22 +186,21 @@ move_loosely(struct sample_gaps *g, uint8_t direction, const struct sample_gaps_
 	}
 	from->next_number = to->number;
 	from->next_time_us = to->time_us;
-	if (from->missing == 0 || to->number <= from->number)
-		return;
-	cut.share = missing_share(from, to->number) - from->cut_share;
-	from->cut_share += cut.share;
-	sink(arg, &cut);
+	if (is_first)
+		cut_share(g, direction, to->number + expected, sink, arg);
 }
 
 /* A notification is over: its last samples are the points from then on. */
 static void
-end_notification(struct sample_gaps *g)
+end_notification(struct sample_gaps *g, sample_gaps_sink *sink, void *arg)
 {
-	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
-		struct sample_gaps_side *side = &g->sides[d];
+	for (uint8_t direction = EASE_IN; direction <= EASE_OUT; direction++) {
+		struct sample_gaps_side *side = &g->sides[direction - 1];
 
-		if (side->next_number > side->number)
-			set_point(side, side->boot, side->next_number, side->pool_pkts, side->next_time_us);
+		if (side->next_number <= side->number)
+			continue;
+		cut_share(g, direction, side->next_number + 1, sink, arg);
+		set_point(side, side->boot, side->next_number, side->pool_pkts, side->next_time_us);
 	}
 }
 
@@ -248,12 +262,13 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
     void *arg)
 {
 	struct sample_gaps_side point;
+	unsigned before = g->in_notification > 0 ? g->in_notification : 1;
 
 	if (boot < g->boot)
 		return; /* what is missing of an older boot is cut already */
 	begin_boot(g, boot, first);
 	if (loose && notification != g->notification)
-		end_notification(g);
+		end_notification(g, sink, arg);
 	count_together(g, notification);
 	if (number <= g->newest) {
 		split(g, number, s->time_us, sink, arg);
@@ -261,7 +276,10 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 	}
 	cut_numbers(g, number, s->time_us, sink, arg);
 	set_point(&point, boot, number, s->pool_pkts, s->time_us);
-	(loose ? move_loosely : move_point)(g, s->direction, &point, sink, arg);
+	if (loose)
+		move_loosely(g, s->direction, &point, before, sink, arg);
+	else
+		move_point(g, s->direction, &point, sink, arg);
 	g->sides[s->direction - 1].sampled = true;
 	g->newest = number;
 }

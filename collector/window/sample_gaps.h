@@ -22,7 +22,7 @@
  *
  * Samples of sFlow have no time of their own but their datagram's, and often no pool: of the k + m numbers from one
  * datagram's last sample to the next one's, of which k are missing, a share of k / (k + m) of the frames in that time is
- * cut. The next sample of the datagram makes m larger, and takes back what is too much.
+ * cut. m is taken to be that of the datagram before, until the next one begins.
  *
  * A sample that arrives after all gives its part back, while the gap is among the newest
  * SAMPLE_GAPS_OPEN of its port. Arithmetic on one struct without allocation; one thread.
