@@ -180,7 +180,7 @@ move_loosely(struct sample_gaps *g, uint8_t direction, const struct sample_gaps_
 	struct sample_gaps_side *from = &g->sides[direction - 1];
 	bool is_first = from->next_number == from->number;
 
-	if (!from->known || from->boot != to->boot || to->time_us < from->time_us) {
+	if (!from->known || from->boot != to->boot || to->number <= from->number || to->time_us < from->time_us) {
 		set_point(from, to->boot, to->number, to->pool_pkts, to->time_us);
 		return;
 	}
