@@ -232,7 +232,7 @@ main(void)
 	Suite *suite = suite_create("attacks");
 	TCase *all = tcase_create("all");
 
-	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 300);
+	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 900);
 	tcase_add_test(all, the_fleet_alone);
 	tcase_add_loop_test(all, the_fleet_beside, 0, (int)n_attacks);
 	tcase_add_loop_test(all, no_source_fills_the_store, 0, SUITE_SANITIZES ? 1 : N_FILLERS);

@@ -157,7 +157,7 @@ main(void)
 	Suite *suite = suite_create("day");
 	TCase *all = tcase_create("all");
 
-	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 300);
+	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 900);
 	tcase_add_loop_test(all, all_of_it_at_random, 0,
 	    getenv("EASE_LONG") && !getenv("EASE_SEED") ? DAYS_LONG : 1);
 	suite_add_tcase(suite, all);

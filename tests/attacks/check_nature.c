@@ -337,7 +337,7 @@ main(void)
 	Suite *suite = suite_create("nature");
 	TCase *all = tcase_create("all");
 
-	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 300);
+	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 900);
 	/* A sanitizer looks at the first of each kind, because all take minutes with it. */
 	tcase_add_loop_test(all, outages_lose_nothing_counted, 0, SUITE_SANITIZES ? 1 : N_OUTAGES);
 	tcase_add_loop_test(all, clocks_that_are_set, 0, SUITE_SANITIZES ? 1 : N_CLOCKS);

@@ -316,7 +316,7 @@ main(void)
 	Suite *suite = suite_create("year");
 	TCase *all = tcase_create("all");
 
-	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 300);
+	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 900);
 	tcase_add_test(all, nothing_grows);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);

@@ -24,6 +24,8 @@ echo 'agent 192.0.2.11 site "<i>odd</i> & sons"' >"$rig/devices"
 echo "device_names = \"$rig/devices\"" >>"$rig/collector.conf"
 # The replay is of January and the live switch of now: the minutes of both stay.
 printf 'keep_%s = 0\n' samples 1min 5min 1h >>"$rig/collector.conf"
+# Questions run at low priority: beside four other tests an hour in steps of ten seconds takes long.
+echo 'http_question = 55000' >>"$rig/collector.conf"
 echo "sflow_listen = {\"127.0.0.1:$sflow_port\"}" >>"$rig/collector.conf"
 "$top/conf/make-capture" "$rig/page.pcap" 20 || exit 1
 # Every twentieth TCP frame becomes a SYN.
