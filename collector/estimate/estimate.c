@@ -313,7 +313,6 @@ describe(struct estimate_range *r)
 		return;
 	r->weight = sqrt(sum.pkts_m2 / sum.pkts);
 	r->calibrated_weight = sum.cal_w2 / sum.cal_w;
-	r->unequal = fmax(0, 1 - sum.cal_w * sum.cal_w / ((double)r->samples * sum.cal_w2));
 	r->mean_octets = sum.wb / sum.w;
 	r->octets_variance = fmax(0, sum.wb2 / sum.w - r->mean_octets * r->mean_octets);
 	/* No less than was counted: a few samples may all be of short frames. */
@@ -577,8 +576,7 @@ struct pseudo_sample {
 };
 
 /* The length of such a frame is the key's mean drawn to that of all frames, the more the fewer samples it has
- * (the best linear prediction). Where weights differ, octets are missed by few heavy samples, in long frames rather than
- * in many: as each octet counts once, then. */
+ * (the best linear prediction). */
 static struct pseudo_sample
 pseudo_sample(const struct estimate_range *r, const struct estimate_key *key, enum estimate_unit unit, double weight)
 {
@@ -589,7 +587,6 @@ pseudo_sample(const struct estimate_range *r, const struct estimate_key *key, en
 	theta = part_within(r);
 	kappa = theta / (1 - theta);
 	mean = ((n > 0 ? n * key->sums.wb / key->sums.w : 0) + kappa * r->mean_octets) / (n + kappa);
-	mean += r->unequal * theta * r->octets_variance / mean;
 	return (struct pseudo_sample){weight * mean,
 	    weight * weight * (mean * mean + theta * r->octets_variance)};
 }

@@ -33,7 +33,6 @@ struct estimate_range {
 	double bound[ESTIMATE_N_UNITS];	  /* the most a key can have; huge where a total is not known */
 	double weight;			  /* root of the mean square of a sample's weight, by frames */
 	double calibrated_weight;	  /* sum of w'^2 / sum of w' over all samples */
-	double unequal;			  /* how far weights differ: 0 if they are all the same, up to 1 */
 	double mean_octets, octets_variance; /* of a frame */
 	double rest_octets;		  /* mean length of a frame, each octet counting once; at least as counted */
 	struct estimate_lengths lengths;
