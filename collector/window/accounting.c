@@ -203,14 +203,14 @@ port_of(struct accounting *acc, struct agent *a, uint64_t if_index)
 
 /* Returns the account of a port's boot, or NULL if the boot is older than those kept. */
 /* Notes what time of the account a record says; stamped anew it would tell nothing. After a restart the newest of
- * them is known by its stamp alone. */
+ * them is known by its stamp alone, and by what that was moved is not: it is taken for the later one. */
 static void
 note_device_time(const struct accounting *acc, const struct agent *agent, struct account *a, uint64_t time_us)
 {
 	uint64_t said_us = time_us - (uint64_t)acc->moved_us;
 
 	if (a->newest_said_us == 0 && a->slot->last_us > 0)
-		a->newest_said_us = a->slot->last_us - (uint64_t)agent->clock.offset_us;
+		a->newest_said_us = a->slot->last_us - (uint64_t)(agent->clock.offset_us < 0 ? agent->clock.offset_us : 0);
 	a->is_newest = said_us > a->newest_said_us;
 	if (a->is_newest)
 		a->newest_said_us = said_us;
