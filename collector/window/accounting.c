@@ -201,7 +201,6 @@ port_of(struct accounting *acc, struct agent *a, uint64_t if_index)
 
 /* Accounts */
 
-/* Returns the account of a port's boot, or NULL if the boot is older than those kept. */
 /* Notes what time of the account a record says; stamped anew it would tell nothing. After a restart the newest of
  * them is known by its stamp alone, and by what that was moved is not: it is taken for the later one. */
 static void
@@ -216,6 +215,7 @@ note_device_time(const struct accounting *acc, const struct agent *agent, struct
 		a->newest_said_us = said_us;
 }
 
+/* Returns the account of a port's boot, or NULL if the boot is older than those kept. */
 static struct account *
 account_of(struct accounting *acc, struct port *p, const struct ease_record *r, uint64_t time_us,
     struct store_batch *batch)

@@ -101,9 +101,9 @@ expect 'as the sum of its members' "$(of_port lag check) $(of_port lag rx_packet
 expect 'frames are what the kernel counted' "$(of_port lag rx_packets)" "$(counted lag)"
 expect 'what the kernel does not count is unknown' "$(of_port p1 broadcasts_per_s)" null
 easetop matrix --layer ip --by pair --last all --port lag --format json >"$rig/matrix.json"
-# One limit in twenty may be wrong: three of its widths are allowed.
+# One list in twenty may miss: of limits 1.6 times as wide one in some 500 does.
 expect 'the matrix, too' "$(jq ".rows[] | select(.src == \"10.9.0.2\").packets |
-    .estimate - 3 * (.estimate - .low) <= $frames and .estimate + 3 * (.high - .estimate) >= $frames" "$rig/matrix.json")" true
+    .estimate - 1.6 * (.estimate - .low) <= $frames and .estimate + 1.6 * (.high - .estimate) >= $frames" "$rig/matrix.json")" true
 
 ip link set p1 nomaster
 has_left() { ! layers | grep -q "^$lag\.$p1$"; }
