@@ -319,12 +319,12 @@ read_counted(struct query *query, const char *sql, const struct query_port *port
 	return more < 0 ? more : 0;
 }
 
-/* What is counted between counters so far apart is in no window (query_gaps.c). */
+/* What is counted between counters so far apart is in no window (query_gaps.c), unless samples tell when it passed. */
 static bool
 is_gap(uint64_t from_us, uint64_t until_us)
 {
 	return until_us > store_window_start(from_us, STORE_WINDOW_US) +
-	    PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US;
+	    PORT_TOTALS_UNTOLD_MINUTES * (uint64_t)STORE_WINDOW_US;
 }
 
 int

@@ -365,10 +365,8 @@ note_pool(struct port *p, const struct ease_record *r)
 	const struct ease_sample *s = &r->sample;
 	struct port_pools *pools = &p->pools[s->direction == EASE_OUT];
 
-	if (s->pool_pkts == EASE_COUNT_UNKNOWN)
-		return;
 	pools->is_counter = !r->loose_numbers;
-	port_pools_note(pools, s->time_us, s->pool_pkts);
+	port_pools_note(pools, s->time_us, s->pool_pkts, s->mean_skip, s->frame_octets);
 }
 
 /* The port whose numbers the port's samples have: its own, or that of its data source; then the port has an

@@ -3,123 +3,213 @@
 #include <math.h>
 #include <string.h>
 
-static void
-drop_first(struct port_pools *p, uint32_t n)
+void
+port_pools_begin_anew(struct port_pools *p, uint64_t time_us, uint64_t pool)
 {
-	memmove(p->at, p->at + n, (p->n - n) * sizeof(*p->at));
-	p->n -= n;
-	p->n_fixed -= p->n_fixed < n ? p->n_fixed : n;
+	*p = (struct port_pools){
+	    .is_counter = p->is_counter,
+	    .is_counted = pool != EASE_COUNT_UNKNOWN,
+	    .base_us = time_us,
+	    .base_pool = pool,
+	};
 }
 
-/* The first point of a minute stays, the next one is replaced until the minute ends. */
-void
-port_pools_append(struct port_pools *p, uint64_t time_us, uint64_t pool)
+static void
+drop_first(struct port_pools *p, unsigned n)
 {
-	if (p->n > 0 && time_us <= p->at[p->n - 1].time_us)
-		return;
-	if (p->n > 0 && pool < p->at[p->n - 1].pool) /* the pool began anew */
-		p->n = p->n_fixed = 0;
+	memmove(p->at, p->at + n, (p->n - n) * sizeof(*p->at));
+	p->n = (uint8_t)(p->n - n);
+	p->n_fixed = (uint8_t)(p->n_fixed - (p->n_fixed < n ? p->n_fixed : n));
+}
+
+static double
+between(double part, double a, double b)
+{
+	return a + (b - a) * part;
+}
+
+static struct port_pools_point
+point_between(const struct port_pools_point *a, const struct port_pools_point *b, uint32_t us)
+{
+	double part = b->us > a->us ? ((double)us - a->us) / ((double)b->us - a->us) : 1;
+
+	return (struct port_pools_point){us, (float)between(part, a->pool, b->pool),
+	    (float)between(part, a->pkts, b->pkts), (float)between(part, a->octets, b->octets)};
+}
+
+static void
+push(struct port_pools *p, struct port_pools_point point)
+{
 	if (p->n == PORT_POOLS_POINTS)
-		drop_first(p, 2);
-	p->at[p->n++] = (struct port_pools_point){time_us, pool};
-	if (time_us >= p->minute_end_us || p->n == 1) {
+		drop_first(p, 1);
+	p->at[p->n++] = point;
+}
+
+/* In place of the newest point of a minute that has ended come the end of that minute and, where there were minutes
+ * without a sample, the beginning of this one. */
+static void
+end_minute(struct port_pools *p, const struct port_pools_point *next)
+{
+	struct port_pools_point last = p->at[p->n - 1];
+	uint64_t start_us = store_window_start(p->base_us + next->us, STORE_WINDOW_US);
+
+	p->at[p->n - 1] = point_between(&last, next, (uint32_t)(p->minute_end_us - p->base_us));
+	if (start_us > p->minute_end_us)
+		push(p, point_between(&last, next, (uint32_t)(start_us - p->base_us)));
+	p->n_fixed = p->n;
+}
+
+void
+port_pools_append(struct port_pools *p, uint64_t time_us, float pool)
+{
+	uint64_t begin_us = time_us < p->minute_end_us ? time_us : p->minute_end_us;
+	struct port_pools_point point = {(uint32_t)(time_us - p->base_us), pool, (float)p->pkts, (float)p->octets};
+	struct port_pools_point *last = p->n > 0 ? &p->at[p->n - 1] : &point;
+	bool is_first = p->n == 0;
+
+	point.pool = fmaxf(pool, last->pool);
+	if (p->is_begun)
+		*last = point_between(last, &point, (uint32_t)(begin_us - p->base_us));
+	else if (p->n > p->n_fixed && time_us >= p->minute_end_us)
+		end_minute(p, &point);
+	p->is_begun = false;
+	push(p, point);
+	if (is_first)
 		p->n_fixed = p->n;
-		p->minute_end_us = time_us - time_us % STORE_WINDOW_US + STORE_WINDOW_US;
+	p->minute_end_us = store_window_start(time_us, STORE_WINDOW_US) + STORE_WINDOW_US;
+}
+
+/* From the first point on, so that sums stay small: they are told in 24 bits. */
+static void
+set_base(struct port_pools *p)
+{
+	struct port_pools_point base = p->at[0];
+
+	for (unsigned i = 0; i < p->n; i++) {
+		p->at[i].us -= base.us;
+		p->at[i].pool -= base.pool;
+		p->at[i].pkts -= base.pkts;
+		p->at[i].octets -= base.octets;
 	}
+	p->base_us += base.us;
+	p->base_pool += p->is_counted ? (uint64_t)base.pool : 0;
+	p->pkts -= base.pkts;
+	p->octets -= base.octets;
 }
 
 void
 port_pools_begin_at(struct port_pools *p, uint64_t time_us)
 {
-	uint32_t before = 0;
+	unsigned before = 0;
 
-	while (before < p->n && p->at[before].time_us <= time_us)
+	while (before < p->n && p->base_us + p->at[before].us <= time_us)
 		before++;
 	if (before > 1)
 		drop_first(p, before - 1);
 	if (before == 0 || p->n > 1)
 		return;
+	set_base(p);
 	p->n_fixed = p->n;
-	p->minute_end_us = 0; /* the next one stays, too */
+	p->is_begun = true;
+	p->minute_end_us = time_us;
 }
 
-/* Points in a row from one snapshot to the other, in packets since the first. */
+/* Points in a row from one snapshot to the other: packets and octets since the first. */
 struct line {
 	unsigned n;
 	struct {
-		double us, pkts;
+		double us, pkts, octets;
 	} at[PORT_POOLS_POINTS + 2];
+	double mean; /* octets of a packet, over all of it */
 };
 
+/* octets: of the samples of the stretch that ends here, pkts of them. */
 static void
-draw_to(struct line *line, double us, double pkts)
+draw_to(struct line *line, double us, double pool, double pkts, double octets)
 {
+	double rise = line->n > 0 ? pool - line->at[line->n - 1].pkts : 0;
+	double before = line->n > 0 ? line->at[line->n - 1].octets : 0;
+
 	line->at[line->n].us = us;
-	line->at[line->n++].pkts = pkts;
+	line->at[line->n].pkts = pool;
+	line->at[line->n++].octets = before + rise * (pkts > 0 ? octets / pkts : line->mean);
+}
+
+/* The packets that passed in this time at that rate, and that no sample shows: of one sample at the most. */
+static double
+unseen(const struct port_pools *p, double rate, double us)
+{
+	return fmin(rate * fmax(0, us), p->weight);
+}
+
+/* The rise of the pool at the first snapshot, whose time is from_us after the base. Where the pool is not that of the
+ * snapshots, it is taken from the samples around, or else from the mean rate. */
+static double
+rise_at(const struct port_pools *p, struct port_pools_end from, double from_us, unsigned first, unsigned end)
+{
+	const struct port_pools_point *at = p->at;
+
+	if (p->is_counter && p->is_counted)
+		return (double)(int64_t)(from.pool - p->base_pool);
+	if (first > 0)
+		return point_between(&at[first - 1], &at[first], (uint32_t)from_us).pool;
+	return at[0].pool -
+	    unseen(p, (at[end - 1].pool - at[0].pool) / ((double)at[end - 1].us - at[0].us), at[0].us - from_us);
+}
+
+static void
+draw(const struct port_pools *p, struct port_pools_end from, struct port_pools_end to, struct line *line)
+{
+	const double from_us = (double)(int64_t)(from.time_us - p->base_us);
+	const double to_us = (double)(int64_t)(to.time_us - p->base_us);
+	bool is_same = p->is_counter && p->is_counted;
+	double begin, rise, least = is_same ? (double)(int64_t)(from.pool - p->base_pool) : 0;
+	double most = is_same ? (double)(int64_t)(to.pool - p->base_pool) : 0;
+	unsigned first = 0, end = 0, base;
+
+	for (; end < p->n && p->at[end].us < to_us && (!is_same || p->at[end].pool <= most); end++)
+		first += p->at[end].us <= from_us || (is_same && p->at[end].pool < least);
+	if (first == end || (!is_same && end < 2))
+		return;
+	base = first > 0 ? first - 1 : 0;
+	if (p->at[end - 1].pkts > p->at[base].pkts)
+		line->mean = (p->at[end - 1].octets - p->at[base].octets) / (p->at[end - 1].pkts - p->at[base].pkts);
+	begin = rise_at(p, from, from_us, first, end);
+	draw_to(line, 0, 0, 0, 0);
+	for (unsigned i = first; i < end; i++) {
+		const struct port_pools_point *a = &p->at[i > 0 ? i - 1 : 0], *b = &p->at[i];
+
+		draw_to(line, b->us - from_us, b->pool - begin, b->pkts - a->pkts, b->octets - a->octets);
+	}
+	rise = line->at[line->n - 1].pkts;
+	if (is_same)
+		rise = most - begin;
+	else
+		rise += unseen(p, rise / line->at[line->n - 1].us, to_us - from_us - line->at[line->n - 1].us);
+	draw_to(line, to_us - from_us, rise, 0, 0);
 }
 
 static double
-between(double us, double us0, double pkts0, double us1, double pkts1)
+part_of(double part, double all)
 {
-	return us1 > us0 ? pkts0 + (pkts1 - pkts0) * (us - us0) / (us1 - us0) : pkts0;
+	return all > 0 ? fmin(1, fmax(0, part / all)) : -1;
 }
 
-/* The pool is that of the snapshots, so all are points of one count. */
-static void
-draw_counter(const struct port_pools *p, const struct port_pools_point *from,
-    const struct port_pools_point *to, struct line *line)
+struct port_pools_part
+port_pools_part(const struct port_pools *p, struct port_pools_end from, struct port_pools_end to, uint64_t at_us)
 {
-	draw_to(line, 0, 0);
-	for (uint32_t i = 0; i < p->n; i++)
-		if (p->at[i].time_us > from->time_us && p->at[i].time_us < to->time_us &&
-		    p->at[i].pool >= from->pool && p->at[i].pool <= to->pool)
-			draw_to(line, (double)(p->at[i].time_us - from->time_us),
-			    (double)(p->at[i].pool - from->pool));
-	draw_to(line, (double)(to->time_us - from->time_us), (double)(to->pool - from->pool));
-}
-
-/* The pool began elsewhere than the counters, so only its rise tells. At the first snapshot it is
- * taken from the samples around it, or else, as at the second one, from the mean rate. */
-static void
-draw_pool(const struct port_pools *p, const struct port_pools_point *from,
-    const struct port_pools_point *to, struct line *line)
-{
-	const double end_us = (double)(to->time_us - from->time_us);
-	double at_us[PORT_POOLS_POINTS], pkts[PORT_POOLS_POINTS], begin, rate;
-	uint32_t first = 0, n = 0;
-
-	for (uint32_t i = 0; i < p->n && p->at[i].time_us < to->time_us; i++, n++) {
-		at_us[i] = (double)(int64_t)(p->at[i].time_us - from->time_us);
-		pkts[i] = (double)(p->at[i].pool - p->at[0].pool);
-		first += at_us[i] <= 0;
-	}
-	if (n < 2 || first == n)
-		return;
-	rate = (pkts[n - 1] - pkts[0]) / (at_us[n - 1] - at_us[0]);
-	begin = first > 0 ? between(0, at_us[first - 1], pkts[first - 1], at_us[first], pkts[first])
-			  : pkts[0] - rate * at_us[0];
-	draw_to(line, 0, 0);
-	for (uint32_t i = first; i < n; i++)
-		draw_to(line, at_us[i], pkts[i] - begin);
-	rate = (pkts[n - 1] - begin) / at_us[n - 1];
-	draw_to(line, end_us, pkts[n - 1] - begin + rate * (end_us - at_us[n - 1]));
-}
-
-double
-port_pools_part(const struct port_pools *p, const struct port_pools_point *from,
-    const struct port_pools_point *to, uint64_t at_us)
-{
-	double us = (double)(at_us - from->time_us);
+	double us = (double)(at_us - from.time_us), part;
 	struct line line = {.n = 0};
-	double pkts = 0, all;
 	unsigned i = 1;
 
-	(p->is_counter ? draw_counter : draw_pool)(p, from, to, &line);
-	all = line.n > 0 ? line.at[line.n - 1].pkts : 0;
-	if (!(all > 0) || line.n < 3)
-		return -1;
+	draw(p, from, to, &line);
+	if (line.n < 3 || !(line.at[line.n - 1].pkts > 0))
+		return (struct port_pools_part){-1, -1};
 	while (i + 1 < line.n && line.at[i].us < us)
 		i++;
-	pkts = between(us, line.at[i - 1].us, line.at[i - 1].pkts, line.at[i].us, line.at[i].pkts);
-	return fmin(1, fmax(0, pkts / all));
+	part = line.at[i].us > line.at[i - 1].us
+	    ? (us - line.at[i - 1].us) / (line.at[i].us - line.at[i - 1].us) : 0;
+	return (struct port_pools_part){
+	    part_of(between(part, line.at[i - 1].pkts, line.at[i].pkts), line.at[line.n - 1].pkts),
+	    part_of(between(part, line.at[i - 1].octets, line.at[i].octets), line.at[line.n - 1].octets)};
 }

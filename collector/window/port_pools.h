@@ -1,53 +1,91 @@
 /*
- * When a port's packets passed, from the pools of its samples: each sample carries a count of packets,
- * so it is a snapshot of packets alone. Between two snapshots of a port's counters the samples tell how
- * much of the difference belongs to which minute. Of a direction and of the time since the last
- * snapshot the first and the last sample of each minute are kept, as the others say nothing about the
- * ends of minutes. No input but the arguments.
+ * When a port's packets passed, and how long they were, from its samples: what stands between two snapshots of the
+ * port's counters is divided among minutes as they tell. Where a sample carries a count of packets (a pool), it is a
+ * snapshot of packets alone; else the samples' weights say when packets passed. Octets are divided as the sampled
+ * frames of each stretch were long.
+ *
+ * Of a direction the sums at the last snapshot and at the ends of minutes since then are kept, interpolated between
+ * the samples around, as others say nothing about these. No input but the arguments.
  */
 #ifndef EASE_COLLECTOR_WINDOW_PORT_POOLS_H
 #define EASE_COLLECTOR_WINDOW_PORT_POOLS_H
 
+#include "collector/store/levels.h"
 #include "collector/store/schema.h"
+#include "common/sample.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* Enough for counters that come every five minutes. When there are more, the oldest are forgotten. */
-enum { PORT_POOLS_POINTS = 14 };
+/* Enough for counters that come every eleven minutes. When there are more, the oldest are forgotten. */
+enum { PORT_POOLS_POINTS = 12 };
 
+/* Sums until a sample, itself included, since the base. */
 struct port_pools_point {
-	uint64_t time_us, pool;
+	uint32_t us;
+	float pool; /* packets that passed; of samples without a pool: those that they stand for */
+	float pkts, octets; /* that the samples stand for */
 };
 
 /* Of one direction of a port. Zero is empty. */
 struct port_pools {
 	/* The pool is the very counter that snapshots have (EASE), and not only a like one (sFlow). */
 	bool is_counter;
-	uint32_t n, n_fixed; /* the points from n_fixed on may be replaced by a later one */
+	bool is_counted; /* samples have a pool */
+	bool is_begun;	 /* a snapshot came after the newest point, at minute_end_us */
+	uint8_t n, n_fixed; /* the points from n_fixed on may be replaced by a later one */
+	float weight; /* of the newest sample: so many packets may follow it unseen */
 	uint64_t minute_end_us; /* of the newest point */
-	struct port_pools_point at[PORT_POOLS_POINTS]; /* times and pools ascending */
+	uint64_t base_us, base_pool;
+	double pkts, octets; /* of the newest point */
+	struct port_pools_point at[PORT_POOLS_POINTS]; /* all ascending */
 };
 
 /* For port_pools_note: a sample that does not replace the one before. */
-void port_pools_append(struct port_pools *p, uint64_t time_us, uint64_t pool);
+void port_pools_append(struct port_pools *p, uint64_t time_us, float pool);
+void port_pools_begin_anew(struct port_pools *p, uint64_t time_us, uint64_t pool);
 
-/* Notes a sample's pool. Left out is one that is older than another, or whose pool is lower. */
+/* Notes a sample of that weight; pool: EASE_COUNT_UNKNOWN where it has none. One that is older than another is as if
+ * it came with that. A pool that is lower than another begins anew. */
 static inline void
-port_pools_note(struct port_pools *p, uint64_t time_us, uint64_t pool)
+port_pools_note(struct port_pools *p, uint64_t time_us, uint64_t pool, uint32_t weight, uint32_t octets)
 {
-	if (p->n == p->n_fixed || time_us >= p->minute_end_us)
-		port_pools_append(p, time_us, pool);
-	else if (time_us > p->at[p->n - 1].time_us && pool >= p->at[p->n - 1].pool)
-		p->at[p->n - 1] = (struct port_pools_point){time_us, pool};
+	bool is_counted = pool != EASE_COUNT_UNKNOWN;
+	struct port_pools_point *last;
+	uint64_t last_us;
+	float rise;
+
+	if (p->n == 0 || is_counted != p->is_counted || (is_counted && pool < p->base_pool) ||
+	    (int64_t)(time_us - p->base_us) > UINT32_MAX)
+		port_pools_begin_anew(p, time_us, pool);
+	p->weight = (float)weight;
+	p->pkts += weight;
+	p->octets += (double)weight * octets;
+	rise = (float)(is_counted ? (double)(pool - p->base_pool) : p->pkts);
+	last = p->n > 0 ? &p->at[p->n - 1] : NULL;
+	last_us = p->base_us + (last ? last->us : 0);
+	if (!last || (time_us > last_us && (p->n == p->n_fixed || time_us >= p->minute_end_us)))
+		port_pools_append(p, time_us, rise);
+	else
+		*last = (struct port_pools_point){(uint32_t)((time_us > last_us ? time_us : last_us) - p->base_us),
+		    rise > last->pool ? rise : last->pool, (float)p->pkts, (float)p->octets};
 }
 
-/* Returns which part of the packets that passed between two snapshots passed before at_us, 0..1; below 0
- * where no sample tells. The pools are those of the snapshots. */
-double port_pools_part(const struct port_pools *p, const struct port_pools_point *from,
-    const struct port_pools_point *to, uint64_t at_us);
+/* Of a snapshot of counters: when it was made, and packets. */
+struct port_pools_end {
+	uint64_t time_us, pool;
+};
 
-/* Forgets the samples from before a snapshot, but for the last one, which tells the pool at it. */
+/* Which parts of the packets and of the octets that passed between two snapshots passed before a time, 0..1; below 0
+ * where no sample tells. */
+struct port_pools_part {
+	double pkts, octets;
+};
+struct port_pools_part port_pools_part(const struct port_pools *p, struct port_pools_end from,
+    struct port_pools_end to, uint64_t at_us);
+
+/* Forgets the sums from before a snapshot. */
 void port_pools_begin_at(struct port_pools *p, uint64_t time_us);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* If the device's clock went ahead of the collector's by more than this between two snapshots, it
  * was set. */
-#define CLOCK_SET_US (PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US)
+#define CLOCK_SET_US (PORT_TOTALS_UNTOLD_MINUTES * (uint64_t)STORE_WINDOW_US)
 
 void
 port_totals_set_base(
@@ -89,36 +89,51 @@ minute_of(uint64_t time_us)
 }
 
 static bool
-is_gap(const struct span *span)
+is_longer(const struct span *span, unsigned minutes)
 {
-	return span->until_us > minute_of(span->from_us) +
-	    PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US;
+	return span->until_us > minute_of(span->from_us) + minutes * (uint64_t)STORE_WINDOW_US;
 }
 
-/* Returns which part of the packets of a direction was counted before at_us. */
-static double
+/* Sets which part of each value was counted before at_us, below 0 where no sample tells. */
+static void
 part_until(const struct port_totals *from, const struct port_totals *to, const struct span *span,
-    const struct port_pools *pools, int pkts, uint64_t at_us)
+    const struct port_pools *pools, uint64_t at_us, double part[PORT_TOTALS_N_VALUES])
 {
-	static const struct port_pools none;
-	const struct port_pools_point first = {span->from_us, from->values[pkts]};
-	const struct port_pools_point last = {span->until_us, to->values[pkts]};
+	for (int i = PORT_TOTALS_IN_PKTS; i < PORT_TOTALS_N_VALUES; i += 2) {
+		struct port_pools_part before = {-1, -1};
 
-	return port_pools_part(pools ? pools : &none, &first, &last, at_us);
+		if (pools)
+			before = port_pools_part(&pools[i / 2], (struct port_pools_end){span->from_us, from->values[i]},
+			    (struct port_pools_end){span->until_us, to->values[i]}, at_us);
+		part[i] = before.pkts;
+		part[i + 1] = before.octets;
+	}
+}
+_Static_assert(PORT_TOTALS_OUT_PKTS == 2 && PORT_TOTALS_OUT_OCTETS == 3, "octets stand behind their frames");
+
+static bool
+is_gap(const struct port_totals *from, const struct port_totals *to, const struct span *span,
+    const struct port_pools *pools)
+{
+	double part[PORT_TOTALS_N_VALUES];
+
+	if (!is_longer(span, PORT_TOTALS_UNTOLD_MINUTES))
+		return false;
+	part_until(from, to, span, pools, span->until_us, part);
+	return is_longer(span, PORT_TOTALS_MINUTES) || (part[PORT_TOTALS_IN_PKTS] < 0 && part[PORT_TOTALS_OUT_PKTS] < 0);
 }
 
-/* Returns what was counted of a value before at_us: as evenly as its packets, or, where no sample tells, by
- * time. */
+/* Returns what was counted of a value before at_us: as the samples tell, or else by time. */
 static uint64_t
 counted_until(const struct port_totals *from, const struct port_totals *to, const struct span *span,
-    const double part[2], int i, uint64_t at_us)
+    const double part[], int i, uint64_t at_us)
 {
 	uint64_t difference = added(from, to, i);
-	double counted = part[i >= PORT_TOTALS_OUT_PKTS] * (double)difference;
+	double counted = part[i] * (double)difference;
 
 	if (at_us >= span->until_us || counted >= (double)difference)
 		return difference;
-	if (part[i >= PORT_TOTALS_OUT_PKTS] < 0)
+	if (part[i] < 0)
 		return port_totals_share(difference, span->from_us, span->until_us, at_us);
 	return (uint64_t)counted;
 }
@@ -131,10 +146,10 @@ spread(const struct port_totals *from, const struct port_totals *to, const struc
 	struct port_totals_part parts[PORT_TOTALS_MINUTES];
 	uint64_t done[PORT_TOTALS_N_VALUES] = {0}, start_us = minute_of(span->from_us);
 	uint64_t step_us = STORE_WINDOW_US;
-	double passed[2];
+	double passed[PORT_TOTALS_N_VALUES];
 	size_t n = 0;
 
-	if (is_gap(span)) {
+	if (is_gap(from, to, span, pools)) {
 		start_us = span->from_us;
 		step_us = span->until_us - span->from_us;
 	}
@@ -143,9 +158,7 @@ spread(const struct port_totals *from, const struct port_totals *to, const struc
 
 		part->from_us = start_us;
 		part->until_us = start_us + step_us;
-		for (int d = 0; d < 2; d++)
-			passed[d] = part_until(from, to, span, pools ? &pools[d] : NULL,
-			    d ? PORT_TOTALS_OUT_PKTS : PORT_TOTALS_IN_PKTS, part->until_us);
+		part_until(from, to, span, pools, part->until_us, passed);
 		for (int i = 0; i < PORT_TOTALS_N_VALUES; i++) {
 			uint64_t until = counted_until(from, to, span, passed, i, part->until_us);
 
@@ -192,6 +205,7 @@ go_on(struct port_totals *t, const struct port_totals *to, const struct port_poo
 {
 	const struct port_totals from = *t;
 	struct span span = span_of(&from, to);
+	bool gap = is_gap(&from, to, &span, pools);
 
 	if (!spread(&from, to, &span, pools, sink, arg))
 		return PORT_TOTALS_WAITS;
@@ -202,7 +216,7 @@ go_on(struct port_totals *t, const struct port_totals *to, const struct port_poo
 	} else {
 		t->first_us = 0; /* older snapshots cannot be placed in time any more */
 	}
-	return is_gap(&span) ? PORT_TOTALS_GAP : PORT_TOTALS_COUNTED;
+	return gap ? PORT_TOTALS_GAP : PORT_TOTALS_COUNTED;
 }
 
 static enum port_totals_verdict

@@ -1,13 +1,13 @@
 /*
  * True totals of a port by minute, from the counters in its snapshots. The difference of two
- * successive snapshots is spread over the minutes between them as the samples' pools tell
- * (port_pools.h), octets in proportion to packets, in whole packets and octets: the minutes between
+ * successive snapshots is spread over the minutes between them as the samples tell
+ * (port_pools.h), in whole packets and octets: the minutes between
  * any two snapshots add up to exactly what the device counted. The open minute has what was counted up
  * to the newest snapshot.
  *
- * A difference over more than PORT_TOTALS_MINUTES minutes is one part from snapshot to snapshot: a
- * gap, as after an outage of the network or the collector. So a snapshot costs the same after a
- * second and after a month; who reads the store cuts the gap to the range that is asked for
+ * A difference over more than PORT_TOTALS_MINUTES, or over more than PORT_TOTALS_UNTOLD_MINUTES without a sample, is
+ * one part from snapshot to snapshot: a gap, as after an outage of the network or the collector. So a snapshot costs
+ * the same after a second and after a month; who reads the store cuts the gap to the range that is asked for
  * (port_totals_share).
  *
  * The first snapshot of an agent is only a base. If an older snapshot of the same boot arrives
@@ -26,8 +26,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Counters come every 20 s, from an sFlow agent often every minute and rarely every five. */
-enum { PORT_TOTALS_MINUTES = 6 };
+/* Counters come every 20 s, from an sFlow agent often every minute and rarely every five; and some get lost. */
+enum {
+	PORT_TOTALS_MINUTES = 11,
+	PORT_TOTALS_UNTOLD_MINUTES = 6, /* where no sample tells when it passed */
+};
 
 /* An older snapshot than the first one is used if it is at most so much older. */
 #define PORT_TOTALS_BEFORE_MAX_US 86400000000ull
@@ -70,7 +73,7 @@ enum port_totals_verdict {
  * none and returns false. */
 typedef bool port_totals_sink(void *arg, const struct port_totals_part *parts, size_t n);
 
-/* pools: of received and of sent packets, in which a new stretch begins; NULL: none are known.
+/* pools: of received and of sent packets, in which a new stretch begins; NULL: there are none.
  * received_us is when the snapshot arrived, by the collector's clock; 0: not known. */
 enum port_totals_verdict port_totals_add(struct port_totals *t, struct port_pools pools[2],
     uint32_t boot, const struct ease_snapshot *s, uint64_t received_us, port_totals_sink *sink,

@@ -269,6 +269,64 @@ START_TEST(a_gap_costs_one_part)
 }
 END_TEST
 
+/* Frames of 100 octets, one each 10 ms; in a burst ten times as many of 1,000 octets beside them. One in 50 is a
+ * sample. */
+enum { BURST_FROM_S = 130, BURST_TO_S = 170, EVERY = 50 };
+
+struct passed {
+	uint64_t pkts, octets;
+};
+
+/* What passed from NOON_US until that time; samples are noted, with their pool or without. */
+static struct passed
+pass_until(uint64_t until_s, struct port_pools *pools, bool with_pool)
+{
+	struct passed p = {0};
+
+	for (uint64_t us = 0; us < until_s * 1000000; us += 10000) {
+		bool is_burst = us >= BURST_FROM_S * 1000000ull && us < BURST_TO_S * 1000000ull;
+
+		for (int i = 0; i < (is_burst ? 11 : 1); i++) {
+			uint32_t octets = i > 0 ? 1000 : 100;
+
+			p.octets += octets;
+			p.pkts++;
+			if (pools && p.pkts % EVERY == 0)
+				port_pools_note(pools, NOON_US + us, with_pool ? 5000 + p.pkts : EASE_COUNT_UNKNOWN, EVERY,
+				    octets);
+		}
+	}
+	return p;
+}
+
+/* Counters stay away for ten minutes: samples tell all the same what passed in which of them, with a pool to the
+ * frame nearly, else to a sample. */
+START_TEST(samples_tell_when_frames_passed)
+{
+	bool with_pool = _i > 0;
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t = {0};
+	struct port_pools pools[2] = {0};
+	struct passed before = pass_until(40, NULL, false), after = pass_until(640, &pools[0], with_pool);
+	struct ease_snapshot a = snapshot(NOON_US + 40000000, before.pkts, before.octets, 0, 0);
+	struct ease_snapshot b = snapshot(NOON_US + 640000000, after.pkts, after.octets, 0, 0);
+
+	ck_assert_int_eq(port_totals_add(&t, NULL, 1, &a, 0, add_minutes, m), PORT_TOTALS_FIRST);
+	ck_assert_int_eq(port_totals_add(&t, pools, 1, &b, 0, add_minutes, m), PORT_TOTALS_COUNTED);
+	for (uint64_t minute = 1; minute < 10; minute++) {
+		struct passed from = pass_until(60 * minute, NULL, false), to = pass_until(60 * minute + 60, NULL, false);
+		double pkts = (double)(to.pkts - from.pkts), octets = (double)(to.octets - from.octets);
+
+		ck_assert_double_eq_tol((double)m->parts[minute][PORT_TOTALS_IN_PKTS], pkts, with_pool ? 15 : 2 * EVERY);
+		ck_assert_double_eq_tol((double)m->parts[minute][PORT_TOTALS_IN_OCTETS], octets,
+		    octets / 20 + 2 * EVERY * 100);
+	}
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], after.pkts - before.pkts);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_OCTETS], after.octets - before.octets);
+	free(m);
+}
+END_TEST
+
 /* Shares of ranges that follow each other add up, wherever they are cut. */
 START_TEST(shares_of_a_gap_add_up)
 {
@@ -362,6 +420,7 @@ main(void)
 	tcase_add_test(tc, order_of_snapshots_changes_no_sum);
 	tcase_add_test(tc, nothing_is_taken_from_before_a_base_that_is_no_beginning);
 	tcase_add_test(tc, a_gap_costs_one_part);
+	tcase_add_loop_test(tc, samples_tell_when_frames_passed, 0, 2);
 	tcase_add_test(tc, shares_of_a_gap_add_up);
 	tcase_add_test(tc, what_has_no_room_waits);
 	tcase_add_test(tc, a_clock_that_was_set);
