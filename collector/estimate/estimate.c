@@ -21,6 +21,10 @@
  * Strata with fewer than ESTIMATE_QUIET_SAMPLES samples are scaled to their counted frames and united, because a ratio
  * of octets over two samples is biased, and biases add up.
  *
+ * A total of which a part was divided between the range and the time beside it, by samples (struct estimate_stratum's
+ * divided), is itself an estimate T of a variance V_T. A key's Y = R T then has R^2 V_T more, of errors that are
+ * independent of those of R.
+ *
  * Loss takes whole notifications, each with probability q = 1 - r, and so samples in clusters
  * (Särndal 9.3, two-phase sampling: the variance is that of the first phase plus the mean of that
  * of the second; Cochran 9A, clusters taken whole). With residuals e = ((1 or 0) - R) y, and
@@ -47,6 +51,7 @@ enum {
 	TELLING_KEYS = 10,	    /* keys with two samples that tell how lengths differ within keys */
 	SEEN_STEPS = 8,		    /* until the limit of a count that is not 0 moves no more; 2 above 3 */
 	SEEN_BELOW = 12,	    /* a count above it is not 0 anyway */
+	TOTAL_DEVIATIONS = 4,	    /* of a total: as good as the most that it can be */
 };
 /* Trials for each of a count that no total limits. */
 static const double UNLIMITED = 1e9;
@@ -182,6 +187,22 @@ selection_variance(const struct moments *m, double g)
 	return fmax(0, g * g * m->w2y2 - g * m->wy2);
 }
 
+double
+estimate_total_variance(enum estimate_unit unit, const struct estimate_stratum *s)
+{
+	struct moments all = moments_of(unit, &s->all);
+	double total = estimate_total(unit, s);
+
+	if (!(s->divided[unit] > 0) || !(all.wy > 0) || !(total > 0))
+		return 0;
+	return selection_variance(&all, total / all.wy) * fmin(1, s->divided[unit] / total);
+}
+
+double
+estimate_deviation(double total, double variance)
+{
+	return total > 0 ? normal_upper_quantile(0.025) * sqrt(variance) / total : 0;
+}
 
 static bool
 is_quiet(const struct estimate_stratum *stratum)
@@ -224,6 +245,8 @@ unite_quiet(struct estimate_range *r)
 		estimate_add_sums(&r->united.all, &all);
 		r->united.pool_pkts += estimate_total(ESTIMATE_PKTS, s);
 		r->united.pool_octets += estimate_total(ESTIMATE_OCTETS, s);
+		for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+			r->united.divided[u] += s->divided[u];
 		lost += s->lost * (double)s->all.n;
 	}
 	if (r->n_quiet > 0)
@@ -277,7 +300,9 @@ bound_of(enum estimate_unit unit, const struct estimate_stratum *s)
 {
 	double total = estimate_total(unit, s);
 
-	return estimate_not_counted(unit, s) > 0 ? UNLIMITED * total : total;
+	if (estimate_not_counted(unit, s) > 0)
+		return UNLIMITED * total;
+	return total + TOTAL_DEVIATIONS * sqrt(estimate_total_variance(unit, s));
 }
 
 static bool
@@ -330,6 +355,7 @@ facts_of(const struct estimate_range *r, const struct estimate_stratum *s)
 		f.counted[u] = estimate_is_counted((enum estimate_unit)u, s);
 		f.total[u] = estimate_total((enum estimate_unit)u, s);
 		f.bound[u] = bound_of((enum estimate_unit)u, s);
+		f.of_total[u] = estimate_total_variance((enum estimate_unit)u, s);
 		if (f.counted[u] && s->beside[u] > 0) {
 			/* of what was counted tells one sample at least */
 			f.beside[u] = fmin(s->beside[u] / all.wy, 1 - 1 / (double)s->all.n);
@@ -474,6 +500,7 @@ add_part_in(enum estimate_unit unit, struct estimate_key *key, const struct esti
 	piece = share <= 0.5 ? &to->key : &to->rest;
 	to->estimate += y;
 	to->own_variance += own;
+	to->of_totals += share * share * facts->of_total[unit];
 	piece->y += share <= 0.5 ? y : total - y;
 	piece->variance += is_all ? 0 : share_variance(s, unit, &k, own, share, facts);
 	piece->total += total;
@@ -685,6 +712,22 @@ upper_limit_of_rest(const struct estimate_range *r, const struct estimate_key *k
 	return high;
 }
 
+/* Limits of a product, of a share and of totals. */
+static struct estimate_figure
+widened(struct estimate_figure f, double of_totals, const struct estimate_claim *claim)
+{
+	double down = f.estimate - f.low, up = f.high - f.estimate;
+	double z_low, z_high;
+
+	if (!(of_totals > 0))
+		return f;
+	z_low = normal_upper_quantile(claim->low_error);
+	z_high = normal_upper_quantile(claim->high_error);
+	f.low = f.estimate - sqrt(down * down + z_low * z_low * of_totals);
+	f.high = f.estimate + sqrt(up * up + z_high * z_high * of_totals);
+	return f;
+}
+
 /* Limits are moved inwards to what is certain: the key's own samples exist, and so do the others'. */
 static struct estimate_figure
 within_certain(const struct estimate_range *r, const struct estimate_key *key, enum estimate_unit unit,
@@ -721,7 +764,7 @@ figure_of(const struct estimate_range *r, const struct estimate_key *key, enum e
 		f.low = f.estimate - sqrt(down * down + above * above);
 		f.high = f.estimate + sqrt(up * up + below * below);
 	}
-	return within_certain(r, key, unit, f);
+	return within_certain(r, key, unit, widened(f, sum->of_totals, claim));
 }
 
 struct estimate_figure

@@ -49,6 +49,9 @@ struct estimate_stratum {
 	/* Of the sums of w and w b in all, what is of samples that were taken before or after the totals were counted:
 	 * what these stand for is estimated beside them. */
 	double beside[ESTIMATE_N_UNITS];
+	/* Of the totals, what is known no better than samples would tell it, because they say how much of what was
+	 * counted across an end of the range belongs to it. */
+	double divided[ESTIMATE_N_UNITS];
 };
 
 /* A stratum with fewer samples is quiet: united with others of its kind. */
@@ -89,6 +92,7 @@ struct estimate_piece {
 struct estimate_key_unit {
 	double estimate;
 	double own_variance; /* sum of w'(w'-1) y^2 over the key's samples: of differences between keys */
+	double of_totals;    /* variance that comes from the totals of its strata */
 	struct estimate_piece key, rest;
 };
 
@@ -140,6 +144,10 @@ bool estimate_is_counted(enum estimate_unit unit, const struct estimate_stratum 
  * The second is the part of it that nothing counted. */
 double estimate_total(enum estimate_unit unit, const struct estimate_stratum *stratum);
 double estimate_not_counted(enum estimate_unit unit, const struct estimate_stratum *stratum);
+/* How uncertain the total is by what was divided; 0: it was counted as it is. */
+double estimate_total_variance(enum estimate_unit unit, const struct estimate_stratum *stratum);
+/* How far 95 % limits of such a total are from it, as a part of it. */
+double estimate_deviation(double total, double variance);
 
 void estimate_add_sample(struct estimate_sums *sums, double weight, double frame_octets);
 void estimate_add_sums(struct estimate_sums *to, const struct estimate_sums *from);

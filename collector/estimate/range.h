@@ -13,6 +13,7 @@ struct stratum_facts {
 	double bound[ESTIMATE_N_UNITS];	   /* the most a key can have there */
 	double g[ESTIMATE_N_UNITS];	   /* what makes weights add up to the total */
 	double variance[ESTIMATE_N_UNITS]; /* sum of w'(w'-1) y^2 over all samples */
+	double of_total[ESTIMATE_N_UNITS]; /* variance of the total */
 	double per_y[ESTIMATE_N_UNITS];	   /* share of a key: this times its sum of w' y, */
 	double per_variance[ESTIMATE_N_UNITS]; /* and this times its sum of w'(w'-1) y^2 */
 	double residual;		   /* n / (n-1) of its samples; 0 of one */

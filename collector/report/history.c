@@ -394,21 +394,23 @@ add_step(struct history *h, uint64_t from_us, uint64_t to_us)
 	err = split(h, top);
 	fill_row(top, from_us, covered(h, from_us, to_us), row);
 	row[COLUMN_TOP] = most_of_it(h, top);
+	h->result->about_part = fmax(h->result->about_part,
+	    estimate_deviation(top->total[h->options.sort], top->total_variance[h->options.sort]));
 	return err;
 }
 
 static void
 name_coarse(struct history *h)
 {
-	struct report_coarse *coarse = &h->result->coarse;
-
 	for (size_t i = 0; i < h->query->n_ports; i++) {
 		const struct query_port *port = &h->query->ports[i];
 
-		if (!port->is_coarse || !port_is_counted(&h->options, port) ||
-		    coarse->n_ports++ >= REPORT_UNCOUNTED_NAMED)
+		if (!port_is_counted(&h->options, port))
 			continue;
-		result_name_port(port, &coarse->ports[coarse->n_ports - 1]);
+		if (port->is_coarse)
+			result_add_port(&h->result->coarse, port);
+		if (port->is_divided)
+			result_add_port(&h->result->divided, port);
 	}
 }
 
@@ -452,6 +454,7 @@ begin(struct history *h)
 	result->samples = whole->samples;
 	result->expected = whole->expected;
 	memcpy(result->total, whole->total, sizeof(result->total));
+	memcpy(result->total_variance, whole->total_variance, sizeof(result->total_variance));
 	memcpy(result->from_samples, whole->from_samples, sizeof(result->from_samples));
 	result->uncounted = whole->uncounted;
 	result_finish(result, h->query);

@@ -84,6 +84,7 @@ struct query_port {
 	/* In a range that reaches beyond, its counters begin or end there, though its samples do not; 0: they do not */
 	uint64_t counted_from_us, counted_until_us;
 	bool is_coarse; /* in a step of a window its counters were too far apart to tell what passed in the step */
+	bool is_divided; /* of a range or a step, its total is known to no more than REPORT_ABOUT_PART (query_ends.c) */
 	bool silent; /* of a range that ends at the edge: it no longer counts, so the edge is without it */
 	/* What it counted after the edge in the last window; sides are without it. By enum
 	 * ease_direction and estimate_unit. */

@@ -342,8 +342,12 @@ query_reading_at(struct query *query, const struct query_port *port, uint64_t at
 		return err;
 	if (!at->known)
 		*at = before;
-	if (at->discontinuity_us != before.discontinuity_us || at->time_us <= before.time_us ||
-	    is_gap(before.time_us, at->time_us))
+	if (at->discontinuity_us != before.discontinuity_us || at->time_us <= before.time_us)
+		return 0;
+	for (int i = 0; i < QUERY_N_COUNTED; i++)
+		at->across[i] = at->value[i] - before.value[i];
+	at->is_gap = is_gap(before.time_us, at->time_us);
+	if (at->is_gap)
 		return 0;
 	at->apart_us = at->value[QUERY_COUNTED_IN_PKTS] != before.value[QUERY_COUNTED_IN_PKTS] ||
 		at->value[QUERY_COUNTED_OUT_PKTS] != before.value[QUERY_COUNTED_OUT_PKTS]

@@ -2,6 +2,7 @@
  * What the files of a query share. query.c opens the store and finds agents, ports and the range;
  * query_levels.c chooses the windows of a range, query_edge.c the end of one that reaches to now, query_beside.c what
  * passed before the first counters and after the last;
+ * query_ends.c how well totals are known at the range's ends;
  * query_names.c names devices and places them, query_filter.c has what a filter means for them; query_sums.c adds up packs, query_gaps.c what was
  * counted while no counters came; query_keys.c reads
  * kept samples, and decides between these and the windows; query_functions.c has SQL functions;
@@ -65,6 +66,8 @@ int query_find_edge(struct query *query, const struct report_options *options, u
  * samples beyond those ends stand for. */
 int query_find_beside(struct query *query);
 int query_add_beside(struct query *query);
+/* After that: sets what of the totals samples divided between the range and the time beside it. */
+int query_add_divided(struct query *query);
 
 /* After the totals of a range were read: if it ends at the edge, takes off what ports counted after it. */
 int query_end_at_edge(struct query *query);
@@ -84,6 +87,8 @@ struct query_reading {
 	uint64_t time_us, discontinuity_us;
 	uint64_t apart_us; /* between the counters around it, if frames passed between these; else 0 */
 	double value[QUERY_N_COUNTED]; /* NAN: the device does not count it */
+	double across[QUERY_N_COUNTED]; /* what was counted between the counters around it */
+	bool is_gap; /* these are so far apart that windows may not have it (query_gaps.c) */
 };
 int query_reading_at(struct query *query, const struct query_port *port, uint64_t at_us, struct query_reading *at);
 

@@ -150,6 +150,8 @@ query_windows(struct query *query)
 		query_choose_sides(query);
 	if (err == 0)
 		err = query_add_beside(query);
+	if (err == 0 && !query->fine)
+		err = query_add_divided(query);
 	free(arrivals);
 	return err;
 }

@@ -256,12 +256,25 @@ counters_json(const struct report_result *result)
 }
 
 static json_t *
+total_limits_json(const struct report_result *result, enum estimate_unit unit)
+{
+	double total = result->total[unit], part = estimate_deviation(total, result->total_variance[unit]);
+	json_t *object = with(json_object(), "low", number_json(total * (1 - fmin(1, part))));
+
+	return with(object, "high", number_json(total * (1 + part)));
+}
+
+static json_t *
 totals_json(const struct report_result *result)
 {
 	json_t *object = json_object();
 
 	object = with(object, "packets", number_json(round(result->total[ESTIMATE_PKTS])));
 	object = with(object, "octets", number_json(round(result->total[ESTIMATE_OCTETS])));
+	if (result->total_variance[ESTIMATE_OCTETS] > 0) {
+		object = with(object, "packets_limits", total_limits_json(result, ESTIMATE_PKTS));
+		object = with(object, "octets_limits", total_limits_json(result, ESTIMATE_OCTETS));
+	}
 	object = with(object, "packets_by_samples",
 	    number_json(round(result->from_samples[ESTIMATE_PKTS])));
 	object = with(object, "octets_by_samples",
@@ -286,6 +299,10 @@ add_within(json_t *object, const struct report_result *within)
 	for (size_t r = 0; r < within->n_rows; r++)
 		rows = append(rows, sum_row_json(within, report_cell(within, r, 0)));
 	object = with(object, within->report, rows);
+	if (within->total_variance[ESTIMATE_OCTETS] > 0) {
+		object = with(object, "packets_limits", total_limits_json(within, ESTIMATE_PKTS));
+		object = with(object, "octets_limits", total_limits_json(within, ESTIMATE_OCTETS));
+	}
 	if (within->others)
 		object = with(object, "others", sum_row_json(within, within->others));
 	return object;
@@ -413,6 +430,8 @@ result_json(const struct report_result *result)
 		object = with(object, "step", number_json((double)result->step_us / 1e6));
 	if (result->coarse.n_ports > 0)
 		object = with(object, "coarse", some_ports_json(result->coarse.n_ports, result->coarse.ports));
+	if (result->divided.n_ports > 0)
+		object = with(object, "divided", some_ports_json(result->divided.n_ports, result->divided.ports));
 	object = with(object, "rows", rows_json(result));
 	if (result->n_left_out > 0)
 		object = with(object, "left_out",

@@ -291,10 +291,17 @@ static void
 print_counted(FILE *out, const struct report_result *result, enum estimate_unit unit, double factor, const char *what)
 {
 	double total = result->total[unit], uncounted = result->uncounted.total[unit];
+	double part = estimate_deviation(total, result->total_variance[unit]);
 	char text[NUMBER_TEXT];
 
 	number_format_rate(total * factor, what, text);
-	if (uncounted <= 0) {
+	if (uncounted <= 0 && part > REPORT_ABOUT_PART) {
+		fprintf(out, "  about %s counted", text);
+		number_format_rate(total * (1 - fmin(1, part)) * factor, what, text);
+		fprintf(out, " (%s ..", text);
+		number_format_rate(total * (1 + part) * factor, what, text);
+		fprintf(out, " %s)", text);
+	} else if (uncounted <= 0) {
 		fprintf(out, "  %s counted", text);
 	} else if (uncounted >= total * (1 - 1e-9)) {
 		fprintf(out, "  about %s, by samples alone", text);
@@ -463,18 +470,42 @@ print_egress(FILE *out, const struct report_egress *egress)
 }
 
 static void
-print_coarse(FILE *out, const struct report_coarse *coarse)
+print_ports(FILE *out, const char *between, const struct report_coarse *coarse)
 {
-	const char *between = "Counters are further apart than steps at ";
-
 	for (size_t i = 0; i < coarse->n_ports && i < REPORT_UNCOUNTED_NAMED; i++) {
 		fprintf(out, "%s%s %s", between, coarse->ports[i].agent, coarse->ports[i].port);
 		between = ", ";
 	}
 	if (coarse->n_ports > REPORT_UNCOUNTED_NAMED)
 		fprintf(out, " and %zu more", coarse->n_ports - REPORT_UNCOUNTED_NAMED);
+}
+
+static void
+print_coarse(FILE *out, const struct report_coarse *coarse)
+{
+	print_ports(out, "Counters are further apart than steps at ", coarse);
 	if (coarse->n_ports > 0)
 		fputs(": what was counted there in a minute is divided among its steps by samples.\n", out);
+}
+
+/* "Counters are far apart at sw1 if3, sw1 if4: ..." */
+static void
+print_divided(FILE *out, const struct report_result *result)
+{
+	enum estimate_unit unit = result->has_keys || result->step_us > 0 ? result->sort : ESTIMATE_OCTETS;
+	double part = result->step_us > 0 ? result->about_part
+	    : estimate_deviation(result->total[unit], result->total_variance[unit]);
+	char percent[NUMBER_TEXT];
+
+	if (!(part > REPORT_ABOUT_PART) || result->divided.n_ports == 0)
+		return;
+	print_ports(out, "Counters are far apart at ", &result->divided);
+	number_format_percent(100 * part, percent);
+	if (result->step_us > 0)
+		fprintf(out, ": samples divided among steps what was counted there, so steps are known to %s or better.\n",
+		    percent);
+	else
+		fputs(": samples tell how much of what was counted across an end of the range belongs to it.\n", out);
 }
 
 static void
@@ -715,6 +746,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	print_whole_minutes(out, result);
 	print_uncounted(out, result);
 	print_coarse(out, &result->coarse);
+	print_divided(out, result);
 	print_egress(out, &result->egress);
 	print_silent(out, result);
 	if (err == 0)

@@ -209,6 +209,9 @@ struct report_port_name {
 };
 
 /* Ports whose counters are too far apart for the steps of a history: samples divide there what was counted. */
+/* A total whose limits are further from it than this part of it is "about" so much. */
+#define REPORT_ABOUT_PART 0.01
+
 struct report_coarse {
 	size_t n_ports;
 	struct report_port_name ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
@@ -262,6 +265,7 @@ struct report_result {
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */
 	uint64_t samples, expected;    /* received, and numbers given out */
 	double total[2], from_samples[2]; /* by estimate_unit: counted, and samples x skip */
+	double total_variance[2];	  /* of total, where samples divided what was counted across an end of the range */
 	double lost[2]; /* of total: passed while samples were lost, or none was taken; in no row */
 	bool lost_at_ports, none_taken_at_ports; /* lost[] is of ports that lost samples, of some that lost none */
 
@@ -322,6 +326,8 @@ struct report_result {
 	uint64_t step_us;
 	struct report_result *within; /* NULL: none */
 	struct report_coarse coarse;
+	struct report_coarse divided; /* ports whose counters lie far apart around an end: total is "about" */
+	double about_part; /* history: the largest deviation of a step's total, as a part of it; 0: all are exact */
 
 	/* agents only: a long job of the store on its sums, in windows; "": none is running */
 	char work[REPORT_WORK_TEXT];

@@ -66,6 +66,13 @@ result_name_port(const struct query_port *port, struct report_port_name *name)
 	snprintf(name->port, sizeof(name->port), "%.*s", REPORT_NAME_TEXT - 1, port->name);
 }
 
+void
+result_add_port(struct report_coarse *named, const struct query_port *port)
+{
+	if (named->n_ports++ < REPORT_UNCOUNTED_NAMED)
+		result_name_port(port, &named->ports[named->n_ports - 1]);
+}
+
 static void
 note_partly(struct report_uncounted *uncounted, const struct query_port *port)
 {
@@ -108,6 +115,10 @@ result_count_port(struct report_result *result, const struct query_port *port)
 	result->lost[ESTIMATE_OCTETS] += query_listed_cut(port)->octets;
 	result->total[ESTIMATE_PKTS] += estimate_total(ESTIMATE_PKTS, in) + query_listed_cut(port)->pkts;
 	result->total[ESTIMATE_OCTETS] += estimate_total(ESTIMATE_OCTETS, in) + query_listed_cut(port)->octets;
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		result->total_variance[u] += estimate_total_variance((enum estimate_unit)u, in);
+	if (port->is_divided)
+		result_add_port(&result->divided, port);
 	result->from_samples[ESTIMATE_PKTS] += in->all.w;
 	result->from_samples[ESTIMATE_OCTETS] += in->all.wb;
 	note_uncounted(&result->uncounted, port);

@@ -18,6 +18,7 @@ void result_begin(struct report_result *result, const char *report,
 void result_count_port(struct report_result *result, const struct query_port *port);
 
 void result_name_port(const struct query_port *port, struct report_port_name *name);
+void result_add_port(struct report_coarse *named, const struct query_port *port);
 
 /* Whether it has samples of received frames and no counters in the range. */
 bool port_is_uncounted(const struct query_port *port);

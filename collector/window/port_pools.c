@@ -45,38 +45,52 @@ push(struct port_pools *p, struct port_pools_point point)
 	p->at[p->n++] = point;
 }
 
-/* In place of the newest point of a minute that has ended come the end of that minute and, where there were minutes
- * without a sample, the beginning of this one. */
-static void
-end_minute(struct port_pools *p, const struct port_pools_point *next)
+static uint64_t
+minute_end(uint64_t time_us)
 {
-	struct port_pools_point last = p->at[p->n - 1];
-	uint64_t start_us = store_window_start(p->base_us + next->us, STORE_WINDOW_US);
+	return store_window_start(time_us, STORE_WINDOW_US) + STORE_WINDOW_US;
+}
 
-	p->at[p->n - 1] = point_between(&last, next, (uint32_t)(p->minute_end_us - p->base_us));
-	if (start_us > p->minute_end_us)
-		push(p, point_between(&last, next, (uint32_t)(start_us - p->base_us)));
-	p->n_fixed = p->n;
+/* In place of the last point before a snapshot or the end of a minute come the sums there and, where there were minutes
+ * without a sample, those at the beginning of this one. */
+static void
+settle(struct port_pools *p)
+{
+	struct port_pools_point last, next;
+	uint64_t start_us;
+
+	if (!p->is_cut)
+		return;
+	last = p->at[p->n - 2];
+	next = p->at[p->n - 1];
+	start_us = store_window_start(p->base_us + next.us, STORE_WINDOW_US);
+	p->at[p->n - 2] = point_between(&last, &next, p->cut_us);
+	if (start_us > p->base_us + p->cut_us) {
+		p->at[p->n - 1] = point_between(&last, &next, (uint32_t)(start_us - p->base_us));
+		push(p, next);
+	}
+	p->n_fixed = (uint8_t)(p->n - 1);
+	p->is_cut = false;
 }
 
 void
-port_pools_append(struct port_pools *p, uint64_t time_us, float pool)
+port_pools_append(struct port_pools *p, const struct port_pools_point *point)
 {
-	uint64_t begin_us = time_us < p->minute_end_us ? time_us : p->minute_end_us;
-	struct port_pools_point point = {(uint32_t)(time_us - p->base_us), pool, (float)p->pkts, (float)p->octets};
-	struct port_pools_point *last = p->n > 0 ? &p->at[p->n - 1] : &point;
-	bool is_first = p->n == 0;
+	uint64_t time_us = p->base_us + point->us, ended_us = p->minute_end_us; /* of is_begun: the snapshot's time */
 
-	point.pool = fmaxf(pool, last->pool);
-	if (p->is_begun)
-		*last = point_between(last, &point, (uint32_t)(begin_us - p->base_us));
-	else if (p->n > p->n_fixed && time_us >= p->minute_end_us)
-		end_minute(p, &point);
+	settle(p);
+	if (p->n == 0)
+		p->n_fixed = 1;
+	if (!p->is_begun && p->n > p->n_fixed)
+		ended_us = minute_end(p->base_us + p->at[p->n - 1].us);
+	p->is_cut = p->is_begun || (p->n > p->n_fixed && time_us >= ended_us);
+	p->cut_us = (uint32_t)((ended_us < time_us ? ended_us : time_us) - p->base_us);
 	p->is_begun = false;
-	push(p, point);
-	if (is_first)
-		p->n_fixed = p->n;
-	p->minute_end_us = store_window_start(time_us, STORE_WINDOW_US) + STORE_WINDOW_US;
+	if (p->n > p->n_fixed && !p->is_cut)
+		p->at[p->n - 1] = *point;
+	else
+		push(p, *point);
+	p->minute_end_us = p->is_cut ? 0 : minute_end(time_us);
 }
 
 /* From the first point on, so that sums stay small: they are told in 24 bits. */
@@ -93,8 +107,6 @@ set_base(struct port_pools *p)
 	}
 	p->base_us += base.us;
 	p->base_pool += p->is_counted ? (uint64_t)base.pool : 0;
-	p->pkts -= base.pkts;
-	p->octets -= base.octets;
 }
 
 void
@@ -102,6 +114,7 @@ port_pools_begin_at(struct port_pools *p, uint64_t time_us)
 {
 	unsigned before = 0;
 
+	settle(p);
 	while (before < p->n && p->base_us + p->at[before].us <= time_us)
 		before++;
 	if (before > 1)

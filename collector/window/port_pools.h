@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /* Enough for counters that come every eleven minutes. When there are more, the oldest are forgotten. */
-enum { PORT_POOLS_POINTS = 12 };
+enum { PORT_POOLS_POINTS = 13 };
 
 /* Sums until a sample, itself included, since the base. */
 struct port_pools_point {
@@ -35,15 +35,17 @@ struct port_pools {
 	bool is_counted; /* samples have a pool */
 	bool is_begun;	 /* a snapshot came after the newest point, at minute_end_us */
 	uint8_t n, n_fixed; /* the points from n_fixed on may be replaced by a later one */
+	/* Between the two newest points, which stay until no more samples of the newest time can come, lies this. */
+	bool is_cut;
+	uint32_t cut_us;
 	float weight; /* of the newest sample: so many packets may follow it unseen */
-	uint64_t minute_end_us; /* of the newest point */
+	uint64_t minute_end_us; /* of the newest point; 0: is_cut comes first */
 	uint64_t base_us, base_pool;
-	double pkts, octets; /* of the newest point */
 	struct port_pools_point at[PORT_POOLS_POINTS]; /* all ascending */
 };
 
 /* For port_pools_note: a sample that does not replace the one before. */
-void port_pools_append(struct port_pools *p, uint64_t time_us, float pool);
+void port_pools_append(struct port_pools *p, const struct port_pools_point *point);
 void port_pools_begin_anew(struct port_pools *p, uint64_t time_us, uint64_t pool);
 
 /* Notes a sample of that weight; pool: EASE_COUNT_UNKNOWN where it has none. One that is older than another is as if
@@ -52,24 +54,23 @@ static inline void
 port_pools_note(struct port_pools *p, uint64_t time_us, uint64_t pool, uint32_t weight, uint32_t octets)
 {
 	bool is_counted = pool != EASE_COUNT_UNKNOWN;
-	struct port_pools_point *last;
-	uint64_t last_us;
-	float rise;
+	struct port_pools_point point, *last;
 
 	if (p->n == 0 || is_counted != p->is_counted || (is_counted && pool < p->base_pool) ||
 	    (int64_t)(time_us - p->base_us) > UINT32_MAX)
 		port_pools_begin_anew(p, time_us, pool);
 	p->weight = (float)weight;
-	p->pkts += weight;
-	p->octets += (double)weight * octets;
-	rise = (float)(is_counted ? (double)(pool - p->base_pool) : p->pkts);
-	last = p->n > 0 ? &p->at[p->n - 1] : NULL;
-	last_us = p->base_us + (last ? last->us : 0);
-	if (!last || (time_us > last_us && (p->n == p->n_fixed || time_us >= p->minute_end_us)))
-		port_pools_append(p, time_us, rise);
+	last = p->n > 0 ? &p->at[p->n - 1] : &(struct port_pools_point){0};
+	point.us = time_us > p->base_us + last->us ? (uint32_t)(time_us - p->base_us) : last->us;
+	point.pkts = last->pkts + (float)weight;
+	point.octets = last->octets + (float)weight * (float)octets;
+	point.pool = is_counted ? (float)(pool - p->base_pool) : point.pkts;
+	if (point.pool < last->pool)
+		point.pool = last->pool;
+	if (p->n == 0 || (point.us > last->us && (p->n == p->n_fixed || time_us >= p->minute_end_us)))
+		port_pools_append(p, &point);
 	else
-		*last = (struct port_pools_point){(uint32_t)((time_us > last_us ? time_us : last_us) - p->base_us),
-		    rise > last->pool ? rise : last->pool, (float)p->pkts, (float)p->octets};
+		*last = point;
 }
 
 /* Of a snapshot of counters: when it was made, and packets. */

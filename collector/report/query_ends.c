@@ -1,0 +1,101 @@
+/*
+ * Totals of ranges and steps whose ends lie between two counters of a port: how much of what these counted belongs
+ * to the range its samples told when it was divided among windows (window/port_totals.h), so it is known no better
+ * than by them. Part of query.h.
+ *
+ * Of a part p of what was counted between two counters, n samples of it tell n p on the average, with the variance
+ * n p (1 - p): a fourth of n at the most. So each end leaves as much uncertain as if a fourth of what was counted
+ * across it were estimated from samples alone; where it was divided by time, all of it.
+ */
+#include "collector/report/query_private.h"
+#include "collector/store/schema.h"
+
+#include <math.h>
+
+/* What is counted across the ends of longer ranges is less than any limit shows, and as little matter ports that have
+ * less than this part of all. *assumed* */
+#define LONGEST_US (6 * 3600 * UINT64_C(1000000))
+enum { SMALLEST_PART = 1000 };
+
+/* Frames that passed between two counters are counted by the samples of EASE, too: octets alone depend on whose they
+ * are, as far as frames differ in length. */
+static void
+take_counted_frames(const struct estimate_stratum *side, double divided[ESTIMATE_N_UNITS])
+{
+	double square = side->all.w * side->all.wb2;
+
+	divided[ESTIMATE_PKTS] = 0;
+	if (square > 0)
+		divided[ESTIMATE_OCTETS] *= fmax(0, 1 - side->all.wb * side->all.wb / square);
+}
+
+static void
+add_end(struct query_port *port, const struct query_reading *at, bool by_time)
+{
+	for (int d = EASE_IN; d <= EASE_OUT; d++) {
+		double divided[ESTIMATE_N_UNITS];
+
+		for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+			double across = at->across[(d - EASE_IN) * ESTIMATE_N_UNITS + u];
+
+			divided[u] = isnan(across) ? 0 : across * (by_time ? 1 : 0.25);
+		}
+		if (port->agent->boot < QUERY_SFLOW_BOOTS && !by_time)
+			take_counted_frames(&port->side[d], divided);
+		for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+			port->side[d].divided[u] += divided[u];
+	}
+}
+
+static int
+add_ends(struct query *query, struct query_port *port)
+{
+	struct query_reading at;
+	int err = query_reading_at(query, port, query->range.from_us, &at);
+
+	if (err)
+		return err;
+	add_end(port, &at, at.is_gap);
+	err = query_reading_at(query, port, query->range.to_us, &at);
+	if (err == 0)
+		add_end(port, &at, at.is_gap || query->range.to_us == query->edge_us);
+	return err;
+}
+
+/* Whether limits of its total show. */
+static bool
+is_about(const struct estimate_stratum *side)
+{
+	bool is = false;
+
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		is |= estimate_deviation(estimate_total((enum estimate_unit)u, side),
+			  estimate_total_variance((enum estimate_unit)u, side)) > REPORT_ABOUT_PART;
+	return is;
+}
+
+static double
+octets_of(const struct query_port *port)
+{
+	const struct estimate_stratum *side = query_listed(port);
+
+	return side->all.n > 0 ? side->pool_octets : 0;
+}
+
+int
+query_add_divided(struct query *query)
+{
+	double all = 0;
+	int err = 0;
+
+	if (query->mirror || query->range.to_us - query->range.from_us > LONGEST_US)
+		return 0;
+	for (size_t i = 0; i < query->n_ports; i++)
+		all += query->ports[i].chosen ? octets_of(&query->ports[i]) : 0;
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
+		if (query->ports[i].chosen && octets_of(&query->ports[i]) * SMALLEST_PART > all) {
+			err = add_ends(query, &query->ports[i]);
+			query->ports[i].is_divided |= is_about(query_listed(&query->ports[i]));
+		}
+	return err;
+}
