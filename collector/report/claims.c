@@ -5,9 +5,13 @@
 
 const struct claim claims[] = {
 	{"counted", "counted; load; totals",
-	    "Counted by the ports themselves, for whole windows of the range: there is no sampling in it, but for ports"
-	    " that an \"about\" names.",
+	    "Counted by the ports themselves: there is no sampling in it, but for ports that an \"about\" names, and for what"
+	    " was counted across the ends of the range, up to 1 %.",
 	    REPORT_TESTS "check_outage.c"},
+	{"divided", "about … counted (a .. b); Counters are far apart",
+	    "Where counters come each 20 to 60 s or stay away for ten minutes, samples tell how much of what was counted across"
+	    " an end of a range or step belongs to it; at least 94 of 100 limits hold, of ranges of one minute and of five.",
+	    REPORT_TESTS "check_ends.c"},
 	{"completeness", "completeness",
 	    "Of the sample numbers that were given out, the part that arrived.", ESTIMATE_TESTS "check_transit.c"},
 	{"check", "CHECK",

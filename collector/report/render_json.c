@@ -357,6 +357,14 @@ some_ports_json(size_t n, const struct report_port_name names[REPORT_UNCOUNTED_N
 }
 
 static json_t *
+divided_json(const struct report_result *result)
+{
+	json_t *object = some_ports_json(result->divided.n_ports, result->divided.ports);
+
+	return with(object, "part", number_json(report_about_part(result)));
+}
+
+static json_t *
 egress_json(const struct report_egress *egress)
 {
 	json_t *agents = json_array(), *object = json_object();
@@ -430,8 +438,8 @@ result_json(const struct report_result *result)
 		object = with(object, "step", number_json((double)result->step_us / 1e6));
 	if (result->coarse.n_ports > 0)
 		object = with(object, "coarse", some_ports_json(result->coarse.n_ports, result->coarse.ports));
-	if (result->divided.n_ports > 0)
-		object = with(object, "divided", some_ports_json(result->divided.n_ports, result->divided.ports));
+	if (report_about_part(result) > 0)
+		object = with(object, "divided", divided_json(result));
 	object = with(object, "rows", rows_json(result));
 	if (result->n_left_out > 0)
 		object = with(object, "left_out",

@@ -492,12 +492,10 @@ print_coarse(FILE *out, const struct report_coarse *coarse)
 static void
 print_divided(FILE *out, const struct report_result *result)
 {
-	enum estimate_unit unit = result->has_keys || result->step_us > 0 ? result->sort : ESTIMATE_OCTETS;
-	double part = result->step_us > 0 ? result->about_part
-	    : estimate_deviation(result->total[unit], result->total_variance[unit]);
+	double part = report_about_part(result);
 	char percent[NUMBER_TEXT];
 
-	if (!(part > REPORT_ABOUT_PART) || result->divided.n_ports == 0)
+	if (part <= 0)
 		return;
 	print_ports(out, "Counters are far apart at ", &result->divided);
 	number_format_percent(100 * part, percent);

@@ -384,6 +384,10 @@ const struct report *report_find(const char *name); /* NULL if there is none */
 int report_run(const struct report *report, struct query *query,
     const struct report_options *options, uint64_t now_us, struct report_result *result);
 
+/* By which part of it the limits of the total, or of the total of a history's least certain step, are away from it, if
+ * that is more than REPORT_ABOUT_PART; else 0. */
+double report_about_part(const struct report_result *result);
+
 void report_result_free(struct report_result *result);
 
 #endif

@@ -73,6 +73,16 @@ result_add_port(struct report_coarse *named, const struct query_port *port)
 		result_name_port(port, &named->ports[named->n_ports - 1]);
 }
 
+double
+report_about_part(const struct report_result *result)
+{
+	enum estimate_unit unit = result->has_keys || result->step_us > 0 ? result->sort : ESTIMATE_OCTETS;
+	double part = result->step_us > 0 ? result->about_part
+	    : estimate_deviation(result->total[unit], result->total_variance[unit]);
+
+	return part > REPORT_ABOUT_PART && result->divided.n_ports > 0 ? part : 0;
+}
+
 static void
 note_partly(struct report_uncounted *uncounted, const struct query_port *port)
 {

@@ -45,10 +45,11 @@ push(struct port_pools *p, struct port_pools_point point)
 	p->at[p->n++] = point;
 }
 
-static uint64_t
-minute_end(uint64_t time_us)
+/* The end of a point's minute, since the base. */
+static uint32_t
+minute_end(const struct port_pools *p, uint32_t us)
 {
-	return store_window_start(time_us, STORE_WINDOW_US) + STORE_WINDOW_US;
+	return us + (uint32_t)(STORE_WINDOW_US - (p->base_us + us) % STORE_WINDOW_US);
 }
 
 /* In place of the last point before a snapshot or the end of a minute come the sums there and, where there were minutes
@@ -57,16 +58,16 @@ static void
 settle(struct port_pools *p)
 {
 	struct port_pools_point last, next;
-	uint64_t start_us;
+	uint32_t start_us;
 
 	if (!p->is_cut)
 		return;
 	last = p->at[p->n - 2];
 	next = p->at[p->n - 1];
-	start_us = store_window_start(p->base_us + next.us, STORE_WINDOW_US);
-	p->at[p->n - 2] = point_between(&last, &next, p->cut_us);
-	if (start_us > p->base_us + p->cut_us) {
-		p->at[p->n - 1] = point_between(&last, &next, (uint32_t)(start_us - p->base_us));
+	start_us = minute_end(p, next.us) - (uint32_t)STORE_WINDOW_US;
+	p->at[p->n - 2] = point_between(&last, &next, p->end_us);
+	if (minute_end(p, next.us) >= STORE_WINDOW_US && start_us > p->end_us) {
+		p->at[p->n - 1] = point_between(&last, &next, start_us);
 		push(p, next);
 	}
 	p->n_fixed = (uint8_t)(p->n - 1);
@@ -76,21 +77,21 @@ settle(struct port_pools *p)
 void
 port_pools_append(struct port_pools *p, const struct port_pools_point *point)
 {
-	uint64_t time_us = p->base_us + point->us, ended_us = p->minute_end_us; /* of is_begun: the snapshot's time */
-
 	settle(p);
 	if (p->n == 0)
 		p->n_fixed = 1;
 	if (!p->is_begun && p->n > p->n_fixed)
-		ended_us = minute_end(p->base_us + p->at[p->n - 1].us);
-	p->is_cut = p->is_begun || (p->n > p->n_fixed && time_us >= ended_us);
-	p->cut_us = (uint32_t)((ended_us < time_us ? ended_us : time_us) - p->base_us);
+		p->end_us = minute_end(p, p->at[p->n - 1].us);
+	p->is_cut = p->is_begun || (p->n > p->n_fixed && point->us >= p->end_us);
 	p->is_begun = false;
 	if (p->n > p->n_fixed && !p->is_cut)
 		p->at[p->n - 1] = *point;
 	else
 		push(p, *point);
-	p->minute_end_us = p->is_cut ? 0 : minute_end(time_us);
+	if (!p->is_cut)
+		p->end_us = minute_end(p, point->us);
+	else if (p->end_us > point->us)
+		p->end_us = point->us;
 }
 
 /* From the first point on, so that sums stay small: they are told in 24 bits. */
@@ -124,7 +125,7 @@ port_pools_begin_at(struct port_pools *p, uint64_t time_us)
 	set_base(p);
 	p->n_fixed = p->n;
 	p->is_begun = true;
-	p->minute_end_us = time_us;
+	p->end_us = time_us - p->base_us < UINT32_MAX ? (uint32_t)(time_us - p->base_us) : UINT32_MAX;
 }
 
 /* Points in a row from one snapshot to the other: packets and octets since the first. */

@@ -18,8 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Enough for counters that come every eleven minutes. When there are more, the oldest are forgotten. */
-enum { PORT_POOLS_POINTS = 13 };
+/* Enough for counters that come every twelve minutes. When there are more, the oldest are forgotten. */
+enum { PORT_POOLS_POINTS = 14 };
+
+/* Since a snapshot; then all is forgotten. */
+#define PORT_POOLS_LONGEST_US (UINT32_MAX - STORE_WINDOW_US)
 
 /* Sums until a sample, itself included, since the base. */
 struct port_pools_point {
@@ -33,13 +36,11 @@ struct port_pools {
 	/* The pool is the very counter that snapshots have (EASE), and not only a like one (sFlow). */
 	bool is_counter;
 	bool is_counted; /* samples have a pool */
-	bool is_begun;	 /* a snapshot came after the newest point, at minute_end_us */
+	bool is_begun;	 /* a snapshot came after the newest point, at end_us */
+	bool is_cut;	 /* end_us lies between the two newest points, as no more samples of the newest time may come */
 	uint8_t n, n_fixed; /* the points from n_fixed on may be replaced by a later one */
-	/* Between the two newest points, which stay until no more samples of the newest time can come, lies this. */
-	bool is_cut;
-	uint32_t cut_us;
-	float weight; /* of the newest sample: so many packets may follow it unseen */
-	uint64_t minute_end_us; /* of the newest point; 0: is_cut comes first */
+	uint32_t end_us; /* since the base: of the newest point's minute, if it is nothing else */
+	float weight;	 /* of the newest sample: so many packets may follow it unseen */
 	uint64_t base_us, base_pool;
 	struct port_pools_point at[PORT_POOLS_POINTS]; /* all ascending */
 };
@@ -57,7 +58,7 @@ port_pools_note(struct port_pools *p, uint64_t time_us, uint64_t pool, uint32_t 
 	struct port_pools_point point, *last;
 
 	if (p->n == 0 || is_counted != p->is_counted || (is_counted && pool < p->base_pool) ||
-	    (int64_t)(time_us - p->base_us) > UINT32_MAX)
+	    (int64_t)(time_us - p->base_us) > PORT_POOLS_LONGEST_US)
 		port_pools_begin_anew(p, time_us, pool);
 	p->weight = (float)weight;
 	last = p->n > 0 ? &p->at[p->n - 1] : &(struct port_pools_point){0};
@@ -67,7 +68,7 @@ port_pools_note(struct port_pools *p, uint64_t time_us, uint64_t pool, uint32_t 
 	point.pool = is_counted ? (float)(pool - p->base_pool) : point.pkts;
 	if (point.pool < last->pool)
 		point.pool = last->pool;
-	if (p->n == 0 || (point.us > last->us && (p->n == p->n_fixed || time_us >= p->minute_end_us)))
+	if (p->n == 0 || (point.us > last->us && (p->n == p->n_fixed || p->is_cut || point.us >= p->end_us)))
 		port_pools_append(p, &point);
 	else
 		*last = point;

@@ -28,7 +28,7 @@
 
 /* Counters come every 20 s, from an sFlow agent often every minute and rarely every five; and some get lost. */
 enum {
-	PORT_TOTALS_MINUTES = 11,
+	PORT_TOTALS_MINUTES = 12,
 	PORT_TOTALS_UNTOLD_MINUTES = 6, /* where no sample tells when it passed */
 };
 

@@ -6,10 +6,10 @@ import {get} from './api.js';
 import {$, make} from './dom.js';
 
 const LIST = ['row', 'low', 'estimate', 'hiding', 'rank', 'others', 'not_seen', 'rest', 'no_sample', 'unseen', 'look',
-	'uncounted', 'partly'];
+	'divided', 'uncounted', 'partly'];
 const CLAIMS = {
-	ports: ['counted', 'check', 'uncounted', 'partly'],
-	load: ['counted', 'step', 'look', 'uncounted', 'partly'],
+	ports: ['counted', 'check', 'divided', 'uncounted', 'partly'],
+	load: ['counted', 'step', 'look', 'divided', 'uncounted', 'partly'],
 	sources: LIST,
 	destinations: LIST,
 	conversations: LIST,

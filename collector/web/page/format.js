@@ -211,6 +211,14 @@ export function coarse(ports) {
 	    ' among its steps by samples.';
 }
 
+/* Ports whose counters are far apart around an end of the range, or of a step. */
+export function divided({part, ...ports}, isHistory) {
+	return `Counters are far apart at ${named(ports)}: ` + (isHistory
+		? 'samples divided among steps what was counted there, so steps are known to' +
+		    ` ${(100 * part).toFixed(1)}% or better.`
+		: 'samples tell how much of what was counted across an end of the range belongs to it.');
+}
+
 /* Ports with samples and no counters, or with counters of a part of the range. */
 export function uncounted(ports) {
 	const notes = [];

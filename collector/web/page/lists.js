@@ -237,6 +237,8 @@ function notesOf(result, utc) {
 		notes.push(`No ${result.unseen} more than ${bound} frames in this range (95%).`);
 	if (result.samples_kept_since)
 		notes.push(`These figures come from stored samples, which begin at ${since}.`);
+	if (result.divided)
+		notes.push(format.divided(result.divided, false));
 	if (result.uncounted)
 		notes.push(format.uncounted(result.uncounted));
 	if (result.uncounted?.n_ports > 0)

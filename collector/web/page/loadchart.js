@@ -297,6 +297,8 @@ function noteOf(result, {counted, steps}, {utc}) {
 		notes.push('The pale step is not complete yet.');
 	if (result.coarse)
 		notes.push(format.coarse(result.coarse));
+	if (result.divided)
+		notes.push(format.divided(result.divided, true));
 	if (result.uncounted)
 		notes.push(format.uncounted(result.uncounted));
 	if (result.samples_kept_since)

@@ -68,10 +68,12 @@ function describe(port) {
 	return parts.join(' · ');
 }
 
-/* "14.5 Mb/s counted"; without counters of all ports "about 14.5 Mb/s, 3.1 Mb/s of it by samples alone". */
-function traffic({totals, uncounted, seconds}) {
-	const total = format.bits(totals.octets * 8 / seconds);
+/* "14.5 Mb/s counted"; with limits where counters are far apart around an end; without counters of all ports "about 14.5 Mb/s, 3.1 Mb/s of it by samples alone". */
+function traffic({totals, divided, uncounted, seconds}) {
+	const bits = (octets) => format.bits(octets * 8 / seconds), total = bits(totals.octets);
 
+	if (!uncounted && divided)
+		return `about ${total} counted (${bits(totals.octets_limits.low)} .. ${bits(totals.octets_limits.high)})`;
 	if (!uncounted)
 		return `${total} counted`;
 	return `about ${total}, ${format.bits(uncounted.octets * 8 / seconds)} of it by samples alone`;
