@@ -129,7 +129,7 @@ report_command_print_usage(FILE *out)
 	      "\nthat lists print, also for the first row alone. All sums below the rows add up to what"
 	      "\nthe ports counted, if they send counters. easetop claims says of each printed thing what it claims.\nThe bar goes with = up to the lower limit and on with - to the upper one; its full"
 	      "\nwidth is the largest upper limit. CHECK of load: ok, few samples, not sampling,"
-	      "\nmismatch, no counters, silent, down. \"about\" says that ports sent no counters: their"
+	      "\nmismatch, no counters, few counters, not kept, silent, down. \"about\" says that ports sent no counters: their"
 	      "\nfigures are by samples alone.\n"
 	      "\nExit status: 0; 1 if a row exceeds --warn; 2 if there is no answer.\n", out);
 }

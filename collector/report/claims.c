@@ -15,7 +15,8 @@ const struct claim claims[] = {
 	{"completeness", "completeness",
 	    "Of the sample numbers that were given out, the part that arrived.", ESTIMATE_TESTS "check_transit.c"},
 	{"check", "CHECK",
-	    "ok says that samples times skip and the port's counters agree within four standard deviations.",
+	    "ok says that samples times skip, of sFlow times the rate that they state, and the port's counters agree within"
+	    " four standard deviations; of 1,000 ports that sample soundly at most one is accused.",
 	    REPORT_TESTS "check_load.c"},
 	{"estimate", "estimate of a row",
 	    "What this key had at all ports that count and had a sample, while samples arrived; right on the average"

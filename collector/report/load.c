@@ -25,6 +25,9 @@ enum {
 	CHECK_DEVIATIONS = 4,	/* one false alarm in 16,000 checks of a port */
 };
 
+/* Counters so far from both ends, as a part of the range, tell little of it. *assumed* */
+#define CHECK_OFF_PART 0.5
+
 #define MIXED_BEYOND 1e-9 /* what rounding can make of sums of equal weights */
 
 enum {
@@ -99,6 +102,9 @@ struct port_load {
 	double skip_in_force; /* of its last sample; 0 not known */
 	bool mixed; /* its samples were taken at several mean skips */
 	double other_skip; /* mean skip of all ports; 0 not known */
+	bool is_stated;	   /* its samples have what they state beside their weights, */
+	struct query_stated stated; /* which is this */
+	double range_s;
 	unsigned n_members; /* of an aggregate: load is the sum of theirs */
 };
 
@@ -161,6 +167,24 @@ sampled_pool(const struct port_load *p)
 	return fmax(0, pool - fmax(cut, p->load.stalled_pkts));
 }
 
+/* Samples of what was counted: how many, and sums of their skips and of the squares. Where samples state them, these
+ * are summed: weights may be measured by what passed, and would prove nothing. */
+struct tally {
+	double n, w, w2;
+};
+
+static struct tally
+tally_of(const struct port_load *p)
+{
+	const struct estimate_stratum *in = &p->port->side[EASE_IN], *out = &p->port->side[EASE_OUT];
+	double all = in->all.w + out->all.w, beside = in->beside[ESTIMATE_PKTS] + out->beside[ESTIMATE_PKTS];
+	double part = all > 0 ? 1 - beside / all : 1, n = part * (double)(in->all.n + out->all.n);
+
+	if (p->stated.rate > 0)
+		return (struct tally){.n = n, .w = n * p->stated.rate, .w2 = n * p->stated.rate_square};
+	return (struct tally){.n = n, .w = part * all, .w2 = part * (in->all.w2 + out->all.w2)};
+}
+
 /*
  * Compares samples x skip, scaled up by the samples that were lost, with the counted pools of the directions
  * that are sampled, without what passed while samples were lost or the skip counter was stalled (windows of
@@ -170,31 +194,33 @@ sampled_pool(const struct port_load *p)
 static void
 check_samples(const struct port_load *p, char *text)
 {
-	const struct query_port *port = p->port;
-	const struct estimate_stratum *in = &port->side[EASE_IN], *out = &port->side[EASE_OUT];
-	double all = in->all.w + out->all.w, beside = in->beside[ESTIMATE_PKTS] + out->beside[ESTIMATE_PKTS];
-	double part = all > 0 ? 1 - beside / all : 1; /* of the samples is of what was counted */
-	double n = part * (double)(in->all.n + out->all.n), w = part * all;
-	double w2 = part * (in->all.w2 + out->all.w2);
-	double pool = sampled_pool(p);
-	double arrived = 1 - in->lost;
-	double sd, excess;
+	struct tally t = tally_of(p);
+	double pool = sampled_pool(p), arrived = (1 - p->port->side[EASE_IN].lost) / (1 + p->stated.dropped);
+	double excess = t.w / arrived - pool, sd;
 
-	if (port_is_uncounted(port)) {
-		snprintf(text, TEXT_ROOM, "no counters");
-		return;
-	}
-	if (n < 1 || arrived <= 0) {
+	if (t.n < 1 || arrived <= 0) {
 		snprintf(text, TEXT_ROOM, "%s", check_without_samples(p, pool));
 		return;
 	}
-	excess = w / arrived - pool;
-	sd = sqrt(fmax(w2 - w, pool * (w / n - 1)) / arrived);
-	if (fabs(excess) > CHECK_DEVIATIONS * sd + w / n)
+	sd = sqrt(fmax(t.w2 - t.w, pool * (t.w / t.n - 1)) / arrived);
+	if (fabs(excess) > CHECK_DEVIATIONS * sd + t.w / t.n)
 		snprintf(text, TEXT_ROOM, pool > 0 ? "mismatch %+.0f%%" : "mismatch",
 		    100 * excess / (pool > 0 ? pool : 1));
 	else
-		snprintf(text, TEXT_ROOM, "%s", n < CHECK_FEW_SAMPLES ? "few" : "ok");
+		snprintf(text, TEXT_ROOM, "%s", t.n < CHECK_FEW_SAMPLES ? "few"
+		    : p->is_stated && p->stated.rate <= 0 ? "not kept" : "ok");
+}
+
+/* Where counters are too far from the ends of the range, what passed within it is a guess. */
+static void
+check_port(const struct port_load *p, char *text)
+{
+	if (port_is_uncounted(p->port))
+		snprintf(text, TEXT_ROOM, "no counters");
+	else if (p->load.off_s > CHECK_OFF_PART * p->range_s && sampled_pool(p) >= 1)
+		snprintf(text, TEXT_ROOM, "few counters");
+	else
+		check_samples(p, text);
 }
 
 static double
@@ -284,7 +310,7 @@ add_port(struct report_result *result, const struct port_load *p)
 	else if (p->n_members > 0)
 		snprintf(check, sizeof(check), "sum of %u", p->n_members);
 	else if (p->load.known || port_is_uncounted(p->port))
-		check_samples(p, check);
+		check_port(p, check);
 	if (p->load.known && !p->silent && !down)
 		fill_counted(p, row);
 	fill_skip(p, row);
@@ -368,7 +394,9 @@ static int
 load_port(struct query *query, const struct report_options *options, struct report_result *result,
     const struct query_port *port, double other_skip)
 {
-	struct port_load p = {.port = port, .other_skip = other_skip};
+	struct port_load p = {.port = port, .other_skip = other_skip,
+	    .range_s = (double)(query->range.to_us - query->range.from_us) / 1e6,
+	    .is_stated = !query->mirror && port->agent->boot >= QUERY_SFLOW_BOOTS && port->received > 0};
 	int err = query_load(query, port, &p.load);
 	double age_us;
 	bool live = query->edge_us > 0 && port->counters_us > 0;
@@ -381,6 +409,10 @@ load_port(struct query *query, const struct report_options *options, struct repo
 	p.silent = live ? port->silent : p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
 	p.silent_s = age_us / 1e6;
 	find_skips(query, &p);
+	if (p.is_stated)
+		err = query_stated(query, port, p.mixed, &p.stated);
+	if (err)
+		return err;
 	if (port_is_counted(options, port)) /* what lists count: sections of the page have one sum */
 		result_count_port(result, port);
 	return add_port(result, &p);

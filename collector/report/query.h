@@ -288,6 +288,7 @@ struct query_load {
 	bool known;	   /* two snapshots at least */
 	double seconds;	   /* covered */
 	uint64_t newest_us; /* newest snapshot up to the end of the range; 0: none */
+	double off_s; /* how far the nearest snapshots are from ends of the range at which totals are interpolated */
 	/* NAN if the device does not count it; multicasts and broadcasts are then among the
 	 * unicasts. */
 	double in_octets, in_ucast, in_mcast, in_bcast, in_discards, in_errors;
@@ -316,6 +317,14 @@ int query_resources(struct query *query, const struct query_port *port,
 
 /* Mean skip of the newest kept sample of a port; 0 if there is none. */
 double query_last_skip(struct query *query, const struct query_port *port);
+
+/* What kept samples of a port state in the range, on the average over samples; 0: none is kept. Of sFlow alone: its
+ * weights may be measured. Where not all of them can differ, the newest one tells. */
+struct query_stated {
+	double rate, rate_square;
+	double dropped; /* samples that the agent says it dropped, beside those whose numbers are missing, for each received */
+};
+int query_stated(struct query *query, const struct query_port *port, bool all, struct query_stated *stated);
 
 /* Says which rows the statement that is prepared next reads of tables ordered by time, if not all
  * of the range: only these are fetched from a cluster. */

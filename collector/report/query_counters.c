@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -103,10 +104,20 @@ interpolate(const struct totals *a, const struct totals *b, uint64_t at_us)
 	return t;
 }
 
+/* How far the nearer of two snapshots is from a time between them; 0 if nothing was counted from one to the other. */
+static double
+seconds_off(const struct totals *before, const struct totals *after, uint64_t at_us)
+{
+	uint64_t since_us = at_us - before->time_us, until_us = after->time_us - at_us;
+
+	return memcmp(before->value, after->value, sizeof(before->value)) == 0 ? 0
+	    : (double)(since_us < until_us ? since_us : until_us) / 1e6;
+}
+
 /* Totals at a time, or else those of the next snapshot inside the range (forward or backward). */
 static int
 totals_at(struct query *query, const struct query_port *port, uint64_t at_us, bool forward,
-    struct totals *totals)
+    struct totals *totals, double *off_s)
 {
 	struct totals before, after;
 	int err = newest_until(query, port, at_us, &before);
@@ -115,10 +126,12 @@ totals_at(struct query *query, const struct query_port *port, uint64_t at_us, bo
 		err = oldest_from(query, port, at_us, &after);
 	if (err)
 		return err;
-	if (before.known && after.known && before.discontinuity_us == after.discontinuity_us)
+	if (before.known && after.known && before.discontinuity_us == after.discontinuity_us) {
 		*totals = interpolate(&before, &after, at_us);
-	else
+		*off_s += seconds_off(&before, &after, at_us);
+	} else {
 		*totals = forward ? after : before;
+	}
 	return 0;
 }
 
@@ -179,9 +192,9 @@ query_load(struct query *query, const struct query_port *port, struct query_load
 	*load = (struct query_load){0};
 	err = newest_until(query, port, query->range.to_us, &newest);
 	if (err == 0)
-		err = totals_at(query, port, query->range.from_us, true, &first);
+		err = totals_at(query, port, query->range.from_us, true, &first, &load->off_s);
 	if (err == 0)
-		err = totals_at(query, port, query->range.to_us, false, &last);
+		err = totals_at(query, port, query->range.to_us, false, &last, &load->off_s);
 	if (err)
 		return err;
 	load->newest_us = newest.known ? newest.time_us : 0;
@@ -250,4 +263,37 @@ query_last_skip(struct query *query, const struct query_port *port)
 		skip = sqlite3_column_double(stmt, 0);
 	query_give_back(query, stmt);
 	return skip;
+}
+
+/* Counters have the number of the newest sample before them, if the port numbers its own: what that sample states holds
+ * for all since the counters before. */
+#define STATED_UNTIL_COUNTERS \
+	"(SELECT skip + 1 FROM sample s WHERE s.agent = c.agent AND s.boot = c.boot AND s.if_index = c.if_index" \
+	" AND s.sequence <= iif(c.last_sequence > 0, c.last_sequence, 4294967295) ORDER BY s.sequence DESC LIMIT 1)"
+
+int
+query_stated(struct query *query, const struct query_port *port, bool all, struct query_stated *stated)
+{
+	sqlite3_stmt *stmt;
+	int more;
+
+	*stated = (struct query_stated){0};
+	stmt = query_prepare_kept(query, "SELECT TOTAL(n * rate) / TOTAL(n), TOTAL(n * rate * rate) / TOTAL(n),"
+	    " (SELECT TOTAL(dropped_apart) / TOTAL(received) FROM account WHERE agent = ?1 AND if_index = ?2 AND last_us"
+	    " >= ?3 AND first_us <= ?4) FROM (SELECT " STATED_UNTIL_COUNTERS " AS rate, coalesce((last_sequence - lag(last_sequence) OVER (PARTITION BY"
+	    " boot ORDER BY time_us)) & 4294967295, 1) AS n FROM (SELECT * FROM counter WHERE agent = ?1 AND if_index"
+	    " = ?2 AND time_us >= ?3 AND time_us <= ?4 ORDER BY time_us DESC LIMIT ?5) c) WHERE rate IS NOT NULL");
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, port->agent->id);
+	sqlite3_bind_int64(stmt, 2, port->if_index);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)query->range.from_us);
+	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)query->range.to_us);
+	sqlite3_bind_int64(stmt, 5, all ? -1 : 1);
+	more = query_step(query, stmt);
+	if (more == 1)
+		*stated = (struct query_stated){sqlite3_column_double(stmt, 0), sqlite3_column_double(stmt, 1),
+		    sqlite3_column_double(stmt, 2)};
+	query_give_back(query, stmt);
+	return more < 0 ? more : 0;
 }

@@ -1005,7 +1005,7 @@ const struct dialect dialects[] = {
 	{.later_one_in = 200}, .truth = {.verdict = "sound"}},
     {"Extreme EXOS", "takes half of the samples that its rate says, the pool counts",
 	"ExtremeXOS User Guide, \"Maximum CPU Sample Limit\" [inferred]", {.one_in = 200},
-	.speech = {.flow = states_half_its_rate}},
+	.speech = {.flow = states_half_its_rate}, .truth = {.check = "mismatch -"}},
 
     {"any with several processors", "samples leave out of order in newer datagrams", "alexk99/the_router#14",
 	{.samples_a_datagram = 1}, .speech = {.flow = swapped_pairs},

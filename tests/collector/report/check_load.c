@@ -5,6 +5,7 @@
 #include "tests/suite.h"
 
 #include <check.h>
+#include <math.h>
 
 #define assert_near(x, y, tolerance) ck_assert_double_eq_tol(x, y, tolerance)
 
@@ -289,6 +290,183 @@ START_TEST(check_sees_sampling_switched_off)
 }
 END_TEST
 
+/* ---- sFlow, whose samples have what they state beside their weights ---- */
+
+enum { SFLOW_BOOT = 1700000000 };
+
+/* Counters at a time, and the newest sample before them. */
+static void
+sflow_counters(int if_index, int at_s, double pkts, int number, int stated, int weight)
+{
+	unsigned long long at_us = REPORT_STORE_T0 + (uint64_t)at_s * SECOND;
+
+	report_store_sql(&store, "INSERT INTO counter VALUES(1, %d, %llu, %d, 0, %.0f, %.0f, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
+	    " 0, 0, 0, %d, 0, 0, 0, 0, 0)", if_index, at_us, SFLOW_BOOT, 64 * pkts, pkts, number);
+	if (number > 0)
+		report_store_sql(&store, "INSERT INTO sample(agent, boot, if_index, sequence, time_us, direction, input_if,"
+		    " output_if, skip, mean_skip, pool_pkts, frame_octets) VALUES (1, %d, %d, %d, %llu, 1, %d, 0, %d, %d, 1,"
+		    " 64)", SFLOW_BOOT, if_index, number, at_us - 1, if_index, stated - 1, weight);
+}
+
+/* A minute in three parts of 20 seconds: frames that passed, samples taken of them, the rate stated for these, and their
+ * weight. */
+struct part {
+	int pkts, samples, stated, weight;
+};
+
+static void
+sflow_minute(int if_index, const struct part parts[static 3])
+{
+	int pkts = parts[0].pkts + parts[1].pkts + parts[2].pkts, passed = 0, number = 0;
+	char mac[16];
+
+	report_store_window(&store, 0, 1, if_index, pkts, 64 * pkts);
+	sflow_counters(if_index, 0, 0, 0, 0, 0);
+	for (int i = 0; i < 3; i++) {
+		snprintf(mac, sizeof(mac), "02000000000%d", i);
+		report_store_samples(&store, 0, 1, if_index, parts[i].samples, parts[i].weight, 64, 1, mac, MAC_B);
+		sflow_counters(if_index, 20 * (i + 1), passed += parts[i].pkts, number += parts[i].samples, parts[i].stated,
+		    parts[i].weight);
+	}
+}
+
+static const struct {
+	const char *what, *check;
+	struct part parts[3];
+} samplers[] = {
+	{"keeps to its rate", "ok", {{40000, 100, 400, 400}, {40000, 100, 400, 400}, {40000, 100, 400, 400}}},
+	{"takes 1 in 667, says 1 in 400", "mismatch -40%",
+	    {{66700, 100, 400, 667}, {66700, 100, 400, 667}, {66700, 100, 400, 667}}},
+	{"the same, before it is found", "mismatch -40%",
+	    {{66700, 100, 400, 400}, {66700, 100, 400, 660}, {66700, 100, 400, 667}}},
+	{"takes 5 samples a second at most", "mismatch -75%",
+	    {{40000, 100, 400, 400}, {400000, 100, 400, 4000}, {40000, 100, 400, 400}}},
+	{"states another rate in between", "ok", {{40000, 100, 400, 400}, {40000, 400, 100, 100}, {40000, 100, 400, 400}}},
+};
+
+START_TEST(check_is_of_what_sflow_states)
+{
+	json_t *j;
+
+	report_store_sql(&store, "UPDATE agent SET boot = %d", SFLOW_BOOT);
+	sflow_minute(1, samplers[_i].parts);
+	j = load_json(0, 60);
+	ck_assert_msg(strcmp(report_json_text(j, "rows.0.check"), samplers[_i].check) == 0, "%s: %s", samplers[_i].what,
+	    report_json_text(j, "rows.0.check"));
+	json_decref(j);
+	report_store_sql(&store, "DELETE FROM sample WHERE %d", 1); /* older than keep_samples */
+	j = load_json(0, 60);
+	ck_assert_str_ne(report_json_text(j, "rows.0.check"), "ok");
+	json_decref(j);
+}
+END_TEST
+
+/* Half of what it takes it drops, and says so. */
+START_TEST(check_knows_what_the_agent_says_it_dropped)
+{
+	const struct part parts[3] = {{40000, 50, 400, 800}, {40000, 50, 400, 800}, {40000, 50, 400, 800}};
+	json_t *j;
+
+	report_store_sql(&store, "UPDATE agent SET boot = %d", SFLOW_BOOT);
+	sflow_minute(1, parts);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.0.check"), "mismatch -50%");
+	json_decref(j);
+	report_store_sql(&store, "INSERT INTO account VALUES(1, %d, 1, 150, 150, 0, 0, 0, 0, 0, 0, %llu, %llu, NULL, NULL,"
+	    " 150)", SFLOW_BOOT, REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.0.check"), "ok");
+	json_decref(j);
+}
+END_TEST
+
+enum skips { GEOMETRIC, UNIFORM, EVERY_NTH, N_SKIPS };
+
+static int
+draw(enum skips skips, int mean)
+{
+	switch (skips) {
+	case GEOMETRIC:
+		return 1 + (int)(log(1 - drand48()) / log(1 - 1.0 / mean));
+	case UNIFORM:
+		return 1 + (int)(drand48() * (2 * mean - 1));
+	default:
+		return mean;
+	}
+}
+
+/* Sound samplers of three kinds: at most one port of 1,000 of each is accused. */
+START_TEST(sound_samplers_are_not_accused)
+{
+	enum { PORTS = 1000, MEAN = 100, PKTS = 10000 };
+	int accused = 0;
+	json_t *j;
+
+	srand48(20);
+	report_store_sql(&store, "UPDATE agent SET boot = %d", SFLOW_BOOT);
+	report_store_sql_text(&store, "DELETE FROM port; BEGIN");
+	for (int port = 1; port <= PORTS; port++) {
+		struct part parts[3] = {{PKTS, 0, MEAN, MEAN}, {PKTS, 0, MEAN, MEAN}, {PKTS, 0, MEAN, MEAN}};
+		int at = draw((enum skips)_i, MEAN);
+
+		for (; at <= 3 * PKTS; at += draw((enum skips)_i, MEAN))
+			parts[(at - 1) / PKTS].samples++;
+		report_store_port(&store, 1, port, "e", 1);
+		sflow_minute(port, parts);
+	}
+	report_store_sql_text(&store, "COMMIT");
+	j = load_json(0, 60);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), PORTS);
+	for (size_t i = 0; i < PORTS; i++)
+		accused += strcmp(report_json_text(json_array_get(report_json_at(j, "rows"), i), "check"), "ok") != 0;
+	printf("sound samplers, skips of kind %d: %d of %d ports accused\n", _i, accused, PORTS);
+	ck_assert_int_le(accused, 1);
+	json_decref(j);
+}
+END_TEST
+
+/* ---- counters that cannot judge ---- */
+
+/* Counters come every `apart` seconds, one of them `off` seconds after the range of a minute began; nothing is known of
+ * when frames passed between. */
+static const struct {
+	int apart_s, off_s;
+	const char *check;
+} intervals[] = {{20, 10, "ok"}, {30, 15, "ok"}, {60, 0, "ok"}, {60, 10, "ok"}, {60, 30, "few counters"},
+    {300, 30, "few counters"}, {300, 180, "silent 3m"}};
+
+START_TEST(counters_far_from_the_ends_do_not_judge)
+{
+	json_t *j;
+
+	report_store_window(&store, 0, 1, 1, 10000, 640000);
+	report_store_samples(&store, 0, 1, 1, 100, 100, 64, 1, MAC_A, MAC_B);
+	for (int s = intervals[_i].off_s - 2 * intervals[_i].apart_s; s <= 60 + 2 * intervals[_i].apart_s;
+	     s += intervals[_i].apart_s)
+		snapshot(1, s, 64.0 * (s + 700) * 166, (s + 700) * 166, 0, 0, 0);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.0.check"), intervals[_i].check);
+	json_decref(j);
+}
+END_TEST
+
+/* What passed is known all the same if nothing was counted between those around an end. */
+START_TEST(counters_that_stand_still_judge)
+{
+	json_t *j;
+
+	report_store_window(&store, 0, 1, 1, 10000, 640000);
+	report_store_samples(&store, 0, 1, 1, 100, 100, 64, 1, MAC_A, MAC_B);
+	snapshot(1, -300, 0, 0, 0, 0, 0);
+	snapshot(1, 25, 0, 0, 0, 0, 0);
+	snapshot(1, 35, 640000, 10000, 0, 0, 0);
+	snapshot(1, 300, 640000, 10000, 0, 0, 0);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.0.check"), "ok");
+	json_decref(j);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -306,6 +484,12 @@ main(void)
 	    (int)(sizeof(checks) / sizeof(*checks)));
 	tcase_add_test(tc, check_leaves_out_the_direction_that_is_not_sampled);
 	tcase_add_test(tc, check_sees_sampling_switched_off);
+	tcase_add_loop_test(tc, check_is_of_what_sflow_states, 0, (int)(sizeof(samplers) / sizeof(*samplers)));
+	tcase_add_test(tc, check_knows_what_the_agent_says_it_dropped);
+	tcase_add_loop_test(tc, sound_samplers_are_not_accused, 0, N_SKIPS);
+	tcase_add_loop_test(tc, counters_far_from_the_ends_do_not_judge, 0,
+	    (int)(sizeof(intervals) / sizeof(*intervals)));
+	tcase_add_test(tc, counters_that_stand_still_judge);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
