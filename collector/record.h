@@ -58,6 +58,10 @@ enum ease_oddity {
 	EASE_N_ODDITIES,
 };
 
+/* Verdicts on samplers (report/verdicts.h) have numbers of the same table: this one and up, by the bits of enum
+ * audit_fault. */
+enum { EASE_ODD_VERDICTS = 64 };
+
 static inline bool
 ease_oddity_refuses(enum ease_oddity kind)
 {

@@ -457,6 +457,7 @@ begin(struct history *h)
 	memcpy(result->total_variance, whole->total_variance, sizeof(result->total_variance));
 	memcpy(result->from_samples, whole->from_samples, sizeof(result->from_samples));
 	result->uncounted = whole->uncounted;
+	result->audited = whole->audited;
 	result_finish(result, h->query);
 	h->first_us = UINT64_MAX;
 	for (size_t i = 0; i < h->query->n_agents; i++)

@@ -8,6 +8,7 @@
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/report/unkeyed.h"
+#include "collector/report/verdicts.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -707,6 +708,8 @@ list_run(const struct list_report *report, struct query *query,
 		err = fill(&list);
 	if (err == 0)
 		err = copy_shown(&list, keys);
+	if (err == 0)
+		err = verdicts_read(query, &options, result);
 	result_finish(result, query);
 	free(list.keys);
 	free(list.left.sums);

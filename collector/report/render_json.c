@@ -376,6 +376,21 @@ egress_json(const struct report_egress *egress)
 }
 
 static json_t *
+audited_json(const struct report_audited *audited)
+{
+	json_t *ports = json_array(), *object = json_object();
+
+	for (size_t i = 0; i < audited->n_ports && i < REPORT_UNCOUNTED_NAMED; i++) {
+		json_t *port = with(json_object(), "agent", text_json(audited->ports[i].name.agent));
+
+		port = with(port, "port", text_json(audited->ports[i].name.port));
+		ports = append(ports, with(port, "says", json_string(audited->ports[i].says)));
+	}
+	object = with(object, "n_ports", json_integer((json_int_t)audited->n_ports));
+	return with(object, "ports", ports);
+}
+
+static json_t *
 partly_json(const struct report_uncounted *uncounted)
 {
 	json_t *ports = json_array(), *object = json_object();
@@ -427,6 +442,8 @@ result_json(const struct report_result *result)
 		object = with(object, "uncounted", uncounted_json(result));
 	if (result->egress.n_agents > 0)
 		object = with(object, "sampled_on_egress", egress_json(&result->egress));
+	if (result->audited.n_ports > 0)
+		object = with(object, "audit", audited_json(&result->audited));
 	if (result->n_silent > 0)
 		object = with(object, "silent", silent_json(result));
 	object = with(object, "completeness", result->expected

@@ -469,6 +469,24 @@ print_egress(FILE *out, const struct report_egress *egress)
 		fputs(". Lists have there what ports sent; a frame that leaves by several ports counts at each.\n", out);
 }
 
+/* "audit: 192.0.2.1 e-1 leaves out small frames: easetop audit" */
+static void
+print_audited(FILE *out, const struct report_audited *audited)
+{
+	const char *between = "audit: ";
+
+	for (size_t i = 0; i < audited->n_ports && i < REPORT_UNCOUNTED_NAMED; i++) {
+		const struct report_accused *accused = &audited->ports[i];
+
+		fprintf(out, "%s%s %s %s", between, accused->name.agent, accused->name.port, accused->says);
+		between = "; ";
+	}
+	if (audited->n_ports > REPORT_UNCOUNTED_NAMED)
+		fprintf(out, "; and %zu more", audited->n_ports - REPORT_UNCOUNTED_NAMED);
+	if (audited->n_ports > 0)
+		fputs(": easetop audit\n", out);
+}
+
 static void
 print_ports(FILE *out, const char *between, const struct report_coarse *coarse)
 {
@@ -746,6 +764,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	print_coarse(out, &result->coarse);
 	print_divided(out, result);
 	print_egress(out, &result->egress);
+	print_audited(out, &result->audited);
 	print_silent(out, result);
 	if (err == 0)
 		print_kept_since(out, result, options);

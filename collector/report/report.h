@@ -240,6 +240,15 @@ struct report_uncounted {
 	uint64_t lost_samples;
 };
 
+/* Ports whose samples the collector's audit found to be no random choice of their frames. */
+struct report_audited {
+	size_t n_ports;
+	struct report_accused {
+		struct report_port_name name;
+		const char *says; /* what the port does; static */
+	} ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
+};
+
 struct query_key;
 struct report_result {
 	const char *report; /* its name */
@@ -260,6 +269,7 @@ struct report_result {
 	size_t n_silent;
 	struct report_uncounted uncounted;
 	struct report_egress egress;
+	struct report_audited audited; /* lists and history only */
 	uint64_t older_us;	 /* start asked for, if the store keeps nothing of that time; or 0 */
 	bool empty;		 /* nothing in the range */
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */

@@ -240,6 +240,14 @@ export function egress({n_agents, agents}) {
 	    ' a frame that leaves by several ports counts at each.';
 }
 
+/* Ports whose samples an audit does not trust. */
+export function audit({n_ports, ports}) {
+	const named = ports.map((p) => `${p.agent} ${p.port} ${p.says}`).join('; ');
+	const more = n_ports > ports.length ? `; and ${n_ports - ports.length} more` : '';
+
+	return `Audit: ${named}${more}. easetop audit says more.`;
+}
+
 /* For an axis: the time, or the day at midnight. */
 export function tick(ms, stepMs, utc) {
 	const date = wall(ms, utc);

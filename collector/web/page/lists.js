@@ -245,6 +245,8 @@ function notesOf(result, utc) {
 		notes.push(`Rows that rest on such ports: ${result.uncounted.rows} of ${result.rows.length}.`);
 	if (result.sampled_on_egress)
 		notes.push(format.egress(result.sampled_on_egress));
+	if (result.audit)
+		notes.push(format.audit(result.audit));
 	if (result.silent)
 		notes.push(`No counters come from ${result.silent.map((s) => `${s.agent} ${s.port}`).join(', ')}:`,
 		    'less was counted there.');

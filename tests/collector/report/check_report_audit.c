@@ -3,6 +3,8 @@
  * statistics is in tests/collector/estimate/check_audit.c; here stands how a port's samples, counters and accounts
  * come from the store, what a row says, and which ports look like uplinks.
  */
+#include "collector/record.h"
+#include "collector/report/verdicts.h"
 #include "collector/source_port.h"
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
@@ -287,6 +289,112 @@ START_TEST(text_is_for_one_screen)
 }
 END_TEST
 
+/* ---- standing verdicts ---- */
+
+/* As the collector does, at the end of the ten minutes. */
+static void
+store_verdict(void *arg, int64_t agent, uint64_t if_index, unsigned faults)
+{
+	int *n_judged = arg;
+
+	(*n_judged)++;
+	for (int bit = 0; faults >> bit != 0; bit++)
+		if (faults >> bit & 1)
+			report_store_sql(&store, "INSERT INTO oddity VALUES(%d, %d, %d, 1, %llu, %llu)", (int)agent,
+			    (int)if_index, EASE_ODD_VERDICTS + bit, REPORT_STORE_T0 + MINUTES * MINUTE,
+			    REPORT_STORE_T0 + MINUTES * MINUTE);
+}
+
+static void
+judge(struct verdict_turn *turn)
+{
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+
+	report_store_renew(&store);
+	ck_assert_msg(query_open(store.newest, &query, error, sizeof(error)) == 0, "%s", error);
+	ck_assert_msg(verdicts_judge(query, REPORT_STORE_T0 + MINUTES * MINUTE, turn) == 0, "%s", query->error);
+	query_close(query);
+}
+
+static json_t *
+list_audit(const char *report)
+{
+	struct report_options options = report_store_options();
+
+	return report_store_json(&store, report, &options);
+}
+
+START_TEST(lists_name_ports_that_an_audit_accused)
+{
+	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL, 0}, {1, 2, 1, 0.6, false, false, NULL, 0},
+	    {1, 3, 1, 1, true, false, NULL, 0}, {2, 3, SFLOW_BOOT, 1, false, true, NULL, 0}};
+	int n_judged = 0;
+	struct verdict_turn turn = {.until_us = UINT64_MAX, .judged = store_verdict, .arg = &n_judged};
+	struct report_options options = report_store_options();
+	json_t *j;
+	char *text;
+
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		add(&ports[i]);
+	j = list_audit("talkers");
+	ck_assert_ptr_null(json_object_get(j, "audit"));
+	json_decref(j);
+	judge(&turn);
+	ck_assert_int_eq(n_judged, 4);
+	for (int i = 0; i < 2; i++) {
+		j = list_audit(i == 0 ? "talkers" : "history");
+		ck_assert_double_eq(report_json_number(j, "audit.n_ports"), 2); /* neither a sound one nor a made-up pool */
+		ck_assert_str_eq(report_json_text(j, "audit.ports.0.port"), "e-2");
+		ck_assert_str_eq(report_json_text(j, "audit.ports.0.says"), "samples only a part of its frames");
+		ck_assert_str_eq(report_json_text(j, "audit.ports.1.port"), "e-3");
+		json_decref(j);
+	}
+	text = report_store_render(&store, "talkers", &options, render_text, 600);
+	ck_assert_msg(strstr(text, "\naudit: 192.0.2.1 e-2 samples only a part of its frames; 192.0.2.1 e-3 takes every Nth"
+	    " frame, or repeats its skips: easetop audit\n") != NULL, "%s", text);
+	free(text);
+	options.filter = report_store_filter("if e-1");
+	text = report_store_render(&store, "talkers", &options, render_text, 600);
+	ck_assert_msg(strstr(text, "audit:") == NULL, "%s", text);
+	free(text);
+	report_store_sql_text(&store, "UPDATE oddity SET last_us = last_us - 4500000000"); /* it was sound since */
+	j = list_audit("talkers");
+	ck_assert_ptr_null(json_object_get(j, "audit"));
+	json_decref(j);
+}
+END_TEST
+
+static void
+note_port(void *arg, int64_t agent, uint64_t if_index, unsigned faults)
+{
+	char *order = arg;
+
+	(void)faults;
+	snprintf(order + strlen(order), 16, "%d.%d ", (int)agent, (int)if_index);
+}
+
+/* A turn goes on where the one before ended; one that has no time judges nobody. */
+START_TEST(ports_are_judged_in_turn)
+{
+	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL, 0}, {1, 2, 1, 1, false, false, NULL, 0},
+	    {2, 1, SFLOW_BOOT, 1, false, false, NULL, 0}};
+	char order[64] = "";
+	struct verdict_turn turn = {.agent = 1, .if_index = 1, .judged = note_port, .arg = order};
+
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		add(&ports[i]);
+	judge(&turn);
+	ck_assert_str_eq(order, "");
+	turn.until_us = UINT64_MAX;
+	judge(&turn);
+	ck_assert_str_eq(order, "1.2 2.1 1.1 ");
+	turn.agent = 2;
+	judge(&turn);
+	ck_assert_str_eq(order, "1.2 2.1 1.1 1.1 1.2 2.1 ");
+}
+END_TEST
+
 /* Two switches: hosts aa, bb and cc at the first, dd and ee at the second; each sees those of the other at port 9. */
 START_TEST(uplinks_are_found)
 {
@@ -367,6 +475,8 @@ main(void)
 	tcase_add_test(tc, a_port_without_samples_is_named);
 	tcase_add_test(tc, numbers_of_a_source);
 	tcase_add_test(tc, text_is_for_one_screen);
+	tcase_add_test(tc, lists_name_ports_that_an_audit_accused);
+	tcase_add_test(tc, ports_are_judged_in_turn);
 	tcase_add_test(tc, uplinks_are_found);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
