@@ -92,6 +92,12 @@ collector_on_reload(struct collector *c, void (*reloaded)(void *arg), void *arg)
 	c->reloaded_arg = arg;
 }
 
+void
+collector_set_verdicts(struct collector *c, const struct collector_verdicts *verdicts)
+{
+	c->verdicts = *verdicts;
+}
+
 static int64_t
 clock_offset_us(const struct clock *clock)
 {
@@ -587,6 +593,8 @@ cut_and_submit(struct collector *c, struct store_batch *next)
 	if (r < 0)
 		return r;
 	add_outage_row(c);
+	if (c->verdicts.flush)
+		c->verdicts.flush(c->verdicts.arg, c->batch);
 	input_count_drops(c->input);
 	add_refused_rows(c);
 	add_stat_rows(c, c->batch);

@@ -66,6 +66,16 @@ void collector_add_stats(struct collector *c, const struct stat_set *stats);
  * former values are freed. */
 void collector_on_reload(struct collector *c, void (*reloaded)(void *arg), void *arg);
 
+/* Verdicts on samplers, which somebody else finds (judge.h): adds their rows to a batch that is flushed, and says whether
+ * a port's samples are no random choice, for alarms of it. Called by the thread of collector_run. */
+struct store_batch;
+struct collector_verdicts {
+	void (*flush)(void *arg, struct store_batch *batch);
+	bool (*accuses)(void *arg, int64_t agent, uint64_t if_index);
+	void *arg;
+};
+void collector_set_verdicts(struct collector *c, const struct collector_verdicts *verdicts);
+
 /* The counter of that name ("input.records"), or 0. */
 uint64_t collector_stat(const struct collector *c, const char *name);
 

@@ -8,6 +8,9 @@
 
 #define ROOM "alarm"
 
+/* The alarm of a port whose samples are no random choice. */
+#define ACCUSED "; audit: its samples are not sound"
+
 /* The event's place is the port, or for a rule of all ports the switch that told of the frame. */
 static void
 tell(void *arg, const struct alarm_told *told)
@@ -19,9 +22,12 @@ tell(void *arg, const struct alarm_told *told)
 	    .if_index = told->if_index,
 	    .time_us = told->is_over ? told->over_us : told->raised_us,
 	};
-	char text[ALARM_KEY_TEXT + ALARM_RULE_TEXT + 2]; /* the event has as much of it as has room */
+	const struct collector_verdicts *v = &c->verdicts;
+	bool is_accused = v->accuses && v->accuses(v->arg, told->agent, told->if_index);
+	char text[ALARM_KEY_TEXT + ALARM_RULE_TEXT + sizeof(ACCUSED) + 2]; /* the event has as much of it as has room */
 
-	snprintf(text, sizeof(text), "%s%s%s", told->key, *told->key ? ": " : "", told->rule->text);
+	snprintf(text, sizeof(text), "%s%s%s%s", told->key, *told->key ? ": " : "", told->rule->text,
+	    is_accused ? ACCUSED : "");
 	accounting_add_own_event(c->accounting, c->batch, &event, text);
 	if (told->is_over)
 		log_info_limited(ROOM, "over: %s", text);

@@ -5,6 +5,7 @@
 #ifndef EASE_COLLECTOR_COLLECTOR_PRIVATE_H
 #define EASE_COLLECTOR_COLLECTOR_PRIVATE_H
 
+#include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/input/input.h"
 #include "collector/progress.h"
@@ -54,6 +55,7 @@ struct collector {
 	uint64_t last_alive_us; /* service_alive */
 	bool stopping, reload_wanted;
 	bool users_missing; /* SNMPv3 users of the configuration are not in force */
+	struct collector_verdicts verdicts; /* functions NULL: none */
 	void (*reloaded)(void *arg); /* NULL: no function */
 	void *reloaded_arg;
 	struct stat_set stats;

@@ -6,6 +6,7 @@
 #include "collector/clickhouse.h"
 #include "collector/collector_settings.h"
 #include "collector/easecapd_check.h"
+#include "collector/judge.h"
 #include "collector/report/query.h"
 #include "collector/store/agent_sources.h"
 #include "collector/store/plan_store.h"
@@ -33,6 +34,9 @@ enum {
 	/* Keys that a query of the page may read for each MiB of the memory budget: two queries at
 	 * a time then take half of the budget on top of it, at some 400 octets a key. */
 	KEYS_A_MIB = 600,
+	JUDGE_FIRST_MS = 60000,
+	JUDGE_EVERY_MS = 600000,
+	JUDGE_LASTS_MS = 10000,
 };
 
 struct command {
@@ -288,6 +292,23 @@ open_shipping(const struct clickhouse *clickhouse, const struct collector_config
 	return ship;
 }
 
+/* Without memory for the page there is none for a port's samples of an hour either. */
+static struct judge *
+open_judge(const struct collector_config *config, struct collector *collector)
+{
+	const struct judge_config judge_config = {.store = config->store, .clock = &clock_system,
+	    .first_ms = JUDGE_FIRST_MS, .every_ms = JUDGE_EVERY_MS, .lasts_ms = JUDGE_LASTS_MS};
+	struct judge *judge = NULL;
+	int r = config->memory_mib < COLLECTOR_PAGE_MIB ? 0 : judge_open(&judge, &judge_config);
+
+	if (r < 0)
+		log_error("easecapd", "no sampler is judged: %s", strerror(-r));
+	if (judge)
+		collector_set_verdicts(collector,
+		    &(struct collector_verdicts){judge_flush, judge_accuses, judge});
+	return judge;
+}
+
 static int
 collect(const struct collector_config *config, const struct clickhouse *clickhouse,
     const struct collector_arguments *options, bool foreground)
@@ -298,6 +319,7 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	const struct query_cluster cluster = cluster_to_query(clickhouse);
 	struct services services = {.config = config};
 	struct collector *collector;
+	struct judge *judge;
 	int r;
 
 	if (!foreground && parent_fd < 0) {
@@ -312,6 +334,7 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	}
 	services.ship = open_shipping(clickhouse, config, collector);
 	services.web = open_page(page_fd, config, &cluster, collector, stats);
+	judge = open_judge(config, collector);
 	collector_on_reload(collector, reload_services, &services);
 	if (foreground && services.web)
 		web_announce(services.web);
@@ -325,6 +348,7 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
 	web_close(services.web);
+	judge_close(judge);
 	ship_close(services.ship); /* all is stored by now */
 	collector_close(collector);
 	return r;

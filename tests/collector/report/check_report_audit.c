@@ -3,6 +3,7 @@
  * statistics is in tests/collector/estimate/check_audit.c; here stands how a port's samples, counters and accounts
  * come from the store, what a row says, and which ports look like uplinks.
  */
+#include "collector/judge.h"
 #include "collector/record.h"
 #include "collector/report/verdicts.h"
 #include "collector/source_port.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MINUTES = 10, FRAMES_S = 1000, MEAN = 50, SFLOW_BOOT = 1700000000, UNKNOWN_POOL = -1 };
 
@@ -395,6 +397,43 @@ START_TEST(ports_are_judged_in_turn)
 }
 END_TEST
 
+/* Turns follow each other; each that the collector's thread sees gives it the same two ports, as rows when there is
+ * room. An hour later they are accused no more. */
+START_TEST(the_judge_hands_over_what_it_finds)
+{
+	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL, 0}, {1, 2, 1, 0.6, false, false, NULL, 0},
+	    {1, 3, 1, 1, true, false, NULL, 0}};
+	struct clock clock = {.manual = true, .manual_wall_us = REPORT_STORE_T0 + MINUTES * MINUTE};
+	const struct judge_config config = {.store = store.newest, .clock = &clock, .every_ms = 1, .lasts_ms = 10000};
+	struct store_room room[STORE_N_TABLES] = {[STORE_ODDITIES] = {.free = 2}};
+	const struct store_oddity *rows;
+	struct store_batch batch;
+	struct judge *judge;
+
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		add(&ports[i]);
+	report_store_renew(&store);
+	ck_assert_int_eq(store_batch_init(&batch, room), 0);
+	ck_assert_int_eq(judge_open(&judge, &config), 0);
+	ck_assert(!judge_accuses(judge, 1, 2));
+	for (int i = 0; i < 3000 && batch.rows[STORE_ODDITIES].n == 0; i++, usleep(10000))
+		judge_flush(judge, &batch);
+	rows = batch.rows[STORE_ODDITIES].items;
+	ck_assert_uint_eq(batch.rows[STORE_ODDITIES].n, 2); /* filtered, and its rate; the third row has no room yet */
+	for (int i = 0; i < 2; i++)
+		ck_assert(rows[i].agent == 1 && rows[i].if_index == 2 && rows[i].last_us == clock.manual_wall_us);
+	store_batch_clear(&batch);
+	for (int i = 0; i < 3000 && batch.rows[STORE_ODDITIES].n == 0; i++, usleep(10000))
+		judge_flush(judge, &batch);
+	ck_assert_uint_gt(batch.rows[STORE_ODDITIES].n, 0);
+	ck_assert(!judge_accuses(judge, 1, 1));
+	ck_assert(judge_accuses(judge, 1, 2) && judge_accuses(judge, 1, 3) && judge_accuses(judge, 1, 0));
+	ck_assert(!judge_accuses(judge, 2, 0));
+	judge_close(judge);
+	store_batch_free(&batch);
+}
+END_TEST
+
 /* Two switches: hosts aa, bb and cc at the first, dd and ee at the second; each sees those of the other at port 9. */
 START_TEST(uplinks_are_found)
 {
@@ -477,6 +516,7 @@ main(void)
 	tcase_add_test(tc, text_is_for_one_screen);
 	tcase_add_test(tc, lists_name_ports_that_an_audit_accused);
 	tcase_add_test(tc, ports_are_judged_in_turn);
+	tcase_add_test(tc, the_judge_hands_over_what_it_finds);
 	tcase_add_test(tc, uplinks_are_found);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

@@ -1,0 +1,226 @@
+#include "collector/judge.h"
+
+#include "collector/record.h"
+#include "collector/report/verdicts.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define ROOM "judge"
+
+enum { LEAST_PRIORITY = 19 };
+
+struct verdict {
+	int64_t agent;
+	uint64_t if_index, judged_us;
+	unsigned faults;
+};
+
+struct verdict_list {
+	size_t n;
+	struct verdict items[];
+};
+
+struct judge {
+	struct judge_config config;
+	pthread_t thread;
+	int stop_fd; /* eventfd */
+	_Atomic bool stopping;
+	/* of the thread: of all turns, those accused in the last hour */
+	struct verdict *accused;
+	size_t n_accused, room;
+	uint64_t now_us;
+	struct verdict_turn turn;
+	/* handed over; NULL: none */
+	_Atomic(struct verdict_list *) fresh, used;
+	/* of the collector's thread */
+	struct verdict_list *known;
+	size_t written;
+};
+
+/* ---- the thread ---- */
+
+/* Leaves out a port that was judged anew, and what is too old. */
+static void
+forget(struct judge *j, int64_t agent, uint64_t if_index)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n_accused; i++) {
+		const struct verdict *v = &j->accused[i];
+
+		if (v->judged_us + VERDICT_RANGE_US > j->now_us && (v->agent != agent || v->if_index != if_index))
+			j->accused[n++] = *v;
+	}
+	j->n_accused = n;
+}
+
+/* Without memory the port is accused in a later turn. */
+static void
+take_verdict(void *arg, int64_t agent, uint64_t if_index, unsigned faults)
+{
+	struct judge *j = arg;
+	struct verdict *more;
+
+	forget(j, agent, if_index);
+	if (faults == 0)
+		return;
+	if (j->n_accused == j->room) {
+		more = realloc(j->accused, (2 * j->room + 16) * sizeof(*more));
+		if (!more)
+			return;
+		j->accused = more;
+		j->room = 2 * j->room + 16;
+	}
+	j->accused[j->n_accused++] = (struct verdict){agent, if_index, j->now_us, faults};
+}
+
+static void
+hand_over(struct judge *j)
+{
+	struct verdict_list *list = malloc(sizeof(*list) + j->n_accused * sizeof(list->items[0]));
+
+	free(atomic_exchange(&j->used, NULL));
+	if (!list)
+		return;
+	list->n = j->n_accused;
+	if (list->n > 0)
+		memcpy(list->items, j->accused, list->n * sizeof(list->items[0]));
+	free(atomic_exchange(&j->fresh, list));
+}
+
+static void
+take_turn(struct judge *j)
+{
+	const struct query_limits limits = {.cancel = &j->stopping};
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+
+	if (query_open(j->config.store, &query, error, sizeof(error)) < 0) {
+		log_warn_limited(ROOM, "no sampler is judged: %s", error);
+		return;
+	}
+	query_limit(query, &limits);
+	j->now_us = clock_wall_us(j->config.clock);
+	j->turn.until_us = clock_mono_us(&clock_system) + j->config.lasts_ms * 1000ull;
+	if (verdicts_judge(query, j->now_us, &j->turn) < 0 && !atomic_load(&j->stopping))
+		log_warn_limited(ROOM, "not all samplers are judged: %s", query->error);
+	query_close(query);
+	hand_over(j);
+}
+
+static void *
+run(void *arg)
+{
+	struct judge *j = arg;
+	struct pollfd stop = {.fd = j->stop_fd, .events = POLLIN};
+	unsigned wait_ms = j->config.first_ms;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), LEAST_PRIORITY);
+	while (poll(&stop, 1, (int)wait_ms) <= 0) {
+		take_turn(j);
+		wait_ms = j->config.every_ms;
+	}
+	return NULL;
+}
+
+int
+judge_open(struct judge **out, const struct judge_config *config)
+{
+	struct judge *j = calloc(1, sizeof(*j));
+	int r;
+
+	*out = NULL;
+	if (!j)
+		return -ENOMEM;
+	j->config = *config;
+	j->turn.judged = take_verdict;
+	j->turn.arg = j;
+	j->stop_fd = eventfd(0, EFD_CLOEXEC);
+	r = j->stop_fd < 0 ? -errno : -pthread_create(&j->thread, NULL, run, j);
+	if (r < 0) {
+		if (j->stop_fd >= 0)
+			close(j->stop_fd);
+		free(j);
+		return r;
+	}
+	pthread_setname_np(j->thread, ROOM);
+	*out = j;
+	return 0;
+}
+
+void
+judge_close(struct judge *j)
+{
+	if (!j)
+		return;
+	atomic_store(&j->stopping, true);
+	eventfd_write(j->stop_fd, 1);
+	pthread_join(j->thread, NULL);
+	close(j->stop_fd);
+	free(atomic_load(&j->fresh));
+	free(atomic_load(&j->used));
+	free(j->known);
+	free(j->accused);
+	free(j);
+}
+
+/* ---- the collector's thread ---- */
+
+/* The one before is freed by the judge: there is at most one, as the next is handed over only after that. */
+static void
+take_list(struct judge *j)
+{
+	struct verdict_list *fresh = atomic_load(&j->used) ? NULL : atomic_exchange(&j->fresh, NULL);
+
+	if (!fresh)
+		return;
+	atomic_store(&j->used, j->known);
+	j->known = fresh;
+	j->written = 0;
+}
+
+static bool
+add_rows(const struct verdict *v, struct store_batch *batch)
+{
+	if (store_batch_reserve(batch, STORE_ODDITIES, (size_t)__builtin_popcount(v->faults)) < 0)
+		return false;
+	for (unsigned bits = v->faults; bits > 0; bits &= bits - 1)
+		*(struct store_oddity *)store_batch_add(batch, STORE_ODDITIES) = (struct store_oddity){v->agent,
+		    v->if_index, (uint8_t)(EASE_ODD_VERDICTS + __builtin_ctz(bits)), 1, v->judged_us, v->judged_us};
+	return true;
+}
+
+void
+judge_flush(void *judge, struct store_batch *batch)
+{
+	struct judge *j = judge;
+
+	take_list(j);
+	while (j->known && j->written < j->known->n && add_rows(&j->known->items[j->written], batch))
+		j->written++;
+}
+
+bool
+judge_accuses(void *judge, int64_t agent, uint64_t if_index)
+{
+	const struct judge *j = judge;
+	uint64_t now_us = clock_wall_us(j->config.clock);
+
+	for (size_t i = 0; j->known && i < j->known->n; i++) {
+		const struct verdict *v = &j->known->items[i];
+
+		if (v->agent == agent && (if_index == 0 || v->if_index == if_index) &&
+		    v->judged_us + VERDICT_RANGE_US > now_us)
+			return true;
+	}
+	return false;
+}
