@@ -410,7 +410,7 @@ load_port(struct query *query, const struct report_options *options, struct repo
 	p.silent_s = age_us / 1e6;
 	find_skips(query, &p);
 	if (p.is_stated)
-		err = query_stated(query, port, p.mixed, &p.stated);
+		err = query_stated(query, port, p.mixed ? 0 : p.skip, &p.stated);
 	if (err)
 		return err;
 	if (port_is_counted(options, port)) /* what lists count: sections of the page have one sum */

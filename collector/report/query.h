@@ -319,12 +319,13 @@ int query_resources(struct query *query, const struct query_port *port,
 double query_last_skip(struct query *query, const struct query_port *port);
 
 /* What kept samples of a port state in the range, on the average over samples; 0: none is kept. Of sFlow alone: its
- * weights may be measured. Where not all of them can differ, the newest one tells. */
+ * weights may be measured. */
 struct query_stated {
 	double rate, rate_square;
 	double dropped; /* samples that the agent says it dropped, beside those whose numbers are missing, for each received */
 };
-int query_stated(struct query *query, const struct query_port *port, bool all, struct query_stated *stated);
+/* weight: of all of its samples, 0: they have several. If the newest states that, all do. 0 or -EIO. */
+int query_stated(struct query *query, const struct query_port *port, double weight, struct query_stated *stated);
 
 /* Says which rows the statement that is prepared next reads of tables ordered by time, if not all
  * of the range: only these are fetched from a cluster. */

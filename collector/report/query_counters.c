@@ -267,33 +267,48 @@ query_last_skip(struct query *query, const struct query_port *port)
 
 /* Counters have the number of the newest sample before them, if the port numbers its own: what that sample states holds
  * for all since the counters before. */
+#define COUNTERS_WITHIN "counter c WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us <= ?4"
 #define STATED_UNTIL_COUNTERS \
 	"(SELECT skip + 1 FROM sample s WHERE s.agent = c.agent AND s.boot = c.boot AND s.if_index = c.if_index" \
 	" AND s.sequence <= iif(c.last_sequence > 0, c.last_sequence, 4294967295) ORDER BY s.sequence DESC LIMIT 1)"
+#define NUMBERS_UNTIL_COUNTERS \
+	"coalesce((last_sequence - lag(last_sequence) OVER (PARTITION BY boot ORDER BY time_us)) & 4294967295, 1)"
 
-int
-query_stated(struct query *query, const struct query_port *port, bool all, struct query_stated *stated)
+static const char newest_stated[] = "SELECT rate, rate * rate, 0 FROM (SELECT " STATED_UNTIL_COUNTERS " AS rate FROM "
+    COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1)";
+static const char all_stated[] = "SELECT TOTAL(n * rate) / TOTAL(n), TOTAL(n * rate * rate) / TOTAL(n),"
+    " (SELECT 1.0 * dropped_apart / received FROM account WHERE agent = ?1 AND if_index = ?2 AND boot = (SELECT boot FROM "
+    COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1)) FROM (SELECT " STATED_UNTIL_COUNTERS " AS rate, "
+    NUMBERS_UNTIL_COUNTERS " AS n FROM " COUNTERS_WITHIN ") WHERE rate IS NOT NULL";
+
+static int
+read_stated(struct query *query, const struct query_port *port, const char *sql, struct query_stated *stated)
 {
 	sqlite3_stmt *stmt;
 	int more;
 
 	*stated = (struct query_stated){0};
-	stmt = query_prepare_kept(query, "SELECT TOTAL(n * rate) / TOTAL(n), TOTAL(n * rate * rate) / TOTAL(n),"
-	    " (SELECT TOTAL(dropped_apart) / TOTAL(received) FROM account WHERE agent = ?1 AND if_index = ?2 AND last_us"
-	    " >= ?3 AND first_us <= ?4) FROM (SELECT " STATED_UNTIL_COUNTERS " AS rate, coalesce((last_sequence - lag(last_sequence) OVER (PARTITION BY"
-	    " boot ORDER BY time_us)) & 4294967295, 1) AS n FROM (SELECT * FROM counter WHERE agent = ?1 AND if_index"
-	    " = ?2 AND time_us >= ?3 AND time_us <= ?4 ORDER BY time_us DESC LIMIT ?5) c) WHERE rate IS NOT NULL");
+	stmt = query_prepare_kept(query, sql);
 	if (!stmt)
 		return -EIO;
 	sqlite3_bind_int64(stmt, 1, port->agent->id);
 	sqlite3_bind_int64(stmt, 2, port->if_index);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)query->range.from_us);
 	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)query->range.to_us);
-	sqlite3_bind_int64(stmt, 5, all ? -1 : 1);
 	more = query_step(query, stmt);
 	if (more == 1)
 		*stated = (struct query_stated){sqlite3_column_double(stmt, 0), sqlite3_column_double(stmt, 1),
 		    sqlite3_column_double(stmt, 2)};
 	query_give_back(query, stmt);
 	return more < 0 ? more : 0;
+}
+
+int
+query_stated(struct query *query, const struct query_port *port, double weight, struct query_stated *stated)
+{
+	int err = weight > 0 ? read_stated(query, port, newest_stated, stated) : 0;
+
+	if (err == 0 && (weight <= 0 || stated->rate != weight))
+		err = read_stated(query, port, all_stated, stated);
+	return err;
 }
