@@ -280,6 +280,38 @@ START_TEST(row)
 }
 END_TEST
 
+static bool
+accuses_one(void *arg, int64_t agent, uint64_t if_index)
+{
+	(void)agent;
+	return if_index == *(const uint64_t *)arg;
+}
+
+/* An alarm of a port whose samples are no random choice says so, and no other one does. */
+START_TEST(an_alarm_says_what_an_audit_found)
+{
+	static const char *const ends[] = {" of each port", " of each port; audit: its samples are not sound"};
+	uint64_t accused[] = {0, 7};
+
+	for (int i = 0; i < 2; i++) {
+		const struct collector_verdicts verdicts = {.accuses = accuses_one, .arg = &accused[i]};
+		const char *text = "";
+
+		heard_alarms(&heard, &(struct dialect){.traffic.ports = 1}, "talker above 1kb/s of each port", &verdicts);
+		for (size_t r = 0; r < heard_rows(heard.events) && *text == '\0'; r++) {
+			const json_t *event = json_array_get(json_object_get(heard.events, "rows"), r);
+
+			if (strcmp(heard_text(event, "event"), "alarm") == 0)
+				text = heard_text(event, "text");
+		}
+		if (strlen(text) < strlen(ends[i]) || strcmp(text + strlen(text) - strlen(ends[i]), ends[i]) != 0)
+			object_to("alarm \"%s\"", text);
+		heard_end(&heard);
+	}
+	ck_assert_msg(*wrong == '\0', "%s", wrong);
+}
+END_TEST
+
 static void
 set_up(void)
 {
@@ -324,6 +356,7 @@ main(int argc, char **argv)
 	tcase_set_timeout(all, SECONDS_A_ROW);
 	tcase_add_checked_fixture(all, set_up, NULL);
 	tcase_add_loop_test(all, row, 0, (int)n_dialects);
+	tcase_add_test(all, an_alarm_says_what_an_audit_found);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }

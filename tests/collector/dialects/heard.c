@@ -19,18 +19,18 @@ enum { ERROR_TEXT = 512 };
 /* ---- the collector ---- */
 
 static void
-write_config(const struct heard *h, const char *path)
+write_config(const struct heard *h, const char *path, const char *more)
 {
 	FILE *file = fopen(path, "w");
 
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "sflow_listen = {\"127.0.0.1:%d\"}\nsenders = {\"192.0.2.0/24\"}\nhttp_listen = \"\"\n"
-		      "memory = 128\nstore = \"%s\"\n", CAPTURE_PORT, h->store);
+		      "memory = 128\nstore = \"%s\"\n%s", CAPTURE_PORT, h->store, more);
 	ck_assert_int_eq(fclose(file), 0);
 }
 
 static void
-import(const struct heard *h)
+import(const struct heard *h, const char *more, const struct collector_verdicts *verdicts)
 {
 	struct clock clock = {.manual = true, .manual_wall_us = SPEAKER_START_US};
 	const struct collector_arguments options = {.no_sockets = true};
@@ -41,9 +41,10 @@ import(const struct heard *h)
 	uint64_t other;
 
 	snprintf(path, sizeof(path), "%s.conf", h->store);
-	write_config(h, path);
+	write_config(h, path, more);
 	ck_assert_msg(collector_config_load(path, &config, error, sizeof(error)) == 0, "%s", error);
 	ck_assert_msg(collector_open(&c, &config, &options, &clock, error, sizeof(error)) == 0, "%s", error);
+	collector_set_verdicts(c, verdicts);
 	ck_assert_msg(collector_import(c, &clock, h->capture, &counts, &other, error, sizeof(error)) == 0, "%s", error);
 	collector_close(c);
 	collector_config_free(&config);
@@ -61,8 +62,8 @@ ask(const struct heard *h, const char *name, enum report_layer layer)
 	return answer_json(h->store, name, &options, SPEAKER_START_US + HOUR_US);
 }
 
-void
-heard_run(struct heard *h, const struct dialect *d)
+static void
+make(struct heard *h, const struct dialect *d)
 {
 	struct capture *capture;
 
@@ -74,7 +75,24 @@ heard_run(struct heard *h, const struct dialect *d)
 	capture = capture_begin(h->capture);
 	capture_row(capture, d, CAPTURE_PORT, &h->passed);
 	capture_end(capture);
-	import(h);
+}
+
+void
+heard_alarms(struct heard *h, const struct dialect *d, const char *rule, const struct collector_verdicts *verdicts)
+{
+	char option[128];
+
+	make(h, d);
+	snprintf(option, sizeof(option), "alarms = {\"%s\"}\n", rule);
+	import(h, option, verdicts);
+	h->events = ask(h, "events", REPORT_LAYER_IP);
+}
+
+void
+heard_run(struct heard *h, const struct dialect *d)
+{
+	make(h, d);
+	import(h, "", &(struct collector_verdicts){.arg = NULL});
 	h->talkers = ask(h, "talkers", d->truth.layer ? d->truth.layer : REPORT_LAYER_IP);
 	h->load = ask(h, "load", REPORT_LAYER_IP);
 	h->loss = ask(h, "loss", REPORT_LAYER_IP);
@@ -85,7 +103,7 @@ heard_run(struct heard *h, const struct dialect *d)
 void
 heard_end(struct heard *h)
 {
-	json_t *const answers[] = {h->talkers, h->load, h->loss, h->agents, h->audit};
+	json_t *const answers[] = {h->talkers, h->load, h->loss, h->agents, h->audit, h->events};
 	DIR *dir = opendir(h->dir);
 	struct dirent *entry;
 

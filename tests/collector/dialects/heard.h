@@ -5,6 +5,7 @@
 #ifndef EASE_TESTS_HEARD_H
 #define EASE_TESTS_HEARD_H
 
+#include "collector/collector.h"
 #include "tests/collector/dialects/dialects.h"
 
 #include <jansson.h>
@@ -15,12 +16,16 @@ struct heard {
 	char dir[64], capture[HEARD_PATH], store[HEARD_PATH];
 	struct passed passed;
 	json_t *talkers, *load, *loss, *agents, *audit; /* as JSON, of all time */
+	json_t *events;
 };
 
 /* Writes a capture, imports it and asks; to be ended by heard_end in any case. Fails the test if the collector or a
  * report fails. */
 void heard_run(struct heard *h, const struct dialect *d);
 void heard_end(struct heard *h);
+
+/* The same with a rule of alarms, and verdicts on samplers; of the reports only events. */
+void heard_alarms(struct heard *h, const struct dialect *d, const char *rule, const struct collector_verdicts *verdicts);
 
 /* A number at a path like "rows.0.octets.low"; NAN if there is none. */
 double heard_number(const json_t *object, const char *path);
