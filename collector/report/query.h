@@ -55,6 +55,13 @@ struct query_agent {
 	uint8_t listed; /* enum ease_direction: lists count the frames of it that went this way (query_sides.c) */
 };
 
+/* What kept samples of a port state in the range, on the average over samples; 0: none is kept. Of sFlow alone: its
+ * weights may be measured. */
+struct query_stated {
+	double rate, rate_square;
+	double dropped; /* samples that the agent says it dropped, beside those whose numbers are missing, for each received */
+};
+
 struct query_port {
 	const struct query_agent *agent;
 	uint64_t if_index;
@@ -77,6 +84,7 @@ struct query_port {
 		double pkts, octets;
 	} cut[EASE_OUT + 1];
 	uint64_t expected, received; /* samples */
+	struct query_stated stated; /* of a cluster, once query_cluster_stated has read it */
 	uint64_t refused; /* samples that came, */
 	uint8_t refused_kind; /* and why most of them were (oddities.h) */
 	uint64_t cut_numbers; /* of those lost: in losses longer than a notification, which cut is about */
@@ -318,14 +326,11 @@ int query_resources(struct query *query, const struct query_port *port,
 /* Mean skip of the newest kept sample of a port; 0 if there is none. */
 double query_last_skip(struct query *query, const struct query_port *port);
 
-/* What kept samples of a port state in the range, on the average over samples; 0: none is kept. Of sFlow alone: its
- * weights may be measured. */
-struct query_stated {
-	double rate, rate_square;
-	double dropped; /* samples that the agent says it dropped, beside those whose numbers are missing, for each received */
-};
 /* weight: of all of its samples, 0: they have several. If the newest states that, all do. 0 or -EIO. */
 int query_stated(struct query *query, const struct query_port *port, double weight, struct query_stated *stated);
+
+/* Of a cluster: reads it for all ports at once, where samples are shipped; of a file does nothing. 0 or -errno. */
+int query_cluster_stated(struct query *query);
 
 /* Says which rows the statement that is prepared next reads of tables ordered by time, if not all
  * of the range: only these are fetched from a cluster. */

@@ -346,3 +346,55 @@ query_cluster_sums(struct query *query, const struct query_want *want, const str
 		err = cluster_ask_sums(query, want, runs, n_runs, 0, cluster_packer_add, packer);
 	return cluster_packer_close(packer, err);
 }
+
+/* ---- what samples state ---- */
+
+static int
+take_stated(void *arg, const struct row_cell *cells)
+{
+	struct query *query = arg;
+	struct query_port *port = query_find_port(query, mirror_agent(query->mirror, cells[0].text),
+	    (uint64_t)cells[1].i);
+
+	if (port)
+		port->stated = (struct query_stated){cells[2].f, cells[3].f, 0};
+	return 0;
+}
+
+static bool
+has_sflow(const struct query *query)
+{
+	for (size_t i = 0; i < query->n_agents; i++)
+		if (query->agents[i].chosen && query->agents[i].boot >= QUERY_SFLOW_BOOTS)
+			return true;
+	return false;
+}
+
+/* Two collectors' rows of a sample state the same. */
+int
+query_cluster_stated(struct query *query)
+{
+	static const enum cluster_type types[] = {CLUSTER_AGENT_ID, CLUSTER_I64, CLUSTER_F64, CLUSTER_F64};
+	const struct query_range *range = &query->range;
+	char *text = NULL;
+	size_t size;
+	FILE *sql;
+	int err;
+
+	if (!query->mirror || !has_sflow(query))
+		return 0;
+	sql = open_memstream(&text, &size);
+	if (!sql)
+		return query_fail(query, -ENOMEM, "no memory");
+	fputs("SELECT agent, if_index, sum(stands_for * (skip + 1.)) / sum(stands_for), sum(stands_for * (skip + 1.) *"
+	      " (skip + 1.)) / sum(stands_for) FROM ", sql);
+	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[CLUSTER_SAMPLES], false);
+	fprintf(sql, " WHERE boot >= %d AND time_us >= %" PRIu64 " AND time_us < %" PRIu64, QUERY_SFLOW_BOOTS,
+	    range->from_us, range->to_us < INT64_MAX ? range->to_us : INT64_MAX);
+	mirror_write_agents(sql, query);
+	fputs(" GROUP BY agent, if_index FORMAT RowBinary", sql);
+	err = fclose(sql) == 0 ? mirror_ask(query, text, types, 4, take_stated, query)
+			       : query_fail(query, -ENOMEM, "no memory");
+	free(text);
+	return err;
+}

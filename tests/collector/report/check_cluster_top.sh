@@ -120,6 +120,27 @@ expect 'metrics stay the own' "$(curl -s --noproxy '*' "${page}metrics" | grep -
 rig_end "$collector_pid"
 collector_pid=''
 
+# Two ports of sFlow: 300 samples of each, of which one says that it takes 1 in 400 of twice 60,000 frames, and so does
+# the other, which takes 1 in 667.
+sflow="'agent002', 1700000000"
+ch 0 "INSERT INTO ease.agent VALUES ($sflow, '192.0.2.2', $minute, $minute + 60000000, $minute, 1, 1)"
+ch 0 "INSERT INTO ease.cover VALUES ($minute, 'agent002', 1, 600, $minute, $minute + 60000000, 1)"
+for port in '1 400 120000' '2 667 200100'; do
+	read -r port weight frames <<<"$port"
+	ch 0 "INSERT INTO ease.port VALUES ('agent002', $port, $minute, 1, 'e$port', '', 0, 0, 1, 1, 0, 1, 1, 1)"
+	ch 0 "INSERT INTO ease.ports (level, start_us, agent, if_index, direction, collector, $summed, pool_pkts, pool_octets,
+	    expected, received, w_max, revision) VALUES (1, $minute, 'agent002', $port, 1, 1, 300, 300. * $weight,
+	    300. * $weight * $weight, 1, 1, 1, 0, 0, $frames, 100. * $frames, 300, 300, $weight, 1)"
+	ch 0 "INSERT INTO ease.sample (agent, boot, if_index, sequence, time_us, direction, skip, mean_skip, stands_for,
+	    frame_octets, collector, revision) SELECT $sflow, $port, number + 1, $minute + number * 190000, 1, 399, $weight, 1,
+	    100, 1, 1 FROM numbers(300)"
+	ch 0 "INSERT INTO ease.counter (level, agent, boot, if_index, time_us, in_octets, in_ucast, collector, revision)
+	    SELECT 1, $sflow, $port, $minute + number * 59999999, number * 100 * $frames, number * $frames, 1, 1 FROM numbers(2)"
+done
+expect 'CHECK is of what sFlow states' "$(ask load --agent 192.0.2.2 | jq -c '[.rows[].check]')" '["ok","mismatch -40%"]'
+ch 0 'TRUNCATE TABLE ease.sample'
+expect 'without samples it goes by weights' "$(ask load --agent 192.0.2.2 | jq -c '[.rows[].check]')" '["ok","ok"]'
+
 # What cannot be answered says why.
 refused() { # NAME URL TEXT
 	local said
