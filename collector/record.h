@@ -59,7 +59,7 @@ enum ease_oddity {
 };
 
 /* Verdicts on samplers (report/verdicts.h) have numbers of the same table: this one and up, by the bits of enum
- * audit_fault. */
+ * audit_fault. store/tables.c has it, too. */
 enum { EASE_ODD_VERDICTS = 64 };
 
 static inline bool

@@ -140,8 +140,10 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	.limit_sql = "DELETE FROM refused_sender WHERE last_us < ?1 OR ((SELECT count(*) FROM refused_sender) > "
 	REFUSED_SENDERS " AND address IN (SELECT address FROM refused_sender ORDER BY datagrams, last_us LIMIT "
 	REFUSED_SENDERS_A_LIMIT "))", .limit_of = oldest_refused},
-    /* what a capture that is imported again has is there already */
-    [STORE_ODDITIES] = {.further = " ON CONFLICT DO UPDATE SET n = n + excluded.n, last_us = excluded.last_us"
+    /* what a capture that is imported again has is there already; a verdict (EASE_ODD_VERDICTS) that was not found for
+     * an hour begins anew, as the port was sound meanwhile */
+    [STORE_ODDITIES] = {.further = " ON CONFLICT DO UPDATE SET n = n + excluded.n, last_us = excluded.last_us,"
+			" first_us = iif(kind >= 64 AND excluded.last_us > last_us + 3600000000, excluded.first_us, first_us)"
 			" WHERE excluded.last_us > last_us",
 	.limit_sql = BEYOND_NEWEST("oddity", "oddity", OF_AGENT, "last_us", ODDITIES_AN_AGENT),
 	.is_due = is_limit_oddity, .limit_of = agent_of_oddity},

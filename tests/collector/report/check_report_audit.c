@@ -7,6 +7,7 @@
 #include "collector/record.h"
 #include "collector/report/verdicts.h"
 #include "collector/source_port.h"
+#include "collector/store/tables.h"
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
@@ -397,6 +398,36 @@ START_TEST(ports_are_judged_in_turn)
 }
 END_TEST
 
+/* A verdict of some turns in a row is one spell; after an hour without it another one begins, and a range between the two
+ * is not told of. */
+START_TEST(a_verdict_that_went_may_come_back)
+{
+	const struct port p = {1, 1, 1, 1, false, false, NULL, 0};
+	const int found_s[] = {-4 * 3600, -4 * 3600 + 600, -4 * 3600 + 1200, 3 * 3600};
+	json_t *j;
+
+	add(&p);
+	for (int i = 0; i < 4; i++) {
+		unsigned long long at_us = REPORT_STORE_T0 + (uint64_t)(int64_t)found_s[i] * SECOND;
+
+		if (i == 3) {
+			j = list_audit("talkers");
+			ck_assert_ptr_null(json_object_get(j, "audit"));
+			json_decref(j);
+		}
+		report_store_sql(&store, "INSERT INTO oddity VALUES(1, 1, %d, 1, %llu, %llu)%s", EASE_ODD_VERDICTS, at_us, at_us,
+		    store_statements[STORE_ODDITIES].further);
+	}
+	j = list_audit("talkers");
+	ck_assert_ptr_null(json_object_get(j, "audit"));
+	json_decref(j);
+	report_store_sql(&store, "UPDATE oddity SET first_us = first_us - 2 * %llu", 3600 * SECOND);
+	j = list_audit("talkers");
+	ck_assert_double_eq(report_json_number(j, "audit.n_ports"), 1);
+	json_decref(j);
+}
+END_TEST
+
 /* Turns follow each other; each that the collector's thread sees gives it the same two ports, as rows when there is
  * room. An hour later they are accused no more. */
 START_TEST(the_judge_hands_over_what_it_finds)
@@ -516,6 +547,7 @@ main(void)
 	tcase_add_test(tc, text_is_for_one_screen);
 	tcase_add_test(tc, lists_name_ports_that_an_audit_accused);
 	tcase_add_test(tc, ports_are_judged_in_turn);
+	tcase_add_test(tc, a_verdict_that_went_may_come_back);
 	tcase_add_test(tc, the_judge_hands_over_what_it_finds);
 	tcase_add_test(tc, uplinks_are_found);
 	suite_add_tcase(suite, tc);
