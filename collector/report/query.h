@@ -92,6 +92,11 @@ struct query_port {
 	/* In a range that reaches beyond, its counters begin or end there, though its samples do not; 0: they do not */
 	uint64_t counted_from_us, counted_until_us;
 	bool is_coarse; /* in a step of a window its counters were too far apart to tell what passed in the step */
+	struct query_end { /* of the range, or of the step that was read last (query_ends.c) */
+		uint64_t at_us; /* 0: none was read */
+		bool by_time;	/* no sample told how much of it belongs to the range */
+		double divided[EASE_OUT + 1][ESTIMATE_N_UNITS];
+	} end;
 	bool is_divided; /* of a range or a step, its total is known to no more than REPORT_ABOUT_PART (query_ends.c) */
 	bool silent; /* of a range that ends at the edge: it no longer counts, so the edge is without it */
 	/* What it counted after the edge in the last window; sides are without it. By enum

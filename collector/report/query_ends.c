@@ -30,35 +30,49 @@ take_counted_frames(const struct estimate_stratum *side, double divided[ESTIMATE
 }
 
 static void
-add_end(struct query_port *port, const struct query_reading *at, bool by_time)
+add_end(struct query_port *port)
 {
+	const struct query_end *end = &port->end;
+
 	for (int d = EASE_IN; d <= EASE_OUT; d++) {
-		double divided[ESTIMATE_N_UNITS];
+		double divided[ESTIMATE_N_UNITS] = {end->divided[d][ESTIMATE_PKTS], end->divided[d][ESTIMATE_OCTETS]};
 
-		for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
-			double across = at->across[(d - EASE_IN) * ESTIMATE_N_UNITS + u];
-
-			divided[u] = isnan(across) ? 0 : across * (by_time ? 1 : 0.25);
-		}
-		if (port->agent->boot < QUERY_SFLOW_BOOTS && !by_time)
+		if (port->agent->boot < QUERY_SFLOW_BOOTS && !end->by_time)
 			take_counted_frames(&port->side[d], divided);
 		for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 			port->side[d].divided[u] += divided[u];
 	}
 }
 
+/* The end of a step is the beginning of the next one. */
+static int
+read_end(struct query *query, struct query_port *port, uint64_t at_us)
+{
+	bool by_time = at_us == query->edge_us;
+	struct query_reading at = {0};
+	int err;
+
+	if (port->end.at_us == at_us)
+		return 0;
+	err = query_reading_at(query, port, at_us, &at);
+	port->end = (struct query_end){.at_us = at_us, .by_time = by_time || at.is_gap};
+	for (int i = 0; err == 0 && i < QUERY_COUNTED_STALLED_PKTS; i++)
+		port->end.divided[EASE_IN + i / ESTIMATE_N_UNITS][i % ESTIMATE_N_UNITS] =
+		    isnan(at.across[i]) ? 0 : at.across[i] * (port->end.by_time ? 1 : 0.25);
+	return err;
+}
+
 static int
 add_ends(struct query *query, struct query_port *port)
 {
-	struct query_reading at;
-	int err = query_reading_at(query, port, query->range.from_us, &at);
+	int err = read_end(query, port, query->range.from_us);
 
 	if (err)
 		return err;
-	add_end(port, &at, at.is_gap);
-	err = query_reading_at(query, port, query->range.to_us, &at);
+	add_end(port);
+	err = read_end(query, port, query->range.to_us);
 	if (err == 0)
-		add_end(port, &at, at.is_gap || query->range.to_us == query->edge_us);
+		add_end(port);
 	return err;
 }
 
