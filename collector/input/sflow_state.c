@@ -795,6 +795,26 @@ take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint3
 	return true;
 }
 
+/* Counters of a device that began anew count from 0, when its uptime did: what passed since then is added to that of
+ * before. False: the uptime does not say so, or they cannot have counted so much since. */
+static bool
+take_from_zero(struct sflow_port *p, const struct sflow_if_counters *i, const uint32_t raw[static SFLOW_N_TOTALS],
+    uint64_t received_us)
+{
+	enum { LATE_S = 10 }; /* counters may have begun before the agent did */
+	const uint64_t now[2] = {i->in_octets, i->out_octets};
+	uint64_t up_us = p->peer->uptime_ms * UINT64_C(1000);
+
+	if (!p->counters_again || received_us < p->counters_us + up_us)
+		return false;
+	for (int d = 0; d < 2 && p->speed_bps > 0; d++)
+		if (now[d] != SFLOW_UNKNOWN64 && now[d] / (up_us / 1000000 + LATE_S) > p->speed_bps / 8)
+			return false;
+	memset(p->raw, 0, sizeof(p->raw));
+	memset(p->raw_octets, 0, sizeof(p->raw_octets));
+	return take_octets(p, i, raw, up_us);
+}
+
 struct sflow_port *
 sflow_port_of_counters(struct sflow_state *s, struct sflow_peer *peer, uint32_t source_index,
     const struct sflow_if_counters *i, bool is_alone, uint64_t received_us, bool *is_own)
@@ -873,7 +893,8 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	}
 	raw_counters(c, i, raw);
 	/* An agent that began anew need not be a device that did: its counters say. */
-	if (known && ((step < 0 && !p->counters_again) || !take_octets(p, i, raw, elapsed_us))) {
+	if (known && ((step < 0 && !p->counters_again) ||
+	    (!take_octets(p, i, raw, elapsed_us) && !take_from_zero(p, i, raw, received_us)))) {
 		p->discontinuity_us = received_us;
 		p->waiting_pkts = 0;
 		known = false;

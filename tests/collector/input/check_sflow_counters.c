@@ -89,19 +89,27 @@ START_TEST(test_counters_over_an_agent_restart)
 {
 	struct built_counters c = counters(9);
 	struct built_flow f = flow(1, 1);
+	uint64_t octets;
 
+	if (_i == 2)
+		c.in_octets = 1ull << 50;
 	take_counters(&c, 100000);
 	built_begin(&b, AGENT, 0, 1, 1000, 2);
 	built_add_flow(&b, &f); /* the flow sample comes first and must not hide it */
 	c.sequence = 1;
+	octets = c.in_octets;
 	c.in_octets = _i ? 900 : 1100; /* the device began anew, or its agent alone */
 	c.in[0] += _i ? -1u : 1;
+	if (_i == 2) /* so much cannot have passed in a second of uptime */
+		c.in_octets = octets - 1;
 	built_add_counters(&b, &c);
 	ck_assert_int_eq(deliver(200000), SFLOW_END);
 	ck_assert_uint_eq(result.n, 3);
 	ck_assert_int_eq(result.records[1].kind, EASE_PART_SNAPSHOT);
 	ck_assert_uint_eq(result.records[1].boot, START_S + 199);
-	ck_assert_uint_eq(result.records[1].snapshot.discontinuity_us, _i ? (START_S + 200) * 1000000ull : 0);
+	ck_assert_uint_eq(result.records[1].snapshot.discontinuity_us, _i == 2 ? (START_S + 200) * 1000000ull : 0);
+	if (_i < 2)
+		ck_assert_uint_eq(result.records[1].snapshot.in.octets, _i == 0 ? 1100 : octets + 900);
 }
 END_TEST
 
@@ -192,7 +200,7 @@ main(void)
 	tcase_add_test(tc, test_counters);
 	tcase_add_test(tc, test_counters_wrap);
 	tcase_add_test(tc, test_counters_begin_again);
-	tcase_add_loop_test(tc, test_counters_over_an_agent_restart, 0, 2);
+	tcase_add_loop_test(tc, test_counters_over_an_agent_restart, 0, 3);
 	tcase_add_test(tc, test_unknown_counters_are_zero);
 	tcase_add_test(tc, test_pool_of_frames_sent);
 	return suite_run(suite);
