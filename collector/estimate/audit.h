@@ -83,6 +83,7 @@ enum audit_fault {
 	AUDIT_FILTERED = 1 << 7, /* its pool lacks frames that the port counted, or has more */
 	AUDIT_CLOCK_OFF = 1 << 8,
 	AUDIT_CLOCK_DRIFTS = 1 << 9,
+	AUDIT_LOST_BY_LOAD = 1 << 10, /* more of its samples are lost when more passes: load_loss.h judges it */
 };
 
 struct audit_result {
@@ -91,6 +92,7 @@ struct audit_result {
 	uint64_t from_us, to_us;
 	double taken, received; /* samples in it: numbers given out, and rows that arrived */
 	double lost;		/* part of them that did not arrive, 0 .. 1 */
+	double lost_quiet, lost_busy; /* with AUDIT_LOST_BY_LOAD: the same at quiet and at busy times */
 	double mean;		/* stated frames per sample; 0: there is no sample */
 	bool against_pool;	/* the port has no counters, so its pool stands for them */
 	bool directions[AUDIT_DIRECTIONS]; /* which are sampled */

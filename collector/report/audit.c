@@ -5,6 +5,7 @@
  * stand edge ports that look as if they led to other switches, and how much they make lists count twice.
  */
 #include "collector/report/audit_reader.h"
+#include "collector/report/loss_by_load.h"
 #include "collector/report/number_format.h"
 #include "collector/report/oddities.h"
 #include "collector/report/reports.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 
 /* The part of reports that accuse a sound sampler. */
-#define FALSE_VERDICTS 0.01
+#define FALSE_VERDICTS (0.01 - 0.001) /* the rest is of loss by load */
 
 enum {
 	COLUMN_SITE,
@@ -45,6 +46,8 @@ enum {
 	COLUMN_POOL,
 	COLUMN_POOL_OF_COUNTED,
 	COLUMN_LOST,
+	COLUMN_LOST_QUIET,
+	COLUMN_LOST_BUSY,
 	COLUMN_CLOCK,
 	COLUMN_CLOCK_DRIFT,
 	COLUMN_FROM,
@@ -79,6 +82,8 @@ static const struct report_column columns[N_COLUMNS] = {
 	[COLUMN_POOL] = {"pool", NULL, REPORT_TEXT},
 	[COLUMN_POOL_OF_COUNTED] = {"pool_of_counted", NULL, REPORT_COUNT},
 	[COLUMN_LOST] = {"lost_percent", "LOST%", REPORT_PERCENT},
+	[COLUMN_LOST_QUIET] = {"lost_quiet_percent", NULL, REPORT_PERCENT}, /* known where it is a fault */
+	[COLUMN_LOST_BUSY] = {"lost_busy_percent", NULL, REPORT_PERCENT},
 	[COLUMN_CLOCK] = {"clock_ahead_s", NULL, REPORT_COUNT},
 	[COLUMN_CLOCK_DRIFT] = {"clock_drift", NULL, REPORT_COUNT},
 	[COLUMN_FROM] = {"since", NULL, REPORT_TIME},
@@ -161,6 +166,7 @@ static const struct {
 	{AUDIT_LARGE_LEFT_OUT, "large-left-out", USE_SHARES | USE_LIMITS | USE_MULTIPLY},
 	{AUDIT_LESS_UNDER_LOAD, "less-under-load", USE_SHARES | USE_LIMITS | USE_MULTIPLY},
 	{AUDIT_MORE_UNDER_LOAD, "more-under-load", USE_SHARES | USE_LIMITS | USE_MULTIPLY},
+	{AUDIT_LOST_BY_LOAD, "lost-by-load", USE_SHARES | USE_LIMITS | USE_MULTIPLY},
 	{AUDIT_RATE_OFF, "rate", USE_MULTIPLY},
 	{AUDIT_IN_STEP, "in-step", USE_LIMITS},
 	{AUDIT_POOL_NOT_COUNTED, "pool-not-counted", USE_LOSSES},
@@ -210,6 +216,10 @@ say_fault(const struct audit_result *r, enum audit_fault fault, char *text)
 	case AUDIT_LESS_UNDER_LOAD:
 	case AUDIT_MORE_UNDER_LOAD:
 		append(text, "takes %s when more passes", fault == AUDIT_LESS_UNDER_LOAD ? "fewer" : "more");
+		break;
+	case AUDIT_LOST_BY_LOAD:
+		append(text, "more is lost when more passes: %.0f%% at quiet times, %.0f%% at busy ones",
+		    100 * r->lost_quiet, 100 * r->lost_busy);
 		break;
 	case AUDIT_RATE_OFF:
 		number_format_count(round(r->effective.estimate), number);
@@ -402,6 +412,10 @@ add_port(struct report_result *result, const struct judged *j)
 	fill_known(&row[COLUMN_OCTETS], r->octets);
 	fill_known(&row[COLUMN_COUNTED_OCTETS], r->counted_octets);
 	row[COLUMN_SPACING] = cell_text(spacing_names[r->spacing]);
+	if (r->faults & AUDIT_LOST_BY_LOAD) {
+		row[COLUMN_LOST_QUIET] = cell_number(100 * r->lost_quiet);
+		row[COLUMN_LOST_BUSY] = cell_number(100 * r->lost_busy);
+	}
 	if (r->spacing_of > 0)
 		row[COLUMN_SPACING_OF] = cell_number(r->spacing_of);
 	row[COLUMN_POOL] = cell_text(pool_names[r->pool]);
@@ -492,12 +506,24 @@ mean_of_agent(const struct query *query, const struct query_agent *agent)
 	return mean;
 }
 
+static void
+add_loss(struct audit_result *r, const struct load_loss *loss)
+{
+	if (!loss->told)
+		return;
+	r->faults |= AUDIT_LOST_BY_LOAD;
+	r->lost_quiet = loss->quiet;
+	r->lost_busy = loss->busy;
+}
+
 static int
 judge_ports(struct query *query, struct judged *judged, size_t n, size_t n_sampled)
 {
+	struct loss_by_load losses;
 	struct audit_reader reader;
-	int err = audit_reader_begin(&reader, query);
+	int err = audit_reader_begin(&reader, query), of_losses = loss_by_load_find(query, NULL, &losses);
 
+	err = err ? err : of_losses;
 	for (size_t i = 0; err == 0 && i < n; i++) {
 		struct audit_input input;
 
@@ -509,7 +535,10 @@ judge_ports(struct query *query, struct judged *judged, size_t n, size_t n_sampl
 		input.error = FALSE_VERDICTS / (double)(AUDIT_TESTS * n_sampled);
 		if (err == 0)
 			err = audit_judge(&input, &judged[i].result);
+		if (err == 0)
+			add_loss(&judged[i].result, &losses.ports[judged[i].port - query->ports]);
 	}
+	loss_by_load_free(&losses);
 	audit_reader_end(&reader);
 	return err;
 }

@@ -458,6 +458,8 @@ begin(struct history *h)
 	memcpy(result->from_samples, whole->from_samples, sizeof(result->from_samples));
 	result->uncounted = whole->uncounted;
 	result->audited = whole->audited;
+	memcpy(result->lost_by_load, whole->lost_by_load, sizeof(result->lost_by_load));
+	result->n_lost_by_load = whole->n_lost_by_load;
 	result_finish(result, h->query);
 	h->first_us = UINT64_MAX;
 	for (size_t i = 0; i < h->query->n_agents; i++)

@@ -5,6 +5,7 @@
  */
 #include "collector/report/list_account.h"
 #include "collector/report/lists.h"
+#include "collector/report/loss_by_load.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/report/unkeyed.h"
@@ -706,6 +707,8 @@ list_run(const struct list_report *report, struct query *query,
 		err = gather(&list);
 	if (err == 0)
 		err = fill(&list);
+	if (err == 0)
+		err = loss_by_load_name(query, &options, result);
 	if (err == 0)
 		err = copy_shown(&list, keys);
 	if (err == 0)

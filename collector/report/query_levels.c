@@ -124,6 +124,8 @@ level_at(const struct query *query, const struct query_want *wanted, uint64_t st
 		unsigned kind = kind_at(wanted, (enum store_level_index)l);
 		uint64_t end_us = start_us + store_levels[l].span_us;
 
+		if (wanted->longest_us > 0 && store_levels[l].span_us > wanted->longest_us)
+			continue;
 		if (start_us % store_levels[l].span_us == 0 && start_us >= level->kept_us &&
 		    end_us <= level->done_us && end_us <= query->range.to_us &&
 		    store_level_has((enum store_level_index)l, kind))
@@ -212,6 +214,7 @@ read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, u
 			    "the question takes too long: ask for a shorter range or for one"
 			    " switch");
 		query->after_edge = is_after_edge(query, run, stmt);
+		query->body_us = query_u64(stmt, 2);
 		err = query->after_edge && kind != STORE_PART_TOTALS ? 0
 		    : take_body(query, stmt, kind, take, arg);
 		if (err)

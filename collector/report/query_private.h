@@ -122,6 +122,7 @@ struct query_want {
 	unsigned kind, single;
 	const struct dimension *dimension;
 	const struct report_options *options;
+	uint64_t longest_us; /* no longer windows than that; 0: any. A store's, not a cluster's */
 	bool by_port; /* of a cluster: all keys of a port in one sum, of ports that lists count */
 };
 

@@ -425,6 +425,22 @@ uncounted_json(const struct report_result *result)
 }
 
 static json_t *
+lost_by_load_json(const struct report_result *result)
+{
+	json_t *places = json_array();
+
+	for (size_t i = 0; i < result->n_lost_by_load && i < REPORT_UNCOUNTED_NAMED; i++) {
+		const struct report_lost_by_load *lost = &result->lost_by_load[i];
+		json_t *place = with(json_object(), "agent", text_json(lost->name.agent));
+
+		place = with(place, "port", *lost->name.port ? text_json(lost->name.port) : json_null());
+		place = with(place, "lost_quiet_percent", number_json(100 * lost->quiet));
+		places = append(places, with(place, "lost_busy_percent", number_json(100 * lost->busy)));
+	}
+	return places;
+}
+
+static json_t *
 result_json(const struct report_result *result)
 {
 	json_t *object = json_object();
@@ -440,6 +456,8 @@ result_json(const struct report_result *result)
 		object = with(object, "counted_to", time_json(result->counted_to_us));
 	if (result->uncounted.n_ports > 0 || result->uncounted.n_partly > 0 || result->uncounted.lost_samples > 0)
 		object = with(object, "uncounted", uncounted_json(result));
+	if (result->n_lost_by_load > 0)
+		object = with(object, "lost_by_load", lost_by_load_json(result));
 	if (result->egress.n_agents > 0)
 		object = with(object, "sampled_on_egress", egress_json(&result->egress));
 	if (result->audited.n_ports > 0)

@@ -426,6 +426,26 @@ print_partly(FILE *out, const struct report_result *result, const struct render_
 		fputs("; what passed there before and after is estimated from samples alone.\n", out);
 }
 
+/* "More is lost when more passes: 192.0.2.1 e-3 (2% at quiet times, 18% at busy ones); figures of busy times are too
+ * low there." */
+static void
+print_lost_by_load(FILE *out, const struct report_result *result)
+{
+	const char *between = "More is lost when more passes: ";
+
+	for (size_t i = 0; i < result->n_lost_by_load && i < REPORT_UNCOUNTED_NAMED; i++) {
+		const struct report_lost_by_load *lost = &result->lost_by_load[i];
+
+		fprintf(out, "%s%s%s%s (%.0f%% at quiet times, %.0f%% at busy ones)", between, lost->name.agent,
+		    *lost->name.port ? " " : "", lost->name.port, 100 * lost->quiet, 100 * lost->busy);
+		between = ", ";
+	}
+	if (result->n_lost_by_load > REPORT_UNCOUNTED_NAMED)
+		fprintf(out, " and %zu more", result->n_lost_by_load - REPORT_UNCOUNTED_NAMED);
+	if (result->n_lost_by_load > 0)
+		fputs("; figures of busy times are too low there.\n", out);
+}
+
 static void
 print_uncounted(FILE *out, const struct report_result *result)
 {
@@ -747,6 +767,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	if (result->empty && strcmp(result->report, "agents") != 0)
 		return print_empty(out, result, options);
 	print_header(out, result, options);
+	print_lost_by_load(out, result);
 	print_partly(out, result, options);
 	if (result->has_keys)
 		print_few_samples(out, result);

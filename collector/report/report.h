@@ -249,6 +249,12 @@ struct report_audited {
 	} ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
 };
 
+/* More samples are lost there when more passes: parts of them that are lost at quiet times, and at busy ones. */
+struct report_lost_by_load {
+	struct report_port_name name; /* port "": the agent as a whole */
+	double quiet, busy;
+};
+
 struct query_key;
 struct report_result {
 	const char *report; /* its name */
@@ -270,6 +276,8 @@ struct report_result {
 	struct report_uncounted uncounted;
 	struct report_egress egress;
 	struct report_audited audited; /* lists and history only */
+	struct report_lost_by_load lost_by_load[REPORT_UNCOUNTED_NAMED]; /* the first of them */
+	size_t n_lost_by_load;
 	uint64_t older_us;	 /* start asked for, if the store keeps nothing of that time; or 0 */
 	bool empty;		 /* nothing in the range */
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */

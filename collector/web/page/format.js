@@ -232,6 +232,14 @@ export function uncounted(ports) {
 	return notes.join(' ');
 }
 
+/* Ports, or agents as a whole, where more samples are lost when more passes. */
+export function lostByLoad(places) {
+	const name = (p) => `${p.agent}${p.port ? ` ${p.port}` : ''} (${Math.round(p.lost_quiet_percent)}% at quiet times,` +
+	    ` ${Math.round(p.lost_busy_percent)}% at busy ones)`;
+
+	return `More is lost when more passes: ${places.map(name).join(', ')}; figures of busy times are too low there.`;
+}
+
 /* Agents of which lists have what they sent. */
 export function egress({n_agents, agents}) {
 	const more = n_agents > agents.length ? ` and ${n_agents - agents.length} more` : '';

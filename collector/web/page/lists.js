@@ -239,6 +239,8 @@ function notesOf(result, utc) {
 		notes.push(`These figures come from stored samples, which begin at ${since}.`);
 	if (result.divided)
 		notes.push(format.divided(result.divided, false));
+	if (result.lost_by_load)
+		notes.push(format.lostByLoad(result.lost_by_load));
 	if (result.uncounted)
 		notes.push(format.uncounted(result.uncounted));
 	if (result.uncounted?.n_ports > 0)

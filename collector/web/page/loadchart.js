@@ -299,6 +299,8 @@ function noteOf(result, {counted, steps}, {utc}) {
 		notes.push(format.coarse(result.coarse));
 	if (result.divided)
 		notes.push(format.divided(result.divided, true));
+	if (result.lost_by_load)
+		notes.push(format.lostByLoad(result.lost_by_load));
 	if (result.uncounted)
 		notes.push(format.uncounted(result.uncounted));
 	if (result.samples_kept_since)

@@ -1,7 +1,7 @@
 /*
  * easetop audit over stores filled by SQL: samplers that were drawn here, so that what each does is known. What is
  * statistics is in tests/collector/estimate/check_audit.c; here stands how a port's samples, counters and accounts
- * come from the store, what a row says, and which ports look like uplinks.
+ * come from the store, what a row says, where lists say that loss follows load, and which ports look like uplinks.
  */
 #include "collector/judge.h"
 #include "collector/record.h"
@@ -82,6 +82,14 @@ next_period(const struct port *p)
 	return p->every_nth ? MEAN : 1 + skip_draw(&stream, SAMPLING_GEOMETRIC, MEAN, 1 << 20, &partial);
 }
 
+static void
+add_account(const struct port *p, int samples, unsigned minutes)
+{
+	report_store_sql(&store, "INSERT INTO account VALUES(%d, %ld, %d, %d, %d, 0, 0, 0, 0, 0, 0, %llu, %llu, NULL,"
+	    " NULL, 0)", p->agent, p->boot, p->if_index, samples, samples, REPORT_STORE_T0,
+	    REPORT_STORE_T0 + minutes * MINUTE);
+}
+
 /* Ten minutes of 1,000 frames a second, counted each 20 s. */
 static void
 add(const struct port *p)
@@ -104,9 +112,7 @@ add(const struct port *p)
 		report_store_samples(&store, minute, p->agent, p->if_index, sequence / MINUTES, MEAN, 700, 1,
 		    p->mac ? p->mac : "0200000000ee", "0200000000ff");
 	}
-	report_store_sql(&store, "INSERT INTO account VALUES(%d, %ld, %d, %d, %d, 0, 0, 0, 0, 0, 0, %llu, %llu, NULL,"
-	    " NULL, 0)", p->agent, p->boot, p->if_index, sequence, sequence, REPORT_STORE_T0,
-	    REPORT_STORE_T0 + MINUTES * MINUTE);
+	add_account(p, sequence, MINUTES);
 	report_store_sql_text(&store, "COMMIT");
 }
 
@@ -530,6 +536,83 @@ START_TEST(uplinks_are_found)
 }
 END_TEST
 
+enum { LOSSY_MINUTES = 240 };
+
+/* Each third minute is busy: twice as much passes. Of its samples 18 % are lost and 2 % of others, or 7 % of all. */
+static void
+lose(int agent, int if_index, bool by_load)
+{
+	const struct port p = {.agent = agent, .if_index = if_index, .boot = agent == 1 ? 1 : SFLOW_BOOT, .passes = 1};
+	char name[16];
+
+	snprintf(name, sizeof(name), "e-%d", if_index);
+	report_store_port(&store, agent, if_index, name, 1);
+	report_store_sql_text(&store, "BEGIN");
+	for (int minute = 0; minute < LOSSY_MINUTES; minute++) {
+		bool busy = minute % 3 == 0;
+		int expected = busy ? 200 : 100, lost = by_load ? (busy ? 36 : 2) : (busy ? 14 : 7);
+
+		report_store_window(&store, minute, agent, if_index, expected * MEAN, expected * MEAN * 700);
+		report_store_samples(&store, minute, agent, if_index, expected - lost, MEAN, 700, 1, "0200000000ee",
+		    "0200000000ff");
+		report_store_sql(&store, "UPDATE window_port SET expected = %d WHERE start_us = %llu AND agent = %d AND"
+		    " if_index = %d", expected, REPORT_STORE_T0 + (unsigned long long)minute * MINUTE, agent, if_index);
+		sample(&p, (unsigned)(100 * minute), 60 * minute + 1, MEAN * 100.0 * minute, MEAN);
+	}
+	add_account(&p, LOSSY_MINUTES, LOSSY_MINUTES);
+	report_store_sql(&store, "UPDATE agent SET last_us = %llu", REPORT_STORE_T0 + LOSSY_MINUTES * MINUTE);
+	report_store_sql_text(&store, "COMMIT");
+}
+
+START_TEST(loss_by_load_is_a_fault)
+{
+	json_t *j;
+
+	lose(1, 1, true);
+	lose(2, 1, false);
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "faults"), "lost-by-load");
+	ck_assert_ptr_nonnull(strstr(text_of(j, 0, "verdict"),
+	    "more is lost when more passes: 2% at quiet times, 18% at busy ones"));
+	ck_assert_str_eq(text_of(j, 0, "not_for"), "shares, limits, samples x rate");
+	ck_assert_double_eq_tol(number_of(j, 0, "lost_quiet_percent"), 2, 1e-6);
+	ck_assert_double_eq_tol(number_of(j, 0, "lost_busy_percent"), 18, 1e-6);
+	ck_assert_str_eq(text_of(j, 1, "faults"), "");
+	ck_assert(json_is_null(report_json_at(j, "rows.1.lost_busy_percent")));
+	json_decref(j);
+}
+END_TEST
+
+/* A list and a history, at one port and then at its agent as a whole. */
+START_TEST(lists_say_where_loss_follows_load)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+	char *text;
+
+	lose(1, 1, true);
+	lose(2, 1, false);
+	text = report_store_render(&store, "matrix", &options, render_text, 60 * LOSSY_MINUTES);
+	ck_assert_msg(strstr(text, "\nMore is lost when more passes: 192.0.2.1 e-1 (2% at quiet times, 18% at busy ones);"
+	    " figures of busy times are too low there.\n") != NULL, "%s", text);
+	free(text);
+	lose(1, 2, true);
+	options.step_us = 60 * MINUTE;
+	options.by = REPORT_BY_DEFAULT;
+	j = report_store_json(&store, "history", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "lost_by_load")), 1);
+	ck_assert_str_eq(report_json_text(j, "lost_by_load.0.agent"), "192.0.2.1");
+	ck_assert(json_is_null(report_json_at(j, "lost_by_load.0.port")));
+	ck_assert_double_eq_tol(report_json_number(j, "lost_by_load.0.lost_busy_percent"), 18, 1e-6);
+	json_decref(j);
+	/* what is not listed is not looked at, and a list without loss says nothing */
+	options.filter = report_store_filter("agent 192.0.2.2");
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_ptr_null(json_object_get(j, "lost_by_load"));
+	json_decref(j);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -549,6 +632,8 @@ main(void)
 	tcase_add_test(tc, ports_are_judged_in_turn);
 	tcase_add_test(tc, a_verdict_that_went_may_come_back);
 	tcase_add_test(tc, the_judge_hands_over_what_it_finds);
+	tcase_add_test(tc, loss_by_load_is_a_fault);
+	tcase_add_test(tc, lists_say_where_loss_follows_load);
 	tcase_add_test(tc, uplinks_are_found);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

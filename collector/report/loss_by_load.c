@@ -1,0 +1,217 @@
+#include "collector/report/loss_by_load.h"
+
+#include "collector/report/query_private.h"
+#include "collector/report/result.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	CELLS_MAX = 1440, /* a day's minutes */
+	PLACES_MAX = 256, /* ports and agents that are looked at: some 9 MB of cells */
+	LOST_MIN = 20,
+};
+/* A place with less loss is not looked at, nor is a list. */
+static const double COMPLETE = 0.99;
+/* The level is exceeded threefold where runs of 50 numbers meet rare bursts (check_load_loss.c). */
+static const double LEVEL = 0.001 / 3;
+
+struct tally {
+	struct loss_by_load *found;
+	uint64_t from_us, span_us;
+	size_t n_cells, n_places;
+	size_t *of_port, *of_agent; /* place + 1; 0: none */
+	struct load_loss_cell *cells;
+};
+
+static bool
+is_lossy(double expected, double received)
+{
+	return expected - received >= LOST_MIN && received < COMPLETE * expected;
+}
+
+static bool
+is_wanted(const struct report_options *options, const struct query_port *port)
+{
+	return options ? port_is_counted(options, port) : port->chosen;
+}
+
+/* Agents first: what is lost on the way is lost of all ports. */
+static void
+choose_places(const struct query *query, const struct report_options *options, struct tally *t)
+{
+	for (size_t a = 0, p = 0; a < query->n_agents; a++) {
+		const size_t first = p;
+		double expected = 0, received = 0;
+		size_t with_numbers = 0;
+
+		for (; p < query->n_ports && query->ports[p].agent == &query->agents[a]; p++) {
+			if (!is_wanted(options, &query->ports[p]))
+				continue;
+			expected += (double)query->ports[p].expected;
+			received += (double)query->ports[p].received;
+			with_numbers += query->ports[p].expected > 0;
+		}
+		if (with_numbers > 1 && is_lossy(expected, received) && t->n_places < PLACES_MAX)
+			t->of_agent[a] = ++t->n_places;
+		for (size_t i = first; i < p; i++)
+			if (is_wanted(options, &query->ports[i]) && t->n_places < PLACES_MAX &&
+			    is_lossy((double)query->ports[i].expected, (double)query->ports[i].received))
+				t->of_port[i] = ++t->n_places;
+	}
+}
+
+/* The edge cuts the last cell, and its counters are not complete. */
+static void
+choose_cells(const struct query *query, struct tally *t)
+{
+	const struct query_range *range = &query->range;
+	uint64_t finest_us = query_finest_us(query, range->from_us);
+
+	for (int l = LEVEL_1_MIN; l <= LEVEL_1_D; l++) {
+		t->span_us = store_levels[l].span_us;
+		if (t->span_us >= finest_us && (range->to_us - range->from_us) / t->span_us <= CELLS_MAX)
+			break;
+	}
+	t->from_us = store_window_start(range->from_us, t->span_us);
+	t->n_cells = (size_t)((range->to_us - t->from_us + (query->edge_us > 0 ? 0 : t->span_us - 1)) / t->span_us);
+}
+
+/* The samples that what a port counted stands for: of the directions that it samples. */
+static double
+load_of(const struct query_port *port, uint8_t direction, double pkts)
+{
+	const struct estimate_sums *in = &port->side[EASE_IN].all, *out = &port->side[EASE_OUT].all;
+	double w = in->w + out->w;
+
+	return port->side[direction].all.n > 0 && w > 0 ? pkts * (double)(in->n + out->n) / w : 0;
+}
+
+static void
+add_cell(const struct tally *t, size_t place, size_t cell, const struct load_loss_cell *more)
+{
+	struct load_loss_cell *to = place > 0 ? &t->cells[(place - 1) * t->n_cells + cell] : NULL;
+
+	if (!to)
+		return;
+	to->expected += more->expected;
+	to->lost += more->lost;
+	to->load += more->load;
+}
+
+static int
+add_window(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+{
+	const struct tally *t = arg;
+	size_t cell = (size_t)((query->body_us - t->from_us) / t->span_us);
+	const struct query_port *port = NULL, *found;
+
+	(void)kind;
+	while (pack_next(reader)) {
+		uint8_t direction = pack_direction(&reader->key);
+		struct load_loss_cell more;
+
+		found = query_port_of(query, &reader->key, (struct query_port *)port);
+		if (!found || cell >= t->n_cells || (direction != EASE_IN && direction != EASE_OUT))
+			continue;
+		port = found;
+		more.expected = pack_value(reader, PACK_EXPECTED);
+		more.lost = more.expected - pack_value(reader, PACK_RECEIVED);
+		more.load = load_of(port, direction, pack_value(reader, PACK_POOL_PKTS));
+		add_cell(t, t->of_port[port - query->ports], cell, &more);
+		add_cell(t, t->of_agent[port->agent - query->agents], cell, &more);
+	}
+	return reader->failed ? -EBADMSG : 0;
+}
+
+static int
+judge(const struct tally *t, size_t place, struct load_loss *result)
+{
+	return place == 0 ? 0 : load_loss_judge(t->cells + (place - 1) * t->n_cells, t->n_cells,
+	    LEVEL / (double)t->n_places, result);
+}
+
+static int
+judge_places(const struct query *query, const struct tally *t)
+{
+	int err = 0;
+
+	for (size_t a = 0; err == 0 && a < query->n_agents; a++)
+		err = judge(t, t->of_agent[a], &t->found->agents[a]);
+	for (size_t p = 0; err == 0 && p < query->n_ports; p++) {
+		const struct load_loss *agent = &t->found->agents[query->ports[p].agent - query->agents];
+
+		err = judge(t, t->of_port[p], &t->found->ports[p]);
+		if (t->of_port[p] > 0 && !t->found->ports[p].told && agent->told)
+			t->found->ports[p] = *agent;
+	}
+	return err;
+}
+
+int
+loss_by_load_find(struct query *query, const struct report_options *options, struct loss_by_load *found)
+{
+	struct tally t = {.found = found};
+	int err = 0;
+
+	found->ports = calloc(query->n_ports + 1, sizeof(*found->ports));
+	found->agents = calloc(query->n_agents + 1, sizeof(*found->agents));
+	t.of_port = calloc(query->n_ports + query->n_agents + 1, sizeof(*t.of_port));
+	if (!found->ports || !found->agents || !t.of_port)
+		err = query_fail(query, -ENOMEM, "no memory");
+	if (err == 0 && !query->mirror && query->range.to_us > query->range.from_us) {
+		t.of_agent = t.of_port + query->n_ports;
+		choose_places(query, options, &t);
+		choose_cells(query, &t);
+	}
+	if (err == 0 && t.n_places > 0) {
+		t.cells = calloc(t.n_places * t.n_cells + 1, sizeof(*t.cells));
+		err = t.cells ? query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS,
+		    .longest_us = t.span_us}, add_window, &t) : query_fail(query, -ENOMEM, "no memory");
+		if (err == 0)
+			err = judge_places(query, &t);
+	}
+	free(t.cells);
+	free(t.of_port);
+	return err;
+}
+
+void
+loss_by_load_free(struct loss_by_load *found)
+{
+	free(found->ports);
+	free(found->agents);
+}
+
+static void
+add_name(struct report_result *result, const char *agent, const char *port, const struct load_loss *loss)
+{
+	struct report_lost_by_load *lost = &result->lost_by_load[result->n_lost_by_load];
+
+	if (!loss->told || result->n_lost_by_load++ >= REPORT_UNCOUNTED_NAMED)
+		return;
+	snprintf(lost->name.agent, sizeof(lost->name.agent), "%s", agent);
+	snprintf(lost->name.port, sizeof(lost->name.port), "%.*s", REPORT_NAME_TEXT - 1, port);
+	lost->quiet = loss->quiet;
+	lost->busy = loss->busy;
+}
+
+int
+loss_by_load_name(struct query *query, const struct report_options *options, struct report_result *result)
+{
+	struct loss_by_load found = {0};
+	int err;
+
+	if ((double)result->samples >= COMPLETE * (double)result->expected)
+		return 0;
+	err = loss_by_load_find(query, options, &found);
+	for (size_t a = 0; err == 0 && a < query->n_agents; a++)
+		add_name(result, query->agents[a].name, "", &found.agents[a]);
+	for (size_t p = 0; err == 0 && p < query->n_ports; p++)
+		if (!found.agents[query->ports[p].agent - query->agents].told)
+			add_name(result, query->ports[p].agent->name, query->ports[p].name, &found.ports[p]);
+	loss_by_load_free(&found);
+	return err;
+}
