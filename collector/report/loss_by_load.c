@@ -63,20 +63,24 @@ choose_places(const struct query *query, const struct report_options *options, s
 	}
 }
 
-/* The edge cuts the last cell, and its counters are not complete. */
+/* Of the time that has data. The edge cuts the last cell, and its counters are not complete. */
 static void
 choose_cells(const struct query *query, struct tally *t)
 {
-	const struct query_range *range = &query->range;
-	uint64_t finest_us = query_finest_us(query, range->from_us);
+	uint64_t from_us = query->range.to_us, to_us = query->range.to_us;
 
+	for (size_t i = 0; i < query->n_agents; i++)
+		if (query->agents[i].chosen && query->agents[i].first_us < from_us)
+			from_us = query->agents[i].first_us;
+	from_us = from_us > query->range.from_us ? from_us : query->range.from_us;
+	to_us = query->newest_us > from_us && query->newest_us < to_us ? query->newest_us : to_us;
 	for (int l = LEVEL_1_MIN; l <= LEVEL_1_D; l++) {
 		t->span_us = store_levels[l].span_us;
-		if (t->span_us >= finest_us && (range->to_us - range->from_us) / t->span_us <= CELLS_MAX)
+		if (t->span_us >= query_finest_us(query, from_us) && (to_us - from_us) / t->span_us <= CELLS_MAX)
 			break;
 	}
-	t->from_us = store_window_start(range->from_us, t->span_us);
-	t->n_cells = (size_t)((range->to_us - t->from_us + (query->edge_us > 0 ? 0 : t->span_us - 1)) / t->span_us);
+	t->from_us = store_window_start(from_us, t->span_us);
+	t->n_cells = (size_t)((to_us - t->from_us) / t->span_us + (query->edge_us > 0 ? 0 : 1));
 }
 
 /* The samples that what a port counted stands for: of the directions that it samples. */
@@ -114,7 +118,7 @@ add_window(struct query *query, struct pack_reader *reader, unsigned kind, void 
 		struct load_loss_cell more;
 
 		found = query_port_of(query, &reader->key, (struct query_port *)port);
-		if (!found || cell >= t->n_cells || (direction != EASE_IN && direction != EASE_OUT))
+		if (!found || query->body_us < t->from_us || cell >= t->n_cells || (direction != EASE_IN && direction != EASE_OUT))
 			continue;
 		port = found;
 		more.expected = pack_value(reader, PACK_EXPECTED);
