@@ -14,6 +14,11 @@ const struct claim claims[] = {
 	    REPORT_TESTS "check_ends.c"},
 	{"completeness", "completeness",
 	    "Of the sample numbers that were given out, the part that arrived.", ESTIMATE_TESTS "check_transit.c"},
+	{"lost_by_load", "More is lost when more passes",
+	    "At most 1 of 1,000 reports says so where each sample is lost with the same probability, in runs of up to 500, by"
+	    " minutes or in an outage; where 500 samples, 5 to 20 %, are lost and more of them when more passes, 95 of 100"
+	    " ranges of eight hours tell it, and 9 of 10 of four. A cluster tells none.",
+	    ESTIMATE_TESTS "check_load_loss.c"},
 	{"check", "CHECK",
 	    "ok says that samples times skip, of sFlow times the rate that they state, and the port's counters agree within"
 	    " four standard deviations; of 1,000 ports that sample soundly at most one is accused.",
