@@ -8,7 +8,9 @@
 #include "collector/report/verdicts.h"
 #include "collector/source_port.h"
 #include "collector/store/tables.h"
+#include "collector/store/upkeep.h"
 #include "tests/collector/report/report_store.h"
+#include "tests/sql.h"
 #include "tests/suite.h"
 
 #include "agent/sampling/skip.h"
@@ -583,6 +585,44 @@ START_TEST(loss_by_load_is_a_fault)
 }
 END_TEST
 
+/* Adds up longer windows, as the store's thread does. */
+static void
+settle(void)
+{
+	struct upkeep upkeep = {.db = NULL};
+	sqlite3 *db;
+	int more;
+
+	report_store_renew(&store);
+	ck_assert_int_eq(sqlite3_open(store.newest, &db), SQLITE_OK);
+	ck_assert_int_eq(upkeep_open(&upkeep, db), 0);
+	while ((more = upkeep_step(&upkeep, 1000000)) == 1)
+		;
+	ck_assert_int_eq(more, 0);
+	upkeep_close(&upkeep);
+	ck_assert_double_gt(sql_number_of(db, "SELECT count(*) FROM part WHERE level > 1"), 0);
+	sqlite3_close(db);
+}
+
+/* Minutes are looked at where longer windows have been added up, too. */
+START_TEST(loss_by_load_is_told_of_settled_windows)
+{
+	struct report_options options = report_store_options();
+	sqlite3 *db;
+	json_t *j;
+
+	lose(1, 1, true);
+	settle();
+	db = store.db;
+	ck_assert_int_eq(rename(store.newest, store.path), 0);
+	store.db = NULL;
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_str_eq(report_json_text(j, "lost_by_load.0.port"), "e-1");
+	json_decref(j);
+	store.db = db;
+}
+END_TEST
+
 /* A list and a history, at one port and then at its agent as a whole. */
 START_TEST(lists_say_where_loss_follows_load)
 {
@@ -634,6 +674,7 @@ main(void)
 	tcase_add_test(tc, the_judge_hands_over_what_it_finds);
 	tcase_add_test(tc, loss_by_load_is_a_fault);
 	tcase_add_test(tc, lists_say_where_loss_follows_load);
+	tcase_add_test(tc, loss_by_load_is_told_of_settled_windows);
 	tcase_add_test(tc, uplinks_are_found);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
