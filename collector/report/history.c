@@ -460,6 +460,7 @@ begin(struct history *h)
 	result->audited = whole->audited;
 	memcpy(result->lost_by_load, whole->lost_by_load, sizeof(result->lost_by_load));
 	result->n_lost_by_load = whole->n_lost_by_load;
+	result->disagreement = whole->disagreement;
 	result_finish(result, h->query);
 	h->first_us = UINT64_MAX;
 	for (size_t i = 0; i < h->query->n_agents; i++)

@@ -3,6 +3,7 @@
  * from the limits: talkers, protocols, conversations. dimension.h says what a key is. A matrix is
  * the talkers by pair, shown as a grid.
  */
+#include "collector/report/agreement.h"
 #include "collector/report/list_account.h"
 #include "collector/report/lists.h"
 #include "collector/report/loss_by_load.h"
@@ -714,6 +715,8 @@ list_run(const struct list_report *report, struct query *query,
 	if (err == 0)
 		err = verdicts_read(query, &options, result);
 	result_finish(result, query);
+	if (err == 0)
+		agreement_judge(query, &options, result);
 	free(list.keys);
 	free(list.left.sums);
 	free(list.sorted_keys);

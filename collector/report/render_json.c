@@ -425,6 +425,14 @@ uncounted_json(const struct report_result *result)
 }
 
 static json_t *
+disagreement_json(const struct report_disagreement *d)
+{
+	json_t *object = with(json_object(), "octets_counted", number_json(round(d->counted)));
+
+	return with(object, "octets_by_samples", number_json(round(d->by_samples)));
+}
+
+static json_t *
 lost_by_load_json(const struct report_result *result)
 {
 	json_t *places = json_array();
@@ -456,6 +464,8 @@ result_json(const struct report_result *result)
 		object = with(object, "counted_to", time_json(result->counted_to_us));
 	if (result->uncounted.n_ports > 0 || result->uncounted.n_partly > 0 || result->uncounted.lost_samples > 0)
 		object = with(object, "uncounted", uncounted_json(result));
+	if (result->disagreement.found)
+		object = with(object, "disagreement", disagreement_json(&result->disagreement));
 	if (result->n_lost_by_load > 0)
 		object = with(object, "lost_by_load", lost_by_load_json(result));
 	if (result->egress.n_agents > 0)

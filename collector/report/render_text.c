@@ -447,6 +447,20 @@ print_lost_by_load(FILE *out, const struct report_result *result)
 }
 
 static void
+print_disagreement(FILE *out, const struct report_result *result)
+{
+	const struct report_disagreement *d = &result->disagreement;
+	char counted[NUMBER_TEXT], sampled[NUMBER_TEXT];
+
+	if (!d->found)
+		return;
+	number_format_rate(d->counted * 8 / result->seconds, "b/s", counted);
+	number_format_rate(d->by_samples * 8 / result->seconds, "b/s", sampled);
+	fprintf(out, "Samples stand for %s where %s were counted, which is no chance: easetop audit looks for the cause.\n",
+	    sampled, counted);
+}
+
+static void
 print_uncounted(FILE *out, const struct report_result *result)
 {
 	const struct report_uncounted *uncounted = &result->uncounted;
@@ -768,6 +782,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 		return print_empty(out, result, options);
 	print_header(out, result, options);
 	print_lost_by_load(out, result);
+	print_disagreement(out, result);
 	print_partly(out, result, options);
 	if (result->has_keys)
 		print_few_samples(out, result);

@@ -255,6 +255,12 @@ struct report_lost_by_load {
 	double quiet, busy;
 };
 
+/* Octets of a list that ports counted while samples arrived, and what the samples stand for. */
+struct report_disagreement {
+	bool found; /* they differ by more than chance, and what counters leave open, explain */
+	double counted, by_samples;
+};
+
 struct query_key;
 struct report_result {
 	const char *report; /* its name */
@@ -278,6 +284,7 @@ struct report_result {
 	struct report_audited audited; /* lists and history only */
 	struct report_lost_by_load lost_by_load[REPORT_UNCOUNTED_NAMED]; /* the first of them */
 	size_t n_lost_by_load;
+	struct report_disagreement disagreement;
 	uint64_t older_us;	 /* start asked for, if the store keeps nothing of that time; or 0 */
 	bool empty;		 /* nothing in the range */
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */

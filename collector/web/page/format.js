@@ -240,6 +240,12 @@ export function lostByLoad(places) {
 	return `More is lost when more passes: ${places.map(name).join(', ')}; figures of busy times are too low there.`;
 }
 
+/* Octets that ports counted, and what samples stand for, where they differ by more than chance. */
+export function disagreement({octets_counted: counted, octets_by_samples: sampled}) {
+	return `Samples stand for ${Math.round(100 * sampled / counted)}% of what was counted, which is no chance:` +
+	    ' easetop audit looks for the cause.';
+}
+
 /* Agents of which lists have what they sent. */
 export function egress({n_agents, agents}) {
 	const more = n_agents > agents.length ? ` and ${n_agents - agents.length} more` : '';

@@ -241,6 +241,8 @@ function notesOf(result, utc) {
 		notes.push(format.divided(result.divided, false));
 	if (result.lost_by_load)
 		notes.push(format.lostByLoad(result.lost_by_load));
+	if (result.disagreement)
+		notes.push(format.disagreement(result.disagreement));
 	if (result.uncounted)
 		notes.push(format.uncounted(result.uncounted));
 	if (result.uncounted?.n_ports > 0)

@@ -301,6 +301,8 @@ function noteOf(result, {counted, steps}, {utc}) {
 		notes.push(format.divided(result.divided, true));
 	if (result.lost_by_load)
 		notes.push(format.lostByLoad(result.lost_by_load));
+	if (result.disagreement)
+		notes.push(format.disagreement(result.disagreement));
 	if (result.uncounted)
 		notes.push(format.uncounted(result.uncounted));
 	if (result.samples_kept_since)

@@ -347,7 +347,7 @@ key_of(const struct report_result *result, size_t row)
 struct tally {
 	unsigned long trials[2], low[2], high[2]; /* limits that miss the truth, by estimate_unit */
 	double ratio[2], off2[2];		  /* sums: rate / true rate, and what it is off by, squared */
-	unsigned long looks;
+	unsigned long looks, disagreed; /* samples and counters, the list says */
 	double behind_s; /* sum: how far the edge is behind now */
 };
 
@@ -400,6 +400,7 @@ look(struct tally *t, struct live *l, int now_s, uint64_t minutes)
 	to_s = second_of(result.to_us);
 	ck_assert_int_eq(from_s, (to_s - 60 * (int)minutes) / 60 * 60);
 	ck_assert_double_eq_tol(result.seconds, to_s - from_s, 1e-6);
+	t->disagreed += result.disagreement.found;
 	truth = truth_of(l, -1, from_s, to_s);
 	add_ratio(t, ESTIMATE_PKTS, result.total[ESTIMATE_PKTS] / (double)truth.pkts);
 	add_ratio(t, ESTIMATE_OCTETS, result.total[ESTIMATE_OCTETS] / (double)truth.octets);
@@ -476,6 +477,7 @@ check_rates(const struct sending *sending, double behind_s, double bar)
 			ck_assert_double_le((double)t->high[u] / (double)t->trials[u], is_long() ? 0.04 : 0.05);
 		}
 		ck_assert_double_le(t->behind_s / (double)t->looks, behind_s);
+		ck_assert_uint_le(t->disagreed, t->looks / 1000);
 	}
 }
 
