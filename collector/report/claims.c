@@ -19,6 +19,10 @@ const struct claim claims[] = {
 	    " minutes or in an outage; where 500 samples, 5 to 20 %, are lost and more of them when more passes, 95 of 100"
 	    " ranges of eight hours tell it, and 9 of 10 of four. A cluster tells none.",
 	    ESTIMATE_TESTS "check_load_loss.c"},
+	{"disagreement", "Samples stand for … where … were counted",
+	    "Said where octets differ by more than four standard deviations, 8 octets a frame and what passes in 30 s: in at"
+	    " most 1 of 1,000 lists of bursty traffic whose counters come each 2 to 30 s.",
+	    REPORT_TESTS "check_edge.c"},
 	{"check", "CHECK",
 	    "ok says that samples times skip, of sFlow times the rate that they state, and the port's counters agree within"
 	    " four standard deviations; of 1,000 ports that sample soundly at most one is accused.",
