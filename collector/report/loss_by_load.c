@@ -12,6 +12,7 @@ enum {
 	CELLS_MAX = 1440, /* a day's minutes */
 	PLACES_MAX = 256, /* ports and agents that are looked at: some 9 MB of cells */
 	LOST_MIN = 20,
+	ENTRIES_MAX = 2000000, /* ports by cells, that a list may read beside its own: a fraction of a second */
 };
 /* A place with less loss is not looked at, nor is a list. */
 static const double COMPLETE = 0.99;
@@ -75,8 +76,10 @@ choose_cells(const struct query *query, struct tally *t)
 	from_us = from_us > query->range.from_us ? from_us : query->range.from_us;
 	to_us = query->newest_us > from_us && query->newest_us < to_us ? query->newest_us : to_us;
 	for (int l = LEVEL_1_MIN; l <= LEVEL_1_D; l++) {
+		uint64_t n = (to_us - from_us) / store_levels[l].span_us;
+
 		t->span_us = store_levels[l].span_us;
-		if (t->span_us >= query_finest_us(query, from_us) && (to_us - from_us) / t->span_us <= CELLS_MAX)
+		if (t->span_us >= query_finest_us(query, from_us) && n <= CELLS_MAX && n * query->n_ports <= ENTRIES_MAX)
 			break;
 	}
 	t->from_us = store_window_start(from_us, t->span_us);

@@ -2,8 +2,8 @@
  * load_loss_judge() on losses that are known: where each number is lost with the same probability, for itself, in runs
  * of 5, 50 and 500, by whole minutes, in one outage, at one time of the range or at several, it says so of less than 1
  * range in 1,000; where 5, 10 or 20 % are lost and more of them when more passes, it finds that in 95 of 100 ranges of
- * eight hours with 500 lost samples, and in 90 of four. Each number is given out and lost here; as the collector does it,
- * one that is missing counts in the minute of the next that came. Shorter ranges find less: what they find is printed.
+ * eight hours with 500 lost samples, and in 90 of four. Each number is given out and lost here; as the
+ * collector does it, one that is missing counts in the minute of the next that came. What an hour finds is printed, too.
  */
 #include "collector/estimate/load_loss.h"
 #include "tests/suite.h"
