@@ -300,8 +300,11 @@ judge_rate(const struct span *span, struct audit_result *r)
 
 struct interval {
 	double rate, frames; /* frames a second, frames */
-	size_t at;
+	size_t from, to;     /* counters */
 };
+
+/* More numbers missing around counters than a message takes: which of them were given out before is not known. */
+enum { MISSING_ACROSS = 10 };
 
 static int
 by_rate(const void *a, const void *b)
@@ -311,20 +314,34 @@ by_rate(const void *a, const void *b)
 	return x->rate < y->rate ? -1 : x->rate > y->rate;
 }
 
+static bool
+is_within_loss(const struct span *span, size_t counters)
+{
+	size_t n = samples_until(span, (double)span->counters[counters].time_us);
+
+	return isnan(span->counters[counters].numbers) && n > 0 && n < span->n &&
+	    span->taken[n + 1] - span->taken[n] > 1 + MISSING_ACROSS;
+}
+
 /* The intervals between counters, the quiet ones first; *n_quiet of them have half of the frames. NULL: no memory. */
 static struct interval *
-sort_intervals(const struct span *span, const struct audit_result *r, size_t *n_quiet)
+sort_intervals(const struct span *span, const struct audit_result *r, size_t *n_all, size_t *n_quiet)
 {
-	size_t n = span->n_counters - 1;
-	struct interval *all = calloc(n + 1, sizeof(*all));
-	double half = frames_between(span, r, 0, n) / 2, sum = 0;
+	size_t last = span->n_counters - 1, n = 0;
+	struct interval *all = calloc(last + 1, sizeof(*all));
+	double half = frames_between(span, r, 0, last) / 2, sum = 0;
 
-	for (size_t i = 0; all && i < n; i++) {
-		double us = (double)(span->counters[i + 1].time_us - span->counters[i].time_us);
+	for (size_t from = 0, to = 1; all && to <= last; to++) {
+		double us = (double)(span->counters[to].time_us - span->counters[from].time_us);
 
-		all[i] = (struct interval){.frames = frames_between(span, r, i, i + 1), .at = i};
-		all[i].rate = us > 0 ? all[i].frames / us : 0;
+		if (to < last && is_within_loss(span, to))
+			continue;
+		all[n] = (struct interval){.frames = frames_between(span, r, from, to), .from = from, .to = to};
+		all[n].rate = us > 0 ? all[n].frames / us : 0;
+		n++;
+		from = to;
 	}
+	*n_all = n;
 	if (all)
 		qsort(all, n, sizeof(*all), by_rate);
 	for (*n_quiet = 0; all && *n_quiet < n && sum + all[*n_quiet].frames / 2 < half; ++*n_quiet)
@@ -350,8 +367,8 @@ binomial_upper_tail(double x, double n, double p)
 static int
 judge_load(const struct span *span, struct audit_result *r)
 {
-	size_t n_quiet, n = span->n_counters - 1;
-	struct interval *all = sort_intervals(span, r, &n_quiet);
+	size_t n_quiet, n;
+	struct interval *all = sort_intervals(span, r, &n, &n_quiet);
 	double busy = 0, quiet = 0, less = 0, more = 0;
 
 	if (!all)
@@ -362,7 +379,7 @@ judge_load(const struct span *span, struct audit_result *r)
 		double taken = 0, of_busy = 0, fewer = (1 - LOAD_MARGIN) * busy, larger = busy / (1 - LOAD_MARGIN);
 
 		for (size_t i = 0; i < n; i++) {
-			double k = between(span, all[i].at, all[i].at + 1, ages_s[a]).taken;
+			double k = between(span, all[i].from, all[i].to, ages_s[a]).taken;
 
 			taken += k;
 			of_busy += i < n_quiet ? 0 : k;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEAN = 20, SAMPLES = 10000, SECONDS = 1800, COUNTERS_S = 20, TABLE = 64, SEEDS = 16, LONG_SEEDS = 200 };
+enum { MEAN = 20, SAMPLES = 10000, SECONDS = 1800, COUNTERS_S = 20, TABLE = 64, SEEDS = 16, LONG_SEEDS = 200, BUSY_AT_S = 930 };
 #define START_US UINT64_C(1700000000000000)
 #define ERROR	 (0.01 / AUDIT_TESTS)	   /* of one port alone: nobody is accused more often */
 #define OF_MANY	 (0.01 / AUDIT_TESTS / 48) /* of each of 48 ports: harder to find */
@@ -31,6 +31,7 @@ static const struct sampler {
 	bool tells_period, has_clock, both, pool_unknown, no_counters, shared, restarts, no_fcs;
 	double lost;	    /* part of samples */
 	double lost_runs;   /* as long as that, on average */
+	double outage_s;    /* none arrives, around a busy minute */
 	double stale_s;	    /* counters are up to so old, each by another time */
 	double busy;	    /* load of busy minutes, as a multiple of the quiet ones; 0: bursts of seconds only */
 	double filtered;    /* part of the frames that do not reach the sampler */
@@ -48,6 +49,8 @@ static const struct sampler {
 	{.name = "geometric, both directions, 20 % lost in runs", .both = true, .lost = 0.2, .lost_runs = 30},
 	{.name = "geometric, counters up to 3 s old", .stale_s = 3},
 	{.name = "uniform, busy and quiet minutes, old counters", .draw = UNIFORM, .busy = 20, .stale_s = 2},
+	{.name = "geometric, an outage at a busy time", .busy = 20, .outage_s = 180},
+	{.name = "geometric, an outage within a busy minute", .busy = 20, .outage_s = 30},
 	{.name = "geometric, numbers of a source for several ports", .shared = true, .pool_unknown = true, .lost = 0.05},
 	{.name = "uniform, numbers of a source for several ports", .draw = UNIFORM, .shared = true, .pool_unknown = true},
 	{.name = "geometric, restarts", .restarts = true},
@@ -133,6 +136,8 @@ is_lost(struct run *r)
 {
 	const struct sampler *s = r->what;
 
+	if (fabs(r->second - BUSY_AT_S) < s->outage_s / 2)
+		return true;
 	if (s->lost_runs <= 0)
 		return uniform(r) < s->lost;
 	if (r->losing > 0)
