@@ -121,8 +121,8 @@ set_parts(const struct score *s, size_t n, struct load_loss *result)
 		lost[s[i].x > 0] += s[i].lost;
 		expected[s[i].x > 0] += s[i].expected;
 	}
-	result->quiet = expected[0] > 0 ? lost[0] / expected[0] : 0;
-	result->busy = expected[1] > 0 ? lost[1] / expected[1] : 0;
+	result->quiet = expected[0] > 0 ? fmax(0, lost[0] / expected[0]) : 0;
+	result->busy = expected[1] > 0 ? fmax(0, lost[1] / expected[1]) : 0;
 }
 
 int

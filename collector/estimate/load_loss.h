@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One after the other. The load is known by other means than the numbers: counters. */
+/* One after the other. The load is known by other means than the numbers: counters. Of several ports `lost` may be less
+ * than 0, where it is reckoned as if all lost alike. */
 struct load_loss_cell {
 	double expected, lost, load;
 };

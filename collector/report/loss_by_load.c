@@ -24,6 +24,7 @@ struct tally {
 	uint64_t from_us, span_us;
 	size_t n_cells, n_places;
 	size_t *of_port, *of_agent; /* place + 1; 0: none */
+	double *more_lost; /* of each port: the part that it loses, less the part that its agent loses; NAN: not wanted */
 	struct load_loss_cell *cells;
 };
 
@@ -57,10 +58,16 @@ choose_places(const struct query *query, const struct report_options *options, s
 		}
 		if (with_numbers > 1 && is_lossy(expected, received) && t->n_places < PLACES_MAX)
 			t->of_agent[a] = ++t->n_places;
-		for (size_t i = first; i < p; i++)
-			if (is_wanted(options, &query->ports[i]) && t->n_places < PLACES_MAX &&
-			    is_lossy((double)query->ports[i].expected, (double)query->ports[i].received))
+		for (size_t i = first; i < p; i++) {
+			double numbers = (double)query->ports[i].expected, came = (double)query->ports[i].received;
+
+			if (!is_wanted(options, &query->ports[i]))
+				t->more_lost[i] = NAN;
+			else if (numbers > 0)
+				t->more_lost[i] = received / expected - came / numbers;
+			if (!isnan(t->more_lost[i]) && is_lossy(numbers, came) && t->n_places < PLACES_MAX)
 				t->of_port[i] = ++t->n_places;
+		}
 	}
 }
 
@@ -108,6 +115,17 @@ add_cell(const struct tally *t, size_t place, size_t cell, const struct load_los
 	to->load += more->load;
 }
 
+/* Of an agent as a whole: as if each port lost as much as all do. A port that loses more than others, busy or not, is
+ * no loss by load when it has more of what passes. */
+static void
+add_to_agent(const struct tally *t, size_t place, size_t cell, double more_lost, struct load_loss_cell more)
+{
+	if (isnan(more_lost))
+		return;
+	more.lost -= more_lost * more.expected;
+	add_cell(t, place, cell, &more);
+}
+
 static int
 add_window(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
 {
@@ -128,7 +146,7 @@ add_window(struct query *query, struct pack_reader *reader, unsigned kind, void 
 		more.lost = more.expected - pack_value(reader, PACK_RECEIVED);
 		more.load = load_of(port, direction, pack_value(reader, PACK_POOL_PKTS));
 		add_cell(t, t->of_port[port - query->ports], cell, &more);
-		add_cell(t, t->of_agent[port->agent - query->agents], cell, &more);
+		add_to_agent(t, t->of_agent[port->agent - query->agents], cell, t->more_lost[port - query->ports], more);
 	}
 	return reader->failed ? -EBADMSG : 0;
 }
@@ -166,7 +184,8 @@ loss_by_load_find(struct query *query, const struct report_options *options, str
 	found->ports = calloc(query->n_ports + 1, sizeof(*found->ports));
 	found->agents = calloc(query->n_agents + 1, sizeof(*found->agents));
 	t.of_port = calloc(query->n_ports + query->n_agents + 1, sizeof(*t.of_port));
-	if (!found->ports || !found->agents || !t.of_port)
+	t.more_lost = calloc(query->n_ports + 1, sizeof(*t.more_lost));
+	if (!found->ports || !found->agents || !t.of_port || !t.more_lost)
 		err = query_fail(query, -ENOMEM, "no memory");
 	if (err == 0 && !query->mirror && query->range.to_us > query->range.from_us) {
 		t.of_agent = t.of_port + query->n_ports;
@@ -182,6 +201,7 @@ loss_by_load_find(struct query *query, const struct report_options *options, str
 	}
 	free(t.cells);
 	free(t.of_port);
+	free(t.more_lost);
 	return err;
 }
 

@@ -566,9 +566,14 @@ END_TEST
 
 enum { LOSSY_MINUTES = 240 };
 
-/* Each third minute is busy: twice as much passes. Of its samples 18 % are lost and 2 % of others, or 7 % of all. */
+/* Numbers of a minute, and how many of them are lost: each third minute is busy. */
+struct minutes {
+	int quiet, busy, lost_quiet, lost_busy;
+};
+static const struct minutes by_load = {100, 200, 2, 36}, evenly = {100, 200, 7, 14};
+
 static void
-lose(int agent, int if_index, bool by_load)
+lose(int agent, int if_index, const struct minutes *of)
 {
 	const struct port p = {.agent = agent, .if_index = if_index, .boot = agent == 1 ? 1 : SFLOW_BOOT, .passes = 1};
 	char name[16];
@@ -578,7 +583,7 @@ lose(int agent, int if_index, bool by_load)
 	report_store_sql_text(&store, "BEGIN");
 	for (int minute = 0; minute < LOSSY_MINUTES; minute++) {
 		bool busy = minute % 3 == 0;
-		int expected = busy ? 200 : 100, lost = by_load ? (busy ? 36 : 2) : (busy ? 14 : 7);
+		int expected = busy ? of->busy : of->quiet, lost = busy ? of->lost_busy : of->lost_quiet;
 
 		report_store_window(&store, minute, agent, if_index, expected * MEAN, expected * MEAN * 700);
 		report_store_samples(&store, minute, agent, if_index, expected - lost, MEAN, 700, 1, "0200000000ee",
@@ -596,8 +601,8 @@ START_TEST(loss_by_load_is_a_fault)
 {
 	json_t *j;
 
-	lose(1, 1, true);
-	lose(2, 1, false);
+	lose(1, 1, &by_load);
+	lose(2, 1, &evenly);
 	j = ask();
 	ck_assert_str_eq(text_of(j, 0, "faults"), "lost-by-load");
 	ck_assert_ptr_nonnull(strstr(text_of(j, 0, "verdict"),
@@ -607,6 +612,21 @@ START_TEST(loss_by_load_is_a_fault)
 	ck_assert_double_eq_tol(number_of(j, 0, "lost_busy_percent"), 18, 1e-6);
 	ck_assert_str_eq(text_of(j, 1, "faults"), "");
 	ck_assert(json_is_null(report_json_at(j, "rows.1.lost_busy_percent")));
+	json_decref(j);
+}
+END_TEST
+
+/* A port that loses evenly beside one that loses nothing: when the first is busy more passes and more is lost at both. */
+START_TEST(ports_may_lose_differently)
+{
+	static const struct minutes much = {100, 300, 20, 60}, nothing = {100, 100, 0, 0};
+	json_t *j;
+
+	lose(1, 1, &much);
+	lose(1, 2, &nothing);
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "faults"), "");
+	ck_assert_str_eq(text_of(j, 1, "faults"), "");
 	json_decref(j);
 }
 END_TEST
@@ -637,7 +657,7 @@ START_TEST(loss_by_load_is_told_of_settled_windows)
 	sqlite3 *db;
 	json_t *j;
 
-	lose(1, 1, true);
+	lose(1, 1, &by_load);
 	settle();
 	db = store.db;
 	ck_assert_int_eq(rename(store.newest, store.path), 0);
@@ -656,13 +676,13 @@ START_TEST(lists_say_where_loss_follows_load)
 	json_t *j;
 	char *text;
 
-	lose(1, 1, true);
-	lose(2, 1, false);
+	lose(1, 1, &by_load);
+	lose(2, 1, &evenly);
 	text = report_store_render(&store, "matrix", &options, render_text, 60 * LOSSY_MINUTES);
 	ck_assert_msg(strstr(text, "\nMore is lost when more passes: 192.0.2.1 e-1 (2% at quiet times, 18% at busy ones);"
 	    " figures of busy times are too low there.\n") != NULL, "%s", text);
 	free(text);
-	lose(1, 2, true);
+	lose(1, 2, &by_load);
 	options.step_us = 60 * MINUTE;
 	options.by = REPORT_BY_DEFAULT;
 	j = report_store_json(&store, "history", &options);
@@ -700,6 +720,7 @@ main(void)
 	tcase_add_test(tc, the_judge_hands_over_what_it_finds);
 	tcase_add_test(tc, lists_say_that_samples_and_counters_differ);
 	tcase_add_test(tc, loss_by_load_is_a_fault);
+	tcase_add_test(tc, ports_may_lose_differently);
 	tcase_add_test(tc, lists_say_where_loss_follows_load);
 	tcase_add_test(tc, loss_by_load_is_told_of_settled_windows);
 	tcase_add_test(tc, uplinks_are_found);
