@@ -7,7 +7,7 @@
 
 /* Cells are compared with those of their block: a loss that came and went within hours has nothing to do with what
  * passes in minutes. What is lost at once may last for HANGS_MAX cells; loss that came later is another one. */
-enum { BLOCK = 32, CELLS_MIN = 16, HANGS_MAX = 8 };
+enum { BLOCK = 32, HANGS_MAX = 8 };
 
 struct score {
 	size_t at;
@@ -131,7 +131,7 @@ load_loss_judge(const struct load_loss_cell *cells, size_t n, double error, stru
 	struct score *s;
 
 	*result = (struct load_loss){0};
-	if (n < CELLS_MIN)
+	if (n < LOAD_LOSS_CELLS_MIN)
 		return 0;
 	s = calloc(n, sizeof(*s));
 	if (!s)

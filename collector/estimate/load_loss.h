@@ -18,6 +18,8 @@ struct load_loss_cell {
 	double expected, lost, load;
 };
 
+enum { LOAD_LOSS_CELLS_MIN = 16 }; /* fewer tell nothing */
+
 struct load_loss {
 	bool told;
 	double quiet, busy; /* part lost in the cells with less load than those around them, and with more */

@@ -192,7 +192,7 @@ loss_by_load_find(struct query *query, const struct report_options *options, str
 		choose_places(query, options, &t);
 		choose_cells(query, &t);
 	}
-	if (err == 0 && t.n_places > 0) {
+	if (err == 0 && t.n_places > 0 && t.n_cells >= LOAD_LOSS_CELLS_MIN) {
 		t.cells = calloc(t.n_places * t.n_cells + 1, sizeof(*t.cells));
 		err = t.cells ? query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS,
 		    .longest_us = t.span_us}, add_window, &t) : query_fail(query, -ENOMEM, "no memory");
