@@ -45,7 +45,7 @@ add_port(const struct query_port *port, double mean_skip, struct sum *sum)
 void
 agreement_judge(const struct query *query, const struct report_options *options, struct report_result *result)
 {
-	struct sum sum = {0};
+	struct sum sum = {.variance = result->total_variance[ESTIMATE_OCTETS]}; /* of what counters leave open */
 
 	if (result->samples < ENOUGH_SAMPLES || result->seconds <= 0)
 		return;
