@@ -21,9 +21,11 @@ struct estimate_order {
 	const uint64_t *samples;
 };
 
-/* The claim of the row at `place` (from 1) of a list of n_keys: at least 95 of 100 limits that are printed in
- * lists hold, in each beginning of a list as well (Benjamini and Yekutieli 2005, false coverage rate). */
-struct estimate_claim estimate_claim_of_row(size_t place, size_t n_keys);
+/* The claim of the row at `place` (from 1) that was chosen from n_rivals keys: at least 95 of 100 limits that are printed
+ * in lists hold, in each beginning of a list as well (Benjamini and Yekutieli 2005, false coverage rate). Rivals are
+ * those up to the end of its rank: keys that are surely below it could not have stood there by chance. At most, all keys
+ * of the list. */
+struct estimate_claim estimate_claim_of_row(size_t place, size_t n_rivals);
 /* All limits of a list of n_keys at once hold in 95 of 100 lists. */
 struct estimate_claim estimate_claim_of_all(size_t n_keys);
 

@@ -384,21 +384,23 @@ fill_place(const struct list *list, const struct list_entry *entry, struct repor
 	*list_tail(list, row, TAIL_PORT_TEXT) = cell_text(text);
 }
 
-/* The claim that a list makes for the row at this place (from 1). Keys that were named beforehand, as those of
- * --versus were, are each judged at an error of their own. */
+/* The claim that a list makes for its row i. Keys that were named beforehand, as those of --versus were, are each
+ * judged at an error of their own. */
 static struct estimate_claim
-claim_of(const struct list *list, size_t place)
+claim_of(const struct list *list, size_t i)
 {
+	uint32_t lowest = report_cell(list->result, i, COLUMN_RANK)->rank.high;
+	size_t place = i + 1, n_rivals = lowest < n_ranked(list) ? lowest : n_ranked(list);
+
 	if (list->options->error > 0)
 		return (struct estimate_claim){list->options->error, list->options->error, false};
 	if (list->options->all_at_once)
 		return estimate_claim_of_all(n_ranked(list));
 	if (list->options->claim_place > 0) {
-		place = list->options->claim_place;
-		if (place > n_ranked(list))
-			place = n_ranked(list);
+		n_rivals = n_ranked(list);
+		place = list->options->claim_place < n_rivals ? list->options->claim_place : n_rivals;
 	}
-	return estimate_claim_of_row(place, n_ranked(list));
+	return estimate_claim_of_row(place, n_rivals);
 }
 
 /* What --versus and --warn need beside what is printed: limits at errors of their own. */
@@ -421,26 +423,32 @@ fill_extremes(const struct list *list, const struct estimate_key *key, const dou
 	}
 }
 
-/* rank_low: set to the row's lower limit at the error that ranks are settled with. */
-static int
-add_entry(const struct list *list, size_t i, const double unkeyed[2], double *rank_low)
+/* The row's lower limit at the error that ranks are settled with. */
+static double
+rank_low(const struct list *list, size_t i)
 {
-	const struct estimate_claim rank_claim = {0.01 / (double)n_ranked(list), 0.025, true};
+	const struct estimate_claim claim = {0.01 / (double)n_ranked(list), 0.025, true};
+	struct estimate_key key;
+
+	sum_entry(list, shown(list, i), &key);
+	return estimate_key_figure(list->range, &key, list->options->sort, &claim).low;
+}
+
+static void
+fill_entry(const struct list *list, size_t i, const double unkeyed[2])
+{
 	enum estimate_unit sort = list->options->sort;
 	const struct list_entry *entry = shown(list, i);
-	struct estimate_claim claim = claim_of(list, i + 1);
-	struct report_value *row = result_add_row(list->result);
+	struct estimate_claim claim = claim_of(list, i);
+	struct report_value *row = report_cell(list->result, i, 0);
 	struct estimate_figure figure[ESTIMATE_N_UNITS];
 	struct estimate_key key;
 
-	if (!row)
-		return -ENOMEM;
 	sum_entry(list, entry, &key);
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		figure[u] = estimate_key_figure(list->range, &key, (enum estimate_unit)u, &claim);
 		allow_for_folded(list, (enum estimate_unit)u, unkeyed[u], &figure[u]);
 	}
-	*rank_low = estimate_key_figure(list->range, &key, sort, &rank_claim).low;
 	if (figure[sort].high > WIDE * estimate_key_own_high(list->range, &key, sort, &claim))
 		list->result->n_wide++;
 	if (list->result->extremes)
@@ -449,7 +457,6 @@ add_entry(const struct list *list, size_t i, const double unkeyed[2], double *ra
 	fill_place(list, entry, row);
 	fill_uncounted(list, entry, row);
 	list_fill_figures(list, row, figure, entry->n);
-	return 0;
 }
 
 /* Totals of the counted ports, and the bound for a key without a sample. */
@@ -548,10 +555,14 @@ add_shown(const struct list *list, const struct estimate_order *order)
 		list->result->extremes = calloc(list->n_shown + 1, sizeof(*list->result->extremes));
 		err = list->result->extremes ? 0 : -ENOMEM;
 	}
-	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
-		err = add_entry(list, i, unkeyed, &low[i]);
+	for (size_t i = 0; err == 0 && i < list->n_shown; i++) {
+		low[i] = rank_low(list, i);
+		err = result_add_row(list->result) ? 0 : -ENOMEM;
+	}
 	if (err == 0)
 		err = rank(list, order, low);
+	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
+		fill_entry(list, i, unkeyed);
 	if (list->result->n_wide > 0)
 		name_hiding_port(list);
 	free(low);

@@ -114,6 +114,7 @@ struct printed {
 	struct model_list list;
 	struct estimate_order order;
 	size_t rows[ROWS], n_rows; /* of the list */
+	struct estimate_rank *ranks; /* of the rows */
 	double *truth;		   /* by the model's keys: at ports that have a sample */
 	struct list_tally *tally;
 };
@@ -124,6 +125,32 @@ figure_of(const struct printed *p, size_t i, const struct estimate_claim *claim)
 	return estimate_key_figure(p->run->range, &p->run->keys[p->list.key[i]], p->unit, claim);
 }
 
+/* Ranks of these rows; to be freed. */
+static struct estimate_rank *
+ranks_of(const struct printed *p, const size_t *rows, size_t n_rows)
+{
+	const struct estimate_claim claim = {0.01 / (double)p->list.n, 0.025, true};
+	const struct estimate_unseen_bounds bounds = {
+		estimate_any_unseen_pkts(p->run->range, 0.01) * (p->unit == ESTIMATE_PKTS ? 1 : LONGEST),
+		estimate_not_seen_figure(p->run->range, &p->run->told.not_seen, p->unit, 0.005).high,
+	};
+	struct estimate_rank *ranks = calloc(n_rows + 1, sizeof(*ranks));
+	double *lows = calloc(n_rows + 1, sizeof(*lows));
+
+	ck_assert(ranks && lows);
+	for (size_t i = 0; i < n_rows; i++)
+		lows[i] = figure_of(p, rows[i], &claim).low;
+	ck_assert_int_eq(estimate_ranks(&p->order, rows, n_rows, lows, &bounds, ranks), 0);
+	free(lows);
+	return ranks;
+}
+
+static struct estimate_claim
+claim_of(const struct printed *p, size_t place, const struct estimate_rank *rank)
+{
+	return estimate_claim_of_row(place, rank->high < p->list.n ? rank->high : p->list.n);
+}
+
 /* ---- rows, and every key of JSON ---- */
 
 static void
@@ -132,20 +159,21 @@ judge_rows(struct printed *p)
 	const struct estimate_claim all = estimate_claim_of_all(p->list.n);
 	bool wrong = false;
 
-	for (size_t i = 0; i < p->list.n && p->n_rows < ROWS; i++) {
-		struct estimate_claim claim = estimate_claim_of_row(p->n_rows + 1, p->list.n);
+	for (size_t i = 0; i < p->list.n && p->n_rows < ROWS; i++)
+		if (p->list.samples[i] >= FEW)
+			p->rows[p->n_rows++] = i;
+	p->ranks = ranks_of(p, p->rows, p->n_rows);
+	for (size_t r = 0; r < p->n_rows; r++) {
+		struct estimate_claim claim = claim_of(p, r + 1, &p->ranks[r]);
+		size_t i = p->rows[r];
 		double truth = p->truth[p->list.key[i]];
-		struct estimate_figure f;
+		struct estimate_figure f = figure_of(p, i, &claim);
 
-		if (p->list.samples[i] < FEW)
-			continue;
-		f = figure_of(p, i, &claim);
 		bars_judge(&p->tally->rows, &f, truth);
-		bars_judge(&p->tally->rank[p->n_rows], &f, truth);
+		bars_judge(&p->tally->rank[r], &f, truth);
 		bars_judge(&p->tally->rows_of[class_of(p->list.samples[i])], &f, truth);
 		f = figure_of(p, i, &all);
 		wrong |= truth < f.low || truth > f.high;
-		p->rows[p->n_rows++] = i;
 	}
 	bars_count(&p->tally->at_once, wrong);
 }
@@ -168,13 +196,22 @@ judge_sure(struct printed *p)
 static void
 judge_all(struct printed *p)
 {
+	size_t *rows = calloc(p->list.n + 1, sizeof(*rows));
+	struct estimate_rank *ranks;
+
+	ck_assert_ptr_nonnull(rows);
+	for (size_t i = 0; i < p->list.n; i++)
+		rows[i] = i;
+	ranks = ranks_of(p, rows, p->list.n);
 	for (size_t i = 0; i < p->list.n; i++) {
-		struct estimate_claim claim = estimate_claim_of_row(i + 1, p->list.n);
+		struct estimate_claim claim = claim_of(p, i + 1, &ranks[i]);
 		struct estimate_figure f = figure_of(p, i, &claim);
 
 		bars_judge(&p->tally->all, &f, p->truth[p->list.key[i]]);
 		bars_judge(&p->tally->all_of[class_of(p->list.samples[i])], &f, p->truth[p->list.key[i]]);
 	}
+	free(rows);
+	free(ranks);
 }
 
 /* ---- ranks ---- */
@@ -193,18 +230,9 @@ larger_than(const struct printed *p, double truth, bool or_equal)
 static void
 judge_ranks(struct printed *p)
 {
-	struct estimate_claim claim = {0.01 / (double)p->list.n, 0.025, true};
-	struct estimate_unseen_bounds bounds = {
-		estimate_any_unseen_pkts(p->run->range, 0.01) * (p->unit == ESTIMATE_PKTS ? 1 : LONGEST),
-		estimate_not_seen_figure(p->run->range, &p->run->told.not_seen, p->unit, 0.005).high,
-	};
-	struct estimate_rank ranks[ROWS];
+	const struct estimate_rank *ranks = p->ranks;
 	bool wrong = false, wrong_surely = false;
-	double lows[ROWS];
 
-	for (size_t i = 0; i < p->n_rows; i++)
-		lows[i] = figure_of(p, p->rows[i], &claim).low;
-	ck_assert_int_eq(estimate_ranks(&p->order, p->rows, p->n_rows, lows, &bounds, ranks), 0);
 	for (size_t i = 0; i < p->n_rows; i++) {
 		double truth = p->truth[p->list.key[p->rows[i]]], larger = larger_than(p, truth, false);
 
@@ -333,6 +361,7 @@ judge_list(const struct model *model, const struct model_run *run, enum estimate
 	if (unit == ESTIMATE_PKTS)
 		judge_any(&p);
 	model_list_free(&p.list);
+	free(p.ranks);
 	free(p.truth);
 }
 

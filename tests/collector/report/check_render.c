@@ -102,7 +102,7 @@ START_TEST(talkers_are_aligned)
 END_TEST
 
 /* 400 of 600 samples of 60,000 frames with 1,000 octets in 60 s, the first of two rows: its lower limit is 8 Mb/s
- * less the upper one of the other 200, at 1.25 %; its upper one 8 less their lower one at 2.5 %. */
+ * less the upper one of the other 200, at 1.5 %; its upper one 8 less their lower one at 2.5 %. */
 START_TEST(figures_are_rates_in_one_unit)
 {
 	char line[256];
@@ -115,7 +115,7 @@ START_TEST(figures_are_rates_in_one_unit)
 	ck_assert_ptr_nonnull(strstr(text, "8.00 Mb/s counted (8.00 Mb/s by samples)"));
 	ck_assert_ptr_nonnull(strstr(text, "192.0.2.1 ge-1  22:14-22:15 +0000"));
 	line_of(text, "00:bb ", line, sizeof(line));
-	ck_assert_msg(strstr(line, "5.33M  4.98 .. 5.63M  66.7%") != NULL, "%s", line);
+	ck_assert_msg(strstr(line, "5.33M  4.99 .. 5.63M  66.7%") != NULL, "%s", line);
 	ck_assert_ptr_nonnull(strstr(text,
 	    "No pair without a sample carried more than 736 frames (95%)."));
 	ck_assert_ptr_null(strstr(text, "FEW SAMPLES"));
