@@ -101,7 +101,8 @@ cut_parts(const struct pool_target *to, const struct port_totals_part *parts, si
     struct cut_part *cuts)
 {
 	if (to->from_us < to->until_us)
-		cut_totals_count(&to->p->cuts, to->from_us, to->until_us, parts, n, cuts);
+		cut_totals_count(&to->p->cuts, to->from_us, to->until_us, sample_gaps_newest_us(&to->p->gaps), parts, n,
+		    cuts);
 	else
 		memset(cuts, 0, n * sizeof(*cuts));
 }

@@ -18,6 +18,17 @@ pkts_of_share(const struct cut_totals *c, int side, double share_us)
 	return span_us > 0 ? c->pkts[side] * share_us / span_us : 0;
 }
 
+/* The same of a time before the newest counters. */
+static double
+pkts_before(const struct cut_totals *c, int side, uint64_t from_us, double share_us)
+{
+	double span_us = (double)(c->until_us - c->since_us);
+
+	if (from_us < c->from_us && span_us > 0)
+		return c->since_pkts[side] * share_us / span_us;
+	return pkts_of_share(c, side, share_us);
+}
+
 bool
 cut_totals_add(struct cut_totals *c, const struct sample_gaps_cut *cut, struct cut_part *before)
 {
@@ -28,8 +39,8 @@ cut_totals_add(struct cut_totals *c, const struct sample_gaps_cut *cut, struct c
 	double part = all_us > 0 ? before_us / all_us : cut->to_us <= c->until_us;
 
 	if (cut->is_share) {
-		c->waiting_share_us[side] += cut->share * (all_us - before_us);
-		pkts = pkts_of_share(c, side, cut->share * before_us);
+		c->waiting_share_us[side] += (float)(cut->share * (all_us - before_us));
+		pkts = pkts_before(c, side, cut->from_us, cut->share * before_us);
 	} else {
 		c->waiting_pkts[side] += (double)cut->pkts * (1 - part);
 		pkts = (double)cut->pkts * part;
@@ -93,8 +104,9 @@ count_side(struct cut_totals *c, int side, const struct port_totals_part *parts,
 		c->last_pkts[side] /= 2;
 		c->last_octets[side] /= 2;
 	}
-	c->last_pkts[side] += c->pkts[side];
-	c->last_octets[side] += octets;
+	c->since_pkts[side] += (float)c->pkts[side];
+	c->last_pkts[side] += (float)c->pkts[side];
+	c->last_octets[side] += (float)octets;
 	wanted = c->waiting_pkts[side] + pkts_of_share(c, side, c->waiting_share_us[side]);
 	cut = floor(fmin(wanted, c->pkts[side]));
 	c->waiting_share_us[side] = 0;
@@ -107,11 +119,15 @@ count_side(struct cut_totals *c, int side, const struct port_totals_part *parts,
 }
 
 void
-cut_totals_count(struct cut_totals *c, uint64_t from_us, uint64_t until_us,
+cut_totals_count(struct cut_totals *c, uint64_t from_us, uint64_t until_us, uint64_t sampled_us,
     const struct port_totals_part *parts, size_t n, struct cut_part *cuts)
 {
 	c->from_us = from_us;
 	c->until_us = until_us;
+	if (sampled_us > from_us || c->since_us == 0) {
+		c->since_us = from_us;
+		c->since_pkts[0] = c->since_pkts[1] = 0;
+	}
 	for (size_t i = 0; i < n; i++)
 		cuts[i] = (struct cut_part){.from_us = parts[i].from_us, .until_us = parts[i].until_us};
 	for (int side = 0; side < SAMPLE_GAPS_N_SIDES; side++)

@@ -24,14 +24,17 @@
 
 struct cut_totals {
 	double waiting_pkts[SAMPLE_GAPS_N_SIDES];
-	double waiting_share_us[SAMPLE_GAPS_N_SIDES];
+	float waiting_share_us[SAMPLE_GAPS_N_SIDES];
 	uint32_t boot;	       /* of stalled_pkts */
 	uint64_t stalled_pkts; /* as the newest counters have it */
 	/* the newest difference of two counters; until_us 0: there is none yet */
 	uint64_t from_us, until_us;
 	double pkts[SAMPLE_GAPS_N_SIDES];
+	/* all differences since the one in which the newest sample came: a gap may have lasted so long */
+	uint64_t since_us;
+	float since_pkts[SAMPLE_GAPS_N_SIDES];
 	/* frames counted last, and their octets: their mean length */
-	double last_pkts[SAMPLE_GAPS_N_SIDES], last_octets[SAMPLE_GAPS_N_SIDES];
+	float last_pkts[SAMPLE_GAPS_N_SIDES], last_octets[SAMPLE_GAPS_N_SIDES];
 };
 
 /* What is cut in [from_us, until_us), by direction. Corrections are below zero. */
@@ -50,8 +53,8 @@ bool cut_totals_add(
 void cut_totals_add_stalled(struct cut_totals *c, uint32_t boot, const struct ease_snapshot *s);
 
 /* A difference of counters of these times, in n > 0 parts that follow each other: fills what is cut of
- * each, never more than the part has. */
-void cut_totals_count(struct cut_totals *c, uint64_t from_us, uint64_t until_us,
+ * each, never more than the part has. sampled_us: when the newest sample came. */
+void cut_totals_count(struct cut_totals *c, uint64_t from_us, uint64_t until_us, uint64_t sampled_us,
     const struct port_totals_part *parts, size_t n, struct cut_part *cuts);
 
 /* These counters are the first ones, or begin anew: nothing before them is counted, so nothing of it is

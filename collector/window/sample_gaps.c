@@ -63,6 +63,21 @@ cut_of(const struct sample_gaps *g, uint64_t missing)
 	return missing < UINT32_MAX ? (uint32_t)missing : UINT32_MAX;
 }
 
+uint64_t
+sample_gaps_newest_us(const struct sample_gaps *g)
+{
+	uint64_t newest_us = 0;
+
+	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
+		const struct sample_gaps_side *side = &g->sides[d];
+		uint64_t time_us = side->next_number > side->number ? side->next_time_us : side->time_us;
+
+		if (side->sampled && time_us > newest_us)
+			newest_us = time_us;
+	}
+	return newest_us;
+}
+
 static void
 set_times(struct sample_gap *gap, uint64_t from_us, uint64_t to_us)
 {

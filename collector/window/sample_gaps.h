@@ -67,6 +67,9 @@ struct sample_gaps {
 	uint8_t next_open;
 };
 
+/* When the newest sample came; 0: none has. */
+uint64_t sample_gaps_newest_us(const struct sample_gaps *g);
+
 /* Frames and numbers to be cut; negative values give back. */
 struct sample_gaps_cut {
 	uint8_t direction; /* enum ease_direction; 0: there are only numbers */

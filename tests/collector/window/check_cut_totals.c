@@ -41,7 +41,7 @@ count(struct cut_totals *c, uint64_t from_us, size_t n, uint64_t pkts, struct cu
 		parts[i].values[PORT_TOTALS_OUT_PKTS] = 2 * pkts;
 		parts[i].values[PORT_TOTALS_OUT_OCTETS] = 100 * pkts;
 	}
-	cut_totals_count(c, from_us, from_us + n * MINUTE_US, parts, n, cuts);
+	cut_totals_count(c, from_us, from_us + n * MINUTE_US, from_us + 1, parts, n, cuts);
 }
 
 START_TEST(what_follows_the_counters_waits_for_the_next)
