@@ -44,6 +44,28 @@ count(struct cut_totals *c, uint64_t from_us, size_t n, uint64_t pkts, struct cu
 	cut_totals_count(c, from_us, from_us + n * MINUTE_US, from_us + 1, parts, n, cuts);
 }
 
+/* Counters went on while samples were lost, at a busy time first: the share is of all that they counted. */
+START_TEST(a_gap_over_several_counters)
+{
+	static const uint64_t pkts[] = {9000, 2000, 1000};
+	const struct sample_gaps_cut gap = {.direction = EASE_IN, .from_us = START_US + MINUTE_US + 1,
+	    .to_us = START_US + 4 * MINUTE_US, .share = 0.5, .is_share = true};
+	struct cut_totals c = begun();
+	struct cut_part before, cuts[1];
+
+	count(&c, START_US, 1, 500, cuts);
+	for (size_t i = 0; i < 3; i++) {
+		struct port_totals_part part = {START_US + (i + 1) * MINUTE_US, START_US + (i + 2) * MINUTE_US,
+		    {pkts[i], 100 * pkts[i], 0, 0}};
+
+		cut_totals_count(&c, part.from_us, part.until_us, gap.from_us, &part, 1, cuts);
+	}
+	ck_assert(cut_totals_add(&c, &gap, &before));
+	ck_assert_int_eq(before.pkts[0], 6000);
+	ck_assert_int_eq(before.pkts[1], 0);
+}
+END_TEST
+
 START_TEST(what_follows_the_counters_waits_for_the_next)
 {
 	struct cut_totals c = begun();
@@ -163,6 +185,7 @@ main(void)
 	TCase *c = tcase_create("cuts");
 
 	suite_add_tcase(suite, c);
+	tcase_add_test(c, a_gap_over_several_counters);
 	tcase_add_test(c, what_follows_the_counters_waits_for_the_next);
 	tcase_add_test(c, what_lies_before_the_counters_comes_at_once);
 	tcase_add_test(c, a_share_is_of_what_is_counted);
