@@ -153,6 +153,20 @@ estimate_ranks(const struct estimate_order *order, const size_t *rows, size_t n_
 	return err;
 }
 
+/* As many pairs as the row has are compared, whatever other rows a list shows. */
+int
+estimate_rivals(const struct estimate_order *order, const size_t *rows, size_t n_rows, size_t n_keys, size_t *rivals)
+{
+	double z = estimate_pair_distance(1, n_keys);
+	size_t n_blocks;
+	struct block *blocks = make_blocks(order, &n_blocks);
+
+	for (size_t row = 0; blocks && row < n_rows; row++)
+		rivals[row] = order->n - compare_with_all(order, blocks, n_blocks, rows[row], z).below;
+	free(blocks);
+	return blocks ? 0 : -ENOMEM;
+}
+
 /* ---- what choosing the largest costs ---- */
 
 /* A row, and the largest key that could have been one in its stead. */

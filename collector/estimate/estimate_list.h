@@ -22,9 +22,8 @@ struct estimate_order {
 };
 
 /* The claim of the row at `place` (from 1) that was chosen from n_rivals keys: at least 95 of 100 limits that are printed
- * in lists hold, in each beginning of a list as well (Benjamini and Yekutieli 2005, false coverage rate). Rivals are
- * those up to the end of its rank: keys that are surely below it could not have stood there by chance. At most, all keys
- * of the list. */
+ * in lists hold, in each beginning of a list as well (Benjamini and Yekutieli 2005, false coverage rate). Rivals
+ * (estimate_rivals) are those that could have stood there by chance; at most, all keys of the list. */
 struct estimate_claim estimate_claim_of_row(size_t place, size_t n_rivals);
 /* All limits of a list of n_keys at once hold in 95 of 100 lists. */
 struct estimate_claim estimate_claim_of_all(size_t n_keys);
@@ -39,6 +38,11 @@ struct estimate_unseen_bounds {
  * or -ENOMEM. */
 int estimate_ranks(const struct estimate_order *order, const size_t *rows, size_t n_rows, const double *row_low,
     const struct estimate_unseen_bounds *bounds, struct estimate_rank *ranks);
+
+/* rivals[i] of the keys at rows[i] of the order: keys, itself among them, that are not surely below it. n_keys: of the
+ * list, also those that are not in the order because they are surely below all rows. 0 or -ENOMEM. */
+int estimate_rivals(const struct estimate_order *order, const size_t *rows, size_t n_rows, size_t n_keys,
+    size_t *rivals);
 
 /* How many standard deviations of its difference any pair of a row and a key is settled by at most. */
 double estimate_pair_distance(size_t n_rows, size_t n_keys);

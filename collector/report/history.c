@@ -190,9 +190,7 @@ static int
 add_part(struct history *h, struct report_result *top, size_t key, const struct query_key *keys,
     size_t n_keys)
 {
-	uint32_t lowest = report_cell(h->whole, key, 0)->rank.high; /* chosen by the whole range */
-	struct estimate_claim claim = estimate_claim_of_row(key + 1,
-	    lowest < h->whole->n_ranked ? lowest : h->whole->n_ranked);
+	struct estimate_claim claim = estimate_claim_of_row(key + 1, h->whole->n_ranked);
 	struct report_value *row;
 	struct estimate_figure figure[2];
 	struct estimate_key sum;

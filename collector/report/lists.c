@@ -387,10 +387,9 @@ fill_place(const struct list *list, const struct list_entry *entry, struct repor
 /* The claim that a list makes for its row i. Keys that were named beforehand, as those of --versus were, are each
  * judged at an error of their own. */
 static struct estimate_claim
-claim_of(const struct list *list, size_t i)
+claim_of(const struct list *list, size_t i, size_t n_rivals)
 {
-	uint32_t lowest = report_cell(list->result, i, COLUMN_RANK)->rank.high;
-	size_t place = i + 1, n_rivals = lowest < n_ranked(list) ? lowest : n_ranked(list);
+	size_t place = i + 1;
 
 	if (list->options->error > 0)
 		return (struct estimate_claim){list->options->error, list->options->error, false};
@@ -435,11 +434,11 @@ rank_low(const struct list *list, size_t i)
 }
 
 static void
-fill_entry(const struct list *list, size_t i, const double unkeyed[2])
+fill_entry(const struct list *list, size_t i, const double unkeyed[2], size_t n_rivals)
 {
 	enum estimate_unit sort = list->options->sort;
 	const struct list_entry *entry = shown(list, i);
-	struct estimate_claim claim = claim_of(list, i);
+	struct estimate_claim claim = claim_of(list, i, n_rivals);
 	struct report_value *row = report_cell(list->result, i, 0);
 	struct estimate_figure figure[ESTIMATE_N_UNITS];
 	struct estimate_key key;
@@ -546,8 +545,9 @@ static int
 add_shown(const struct list *list, const struct estimate_order *order)
 {
 	double *low = calloc(list->n_shown + 1, sizeof(*low));
+	size_t *rivals = calloc(list->n_shown + 1, sizeof(*rivals));
 	double unkeyed[ESTIMATE_N_UNITS];
-	int err = low ? 0 : -ENOMEM;
+	int err = low && rivals ? 0 : -ENOMEM;
 
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 		unkeyed[u] = unkeyed_most(list->query, list->options, list->dimension, (enum estimate_unit)u);
@@ -561,11 +561,14 @@ add_shown(const struct list *list, const struct estimate_order *order)
 	}
 	if (err == 0)
 		err = rank(list, order, low);
+	if (err == 0)
+		err = estimate_rivals(order, list->rows, list->n_shown, n_ranked(list), rivals);
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
-		fill_entry(list, i, unkeyed);
+		fill_entry(list, i, unkeyed, rivals[i]);
 	if (list->result->n_wide > 0)
 		name_hiding_port(list);
 	free(low);
+	free(rivals);
 	return err;
 }
 

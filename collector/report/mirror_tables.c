@@ -3,6 +3,7 @@
 #include "collector/cluster/levels_sql.h"
 #include "collector/cluster/sums_sql.h"
 #include "collector/store/schema.h"
+#include "collector/window/port_totals.h"
 #include "common/trap_wire.h"
 
 #include <inttypes.h>
@@ -324,6 +325,23 @@ rest_of_counters_within(FILE *sql, const struct query *query, unsigned i)
 }
 
 static bool
+rest_of_counters_of_minutes(FILE *sql, const struct query *query, unsigned i)
+{
+	uint64_t around_us = PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US;
+	uint64_t from_us = query->fetch_range.from_us - around_us, to_us = query->fetch_range.to_us + around_us;
+
+	put_from(sql, query, CLUSTER_COUNTERS, "");
+	put_times(sql, from_us, to_us);
+	fputs(" AND (agent, if_index, time_us) GLOBAL IN (SELECT agent, if_index,"
+	      " arrayJoin([min(time_us), max(time_us)])", sql);
+	put_from(sql, query, CLUSTER_COUNTERS, "");
+	put_times(sql, from_us, to_us);
+	put_counted_once(sql, query, from_us, to_us);
+	fprintf(sql, " GROUP BY agent, if_index, intDiv(time_us, %d))", STORE_WINDOW_US);
+	return i == 0;
+}
+
+static bool
 rest_of_resources(FILE *sql, const struct query *query, unsigned i)
 {
 	return rest_at_ends(sql, query, CLUSTER_RESOURCES, i, ", boot");
@@ -523,6 +541,8 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.rows = QUERY_ROWS_AT_ENDS, .by_fetch_range = true, .write_rest = rest_of_counters},
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.rows = QUERY_COUNTERS_WITHIN, .by_fetch_range = true, .write_rest = rest_of_counters_within},
+    {.name = "counter", .from = CLUSTER_COUNTERS,
+	.rows = QUERY_COUNTERS_OF_MINUTES, .by_fetch_range = true, .write_rest = rest_of_counters_of_minutes},
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.columns = "agent, if_index, time_us, boot, received_us",
 	.select = "agent, if_index, time_us, any(boot), any(received_us)",

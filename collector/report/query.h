@@ -147,6 +147,7 @@ enum query_rows {
 	QUERY_ROWS_AT_ENDS, /* those nearest to its ends, and the first and last of each boot within */
 	QUERY_NEWEST_ROWS,  /* the newest of each port; the newest two counters */
 	QUERY_COUNTERS_WITHIN, /* all counters in the range, whole */
+	QUERY_COUNTERS_OF_MINUTES, /* the first and last of each minute of it and of those around it */
 };
 
 /* A statement that is asked for each port: preparing it takes longer than running it. */

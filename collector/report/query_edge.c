@@ -295,12 +295,14 @@ static int
 read_counted(struct query *query, const char *sql, const struct query_port *port, uint64_t at_us,
     struct query_reading *counted)
 {
-	uint64_t edge_us = query->edge_us;
 	sqlite3_stmt *stmt;
 	int more;
 
 	*counted = (struct query_reading){0};
-	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, edge_us, edge_us + STORE_WINDOW_US);
+	if (query->steps)
+		query_set_fetch_range(query, QUERY_COUNTERS_OF_MINUTES, query->asked.from_us, query->asked.to_us);
+	else
+		query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, query->range.from_us, query->range.to_us);
 	stmt = query_prepare_kept(query, sql);
 	if (!stmt)
 		return -EIO;

@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-/* What is counted across the ends of longer ranges is less than any limit shows, and as little matter ports that have
- * less than this part of all. *assumed* */
+/* What is counted across the ends of longer ranges, of steps too, is less than any limit shows, and as little matter
+ * ports that have less than this part of all. *assumed* */
 #define LONGEST_US (6 * 3600 * UINT64_C(1000000))
 enum { SMALLEST_PART = 1000 };
 
@@ -48,7 +48,7 @@ add_end(struct query_port *port)
 static int
 read_end(struct query *query, struct query_port *port, uint64_t at_us)
 {
-	bool by_time = at_us == query->edge_us;
+	bool by_time = at_us == query->edge_us && at_us % STORE_WINDOW_US != 0; /* else windows end there */
 	struct query_reading at = {0};
 	int err;
 
@@ -102,7 +102,7 @@ query_add_divided(struct query *query)
 	double all = 0;
 	int err = 0;
 
-	if (query->mirror || query->range.to_us - query->range.from_us > LONGEST_US)
+	if (query->asked.to_us - query->asked.from_us > LONGEST_US)
 		return 0;
 	for (size_t i = 0; i < query->n_ports; i++)
 		all += query->ports[i].chosen ? octets_of(&query->ports[i]) : 0;

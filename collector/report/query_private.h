@@ -73,7 +73,7 @@ int query_add_divided(struct query *query);
 int query_end_at_edge(struct query *query);
 
 /* What a port had counted at a time, interpolated between the counters around it; where these began anew in between,
- * what the later or, without them, the earlier ones say. Of a cluster only in the window of the edge. */
+ * what the later or, without them, the earlier ones say. */
 enum {
 	QUERY_COUNTED_IN_PKTS,
 	QUERY_COUNTED_IN_OCTETS,

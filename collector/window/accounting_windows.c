@@ -241,7 +241,7 @@ static void
 add_cut_before(const struct pool_target *to, int side, const struct cut_part *cut)
 {
 	const struct port_totals_part nothing = {.from_us = cut->from_us, .until_us = cut->until_us};
-	bool is_long = cut->until_us - cut->from_us >= PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US;
+	bool is_long = cut->until_us - cut->from_us >= PORT_TOTALS_UNTOLD_MINUTES * (uint64_t)STORE_WINDOW_US;
 	uint64_t from_us = is_long ? cut->until_us : cut->from_us;
 	uint64_t start_us = from_us - from_us % STORE_WINDOW_US;
 	uint64_t pkts = (uint64_t)llabs(cut->pkts[side]), octets = (uint64_t)llabs(cut->octets[side]);

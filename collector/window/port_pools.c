@@ -80,6 +80,8 @@ port_pools_append(struct port_pools *p, const struct port_pools_point *point)
 	settle(p);
 	if (p->n == 0)
 		p->n_fixed = 1;
+	else
+		p->is_broken |= point->us - p->at[p->n - 1].us > PORT_POOLS_BREAK_US;
 	if (!p->is_begun && p->n > p->n_fixed)
 		p->end_us = minute_end(p, p->at[p->n - 1].us);
 	p->is_cut = p->is_begun || (p->n > p->n_fixed && point->us >= p->end_us);
@@ -125,6 +127,7 @@ port_pools_begin_at(struct port_pools *p, uint64_t time_us)
 	set_base(p);
 	p->n_fixed = p->n;
 	p->is_begun = true;
+	p->is_broken = false;
 	p->end_us = time_us - p->base_us < UINT32_MAX ? (uint32_t)(time_us - p->base_us) : UINT32_MAX;
 }
 

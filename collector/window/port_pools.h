@@ -21,6 +21,7 @@
 /* Enough for counters that come every twelve minutes. When there are more, the oldest are forgotten. */
 enum { PORT_POOLS_POINTS = 14 };
 
+#define PORT_POOLS_BREAK_US (2 * STORE_WINDOW_US)
 /* Since a snapshot; then all is forgotten. */
 #define PORT_POOLS_LONGEST_US (UINT32_MAX - STORE_WINDOW_US)
 
@@ -38,6 +39,7 @@ struct port_pools {
 	bool is_counted; /* samples have a pool */
 	bool is_begun;	 /* a snapshot came after the newest point, at end_us */
 	bool is_cut;	 /* end_us lies between the two newest points, as no more samples of the newest time may come */
+	bool is_broken; /* since the last snapshot no sample came for PORT_POOLS_BREAK_US: what passed then none tells */
 	uint8_t n, n_fixed; /* the points from n_fixed on may be replaced by a later one */
 	uint32_t end_us; /* since the base: of the newest point's minute, if it is nothing else */
 	float weight;	 /* of the newest sample: so many packets may follow it unseen */

@@ -120,7 +120,8 @@ is_gap(const struct port_totals *from, const struct port_totals *to, const struc
 	if (!is_longer(span, PORT_TOTALS_UNTOLD_MINUTES))
 		return false;
 	part_until(from, to, span, pools, span->until_us, part);
-	return is_longer(span, PORT_TOTALS_MINUTES) || (part[PORT_TOTALS_IN_PKTS] < 0 && part[PORT_TOTALS_OUT_PKTS] < 0);
+	return is_longer(span, PORT_TOTALS_MINUTES) || !pools ||
+	    ((part[PORT_TOTALS_IN_PKTS] < 0 || pools[0].is_broken) && (part[PORT_TOTALS_OUT_PKTS] < 0 || pools[1].is_broken));
 }
 
 /* Returns what was counted of a value before at_us: as the samples tell, or else by time. */

@@ -5,10 +5,10 @@
  * any two snapshots add up to exactly what the device counted. The open minute has what was counted up
  * to the newest snapshot.
  *
- * A difference over more than PORT_TOTALS_MINUTES, or over more than PORT_TOTALS_UNTOLD_MINUTES without a sample, is
- * one part from snapshot to snapshot: a gap, as after an outage of the network or the collector. So a snapshot costs
- * the same after a second and after a month; who reads the store cuts the gap to the range that is asked for
- * (port_totals_share).
+ * A difference over more than PORT_TOTALS_MINUTES, or over more than PORT_TOTALS_UNTOLD_MINUTES in which no samples
+ * came for a while, is one part from snapshot to snapshot: a gap, as after an outage of the network or the collector.
+ * So a snapshot costs the same after a second and after a month; who reads the store cuts the gap to the range that is
+ * asked for (port_totals_share).
  *
  * The first snapshot of an agent is only a base. If an older snapshot of the same boot arrives
  * later, what was counted between the two is added, so the order of arrival changes no sum.

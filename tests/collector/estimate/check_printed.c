@@ -145,10 +145,14 @@ ranks_of(const struct printed *p, const size_t *rows, size_t n_rows)
 	return ranks;
 }
 
+/* Of one row of the list, at this place among the rows shown. */
 static struct estimate_claim
-claim_of(const struct printed *p, size_t place, const struct estimate_rank *rank)
+claim_of(const struct printed *p, size_t place, size_t row)
 {
-	return estimate_claim_of_row(place, rank->high < p->list.n ? rank->high : p->list.n);
+	size_t n_rivals;
+
+	ck_assert_int_eq(estimate_rivals(&p->order, &row, 1, p->list.n, &n_rivals), 0);
+	return estimate_claim_of_row(place, n_rivals);
 }
 
 /* ---- rows, and every key of JSON ---- */
@@ -164,7 +168,7 @@ judge_rows(struct printed *p)
 			p->rows[p->n_rows++] = i;
 	p->ranks = ranks_of(p, p->rows, p->n_rows);
 	for (size_t r = 0; r < p->n_rows; r++) {
-		struct estimate_claim claim = claim_of(p, r + 1, &p->ranks[r]);
+		struct estimate_claim claim = claim_of(p, r + 1, p->rows[r]);
 		size_t i = p->rows[r];
 		double truth = p->truth[p->list.key[i]];
 		struct estimate_figure f = figure_of(p, i, &claim);
@@ -196,22 +200,20 @@ judge_sure(struct printed *p)
 static void
 judge_all(struct printed *p)
 {
-	size_t *rows = calloc(p->list.n + 1, sizeof(*rows));
-	struct estimate_rank *ranks;
+	size_t *rows = calloc(2 * p->list.n + 1, sizeof(*rows)), *rivals = rows + p->list.n;
 
 	ck_assert_ptr_nonnull(rows);
 	for (size_t i = 0; i < p->list.n; i++)
 		rows[i] = i;
-	ranks = ranks_of(p, rows, p->list.n);
+	ck_assert_int_eq(estimate_rivals(&p->order, rows, p->list.n, p->list.n, rivals), 0);
 	for (size_t i = 0; i < p->list.n; i++) {
-		struct estimate_claim claim = claim_of(p, i + 1, &ranks[i]);
+		struct estimate_claim claim = estimate_claim_of_row(i + 1, rivals[i]);
 		struct estimate_figure f = figure_of(p, i, &claim);
 
 		bars_judge(&p->tally->all, &f, p->truth[p->list.key[i]]);
 		bars_judge(&p->tally->all_of[class_of(p->list.samples[i])], &f, p->truth[p->list.key[i]]);
 	}
 	free(rows);
-	free(ranks);
 }
 
 /* ---- ranks ---- */
