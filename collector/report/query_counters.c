@@ -312,7 +312,6 @@ query_stated(struct query *query, const struct query_port *port, double weight, 
 	if (query->mirror)
 		return 0;
 	err = weight > 0 ? read_stated(query, port, newest_stated, stated) : 0;
-
 	if (err == 0 && (weight <= 0 || stated->rate != weight))
 		err = read_stated(query, port, all_stated, stated);
 	return err;

@@ -9,6 +9,7 @@
  */
 #include "collector/report/query_private.h"
 #include "collector/store/schema.h"
+#include "collector/window/port_totals.h"
 
 #include <math.h>
 
@@ -16,6 +17,9 @@
  * ports that have less than this part of all. *assumed* */
 #define LONGEST_US (6 * 3600 * UINT64_C(1000000))
 enum { SMALLEST_PART = 1000 };
+/* Of a cluster counters of all ports are fetched at once: so many rows of a port at most around the ends of a range, and
+ * so many of a question, or half of its limit, if that is less. *assumed* */
+enum { ROWS_AT_ENDS = 8, FETCHED_MAX = 50000 };
 
 /* Frames that passed between two counters are counted by the samples of EASE, too: octets alone depend on whose they
  * are, as far as frames differ in length. */
@@ -96,13 +100,24 @@ octets_of(const struct query_port *port)
 	return side->all.n > 0 ? side->pool_octets : 0;
 }
 
+/* Then a cluster's totals are said as they are, rather than that the question is refused. */
+static bool
+is_too_much(const struct query *query)
+{
+	uint64_t asked_us = query->asked.to_us - query->asked.from_us, range_us = query->range.to_us - query->range.from_us;
+	uint64_t minutes = asked_us / STORE_WINDOW_US + 2 * PORT_TOTALS_MINUTES, most = query->limits.keys / 2;
+	uint64_t rows = query->steps ? 2 * minutes : ROWS_AT_ENDS * (1 + asked_us / (range_us + 1));
+
+	return query->mirror && query->n_ports * rows > (most > 0 && most < FETCHED_MAX ? most : FETCHED_MAX);
+}
+
 int
 query_add_divided(struct query *query)
 {
 	double all = 0;
 	int err = 0;
 
-	if (query->asked.to_us - query->asked.from_us > LONGEST_US)
+	if (query->asked.to_us - query->asked.from_us > LONGEST_US || is_too_much(query))
 		return 0;
 	for (size_t i = 0; i < query->n_ports; i++)
 		all += query->ports[i].chosen ? octets_of(&query->ports[i]) : 0;

@@ -264,7 +264,7 @@ judge_answer(struct tallies *t, const struct report_result *result, const struct
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		double part = estimate_deviation(result->total[u], result->total_variance[u]);
 
-		/* what is not "about" is known to REPORT_ABOUT_PART */
+		/* what is not "about" must be known to half of REPORT_ABOUT_PART */
 		part = fmax(part, REPORT_ABOUT_PART / 2);
 		total[u] = (struct estimate_figure){result->total[u], result->total[u] * (1 - part),
 		    result->total[u] * (1 + part)};
