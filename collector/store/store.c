@@ -54,6 +54,20 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
 	"sightings of addresses that easetop addresses does not know, because very many new ones came at once"},
     [STORE_STAT_PLACES_BEYOND] = {"store.places_beyond_limit",
 	"rows of addresses deleted because a port had more than its number; those seen last stay"},
+    [STORE_STAT_LONGEST_UPKEEP_US] = {"store.longest_upkeep_us",
+	"the longest that a piece of upkeep took, in which nothing is written"},
+    [STORE_STAT_SHARES + STORE_HELD_DISCARD] = {"store.folded_discards",
+	"rows of discarded packets by minute that were added to their hour's, by age or to make room"},
+    [STORE_STAT_SHARES + STORE_HELD_DISCARD_HOUR] = {"store.room_discard_hours",
+	"rows of discarded packets by hour deleted to make room, of the source that had most"},
+    [STORE_STAT_SHARES + STORE_HELD_EVENT] = {"store.room_events",
+	"events deleted to make room, of the source that had most"},
+    [STORE_STAT_SHARES + STORE_HELD_PLACE] = {"store.room_addresses",
+	"addresses deleted to make room, of the source that had most"},
+    [STORE_STAT_SHARES + STORE_HELD_ERROR_SOURCE] = {"store.room_error_sources",
+	"sources of errors deleted to make room, of the source that had most"},
+    [STORE_STAT_SHARES + STORE_HELD_ODDITY] = {"store.room_oddities",
+	"rows of what cannot be deleted to make room, of the source that had most"},
     [STORE_STAT_DELETED + RETENTION_SAMPLES] = {"store.deleted_samples", "samples deleted"},
     [STORE_STAT_DELETED + RETENTION_COUNTERS] = {"store.deleted_counters",
 	"rows of counters and resources deleted; those at the ends of windows stay"},
@@ -169,6 +183,9 @@ do_upkeep(struct store *store)
 	atomic_store(&store->values[STORE_STAT_DAMAGED_PARTS], store->upkeep.parts->damaged);
 	for (int i = 0; i < RETENTION_N_COUNTS; i++)
 		atomic_store(&store->values[STORE_STAT_DELETED + i], retention->deleted[i]);
+	for (int i = 0; i < STORE_N_HELD; i++)
+		atomic_store(&store->values[STORE_STAT_SHARES + i], retention->shares.rows[i]);
+	atomic_store(&store->values[STORE_STAT_LONGEST_UPKEEP_US], store->upkeep.longest_us);
 	if (did == -EBADMSG && store_set_aside(store, error, sizeof(error)) < 0)
 		log_warn_limited(ROOM, "%s", error);
 	return did == 1;
@@ -508,13 +525,17 @@ writer(void *arg)
 {
 	struct store *store = arg;
 	struct store_batch *batch;
+	bool more;
 
 	/* Writing may wait, receiving may not. On Linux a thread has its own nice value. */
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), WRITER_NICE);
 	while ((batch = next_batch(store)) != NULL) {
 		write_or_give_up(store, batch);
 		recycle(store, batch);
-		do_upkeep(store); /* here too, for when there is always a batch to write */
+		store->upkeep.retention.shares.due = true;
+		do /* here too, for when there is always a batch to write */
+			more = do_upkeep(store);
+		while (more && store->upkeep.makes_room);
 	}
 	if (store->places && store->failures == 0 && places_end(store->places) < 0)
 		log_warn(ROOM, "when some addresses were seen last is not stored: %s", sqlite3_errmsg(store->db));
