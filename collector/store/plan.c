@@ -85,11 +85,11 @@ counter_rows(const struct plan_question *q, double samples_a_port)
 	return rows;
 }
 
-/* What is beyond the size is deleted: samples first, then sums, the finest first. */
+/* What is beyond the size, but for the parts of small tables, is deleted: samples first, then sums, the finest first. */
 static void
 fit(const struct plan_question *q, struct plan *plan)
 {
-	double over = q->keep.most_octets > 0 ? plan->all - (double)q->keep.most_octets : 0;
+	double over = q->keep.most_octets > 0 ? plan->all - (double)shares_of_others(q->keep.most_octets) : 0;
 	double part = plan->samples > 0 ? fmin(1, fmax(0, over) / plan->samples) : 0;
 
 	plan->fits = over <= 0;
@@ -316,6 +316,7 @@ print_fit(FILE *out, const struct plan_question *q, const struct plan *plan)
 void
 plan_print(FILE *out, const struct plan_question *q)
 {
+	double kept_free = (double)(q->keep.most_octets - shares_of_others(q->keep.most_octets));
 	struct plan plan;
 
 	plan_reckon(q, &plan);
@@ -332,7 +333,8 @@ plan_print(FILE *out, const struct plan_question *q)
 	}
 	print_line(out, "counters", 0, plan.counters);
 	print_line(out, "ports, places", 0, plan.ports);
-	print_line(out, "all", 0, plan.all);
+	print_line(out, "events, drops", 0, kept_free);
+	print_line(out, "all", 0, plan.all + kept_free);
 	fputc('\n', out);
 	print_fit(out, q, &plan);
 }
