@@ -179,34 +179,42 @@ name_row(const struct drops *d, sqlite3_stmt *stmt, struct report_value *row)
 	row[COLUMN_GROUP] = cell_column(stmt, SQL_GROUP);
 }
 
+/* Whether the row has the key of the one before, whatever a column holds; keeps a copy of what differs. */
+static bool
+is_same_key(sqlite3_stmt *stmt, sqlite3_value *last[SQL_END])
+{
+	bool same = true;
+
+	for (int column = SQL_KIND; column < SQL_END; column++) {
+		const void *value = sqlite3_column_blob(stmt, column);
+		const void *before = last[column] ? sqlite3_value_blob(last[column]) : NULL;
+		int octets = sqlite3_column_bytes(stmt, column);
+
+		if (last[column] && sqlite3_value_bytes(last[column]) == octets &&
+		    (octets == 0 || memcmp(value, before, (size_t)octets) == 0))
+			continue;
+		same = false;
+		sqlite3_value_free(last[column]);
+		last[column] = sqlite3_value_dup(sqlite3_column_value(stmt, column));
+	}
+	return same;
+}
+
 /* Rows of one key follow each other; more is added to the row of the same key. */
 static int
-add_told(struct drops *d, sqlite3_stmt *stmt, char **last_key)
+add_told(struct drops *d, sqlite3_stmt *stmt, sqlite3_value *last[SQL_END])
 {
-	char key[512];
-	size_t n = 0;
 	struct report_value *row;
 
 	if (!is_asked(d, sqlite3_column_int64(stmt, SQL_AGENT), (uint64_t)sqlite3_column_int64(stmt, SQL_IF_INDEX)))
 		return 0;
-	for (int column = SQL_KIND; column < SQL_END; column++) {
-		int octets = sqlite3_column_bytes(stmt, column);
-		const void *value = sqlite3_column_type(stmt, column) == SQLITE_BLOB
-		    ? sqlite3_column_blob(stmt, column) : sqlite3_column_text(stmt, column);
-
-		n += (size_t)snprintf(key + n, sizeof(key) - n, "%d:", octets);
-		for (int i = 0; value && i < octets && n + 3 < sizeof(key); i++)
-			n += (size_t)snprintf(key + n, sizeof(key) - n, "%02x", ((const uint8_t *)value)[i]);
-	}
 	d->told += sqlite3_column_double(stmt, SQL_N);
-	if (*last_key && strcmp(*last_key, key) == 0) {
+	if (is_same_key(stmt, last)) {
 		report_cell(d->result, d->result->n_rows - 1, COLUMN_PACKETS)->number +=
 		    sqlite3_column_double(stmt, SQL_N);
 		return 0;
 	}
-	free(*last_key);
-	*last_key = strdup(key);
-	row = *last_key && d->result->n_rows < KEYS_MAX ? result_add_row(d->result) : NULL;
+	row = d->result->n_rows < KEYS_MAX ? result_add_row(d->result) : NULL;
 	if (!row)
 		return d->result->n_rows == KEYS_MAX
 		    ? query_fail(d->query, -E2BIG, "more than %d rows: ask for a shorter range", KEYS_MAX) : -ENOMEM;
@@ -234,7 +242,8 @@ compare_packets(const void *a, const void *b)
 static int
 add_list(struct drops *d)
 {
-	char sql[1024], *last_key = NULL;
+	sqlite3_value *last[SQL_END] = {NULL};
+	char sql[1024];
 	sqlite3_stmt *stmt;
 	int err;
 
@@ -243,9 +252,10 @@ add_list(struct drops *d)
 	stmt = query_prepare(d->query, sql);
 	err = stmt ? 0 : -EIO;
 	while (err == 0 && (err = query_step(d->query, stmt)) == 1)
-		err = add_told(d, stmt, &last_key);
+		err = add_told(d, stmt, last);
 	sqlite3_finalize(stmt);
-	free(last_key);
+	for (int column = SQL_KIND; column < SQL_END; column++)
+		sqlite3_value_free(last[column]);
 	if (d->result->n_rows > 1)
 		qsort(d->result->values, d->result->n_rows, N_COLUMNS * sizeof(*d->result->values), compare_packets);
 	for (size_t i = 0; i < d->result->n_rows; i++)

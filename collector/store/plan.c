@@ -1,4 +1,5 @@
 #include "collector/store/plan.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -265,14 +266,12 @@ void
 plan_format_stays(const struct plan *plan, char text[PLAN_STAYS_TEXT])
 {
 	char kept[32];
-	int len;
 
 	format_hours(plan->samples_h, kept);
-	len = snprintf(text, PLAN_STAYS_TEXT, "samples stay %s", kept);
-	for (int l = LEVEL_1_MIN; plan->samples_h == 0 && l <= LEVEL_1_D && len < PLAN_STAYS_TEXT; l++) {
+	snprintf(text, PLAN_STAYS_TEXT, "samples stay %s", kept);
+	for (int l = LEVEL_1_MIN; plan->samples_h == 0 && l <= LEVEL_1_D; l++) {
 		format_hours(plan->sums_h[l], kept);
-		len += snprintf(text + len, (size_t)(PLAN_STAYS_TEXT - len), ", sums of %s %s", store_levels[l].name,
-		    kept);
+		text_add(text, PLAN_STAYS_TEXT, ", sums of %s %s", store_levels[l].name, kept);
 	}
 }
 

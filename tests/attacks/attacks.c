@@ -510,7 +510,7 @@ const struct attack attacks[] = {
     {"sFlow records of any kind", records_of_any_kind, "sflow.unread_flow_other", NULL, 0},
     {"discarded packets without end", discards_without_end, "accounting.discards_folded", NULL, 0},
     {"a port of sFlow that changes its name", names_that_change, "accounting.states", NULL, 0},
-    {"discarded packets of many agents", discards_of_many, "store.folded_discards", NULL, 3},
+    {"discarded packets of many agents", discards_of_many, "store.folded_discards|accounting.discards_folded", NULL, 3},
     {"new addresses of many agents", addresses_of_many, "store.room_events", NULL, 3},
     {"sources of errors of many agents", errors_of_many, "store.room_error_sources", NULL, 3},
 };
