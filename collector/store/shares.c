@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { ROWS_A_STEP = 256, PARTS = 128 };
+enum { ROWS_A_STEP = 128, PARTS = 128 };
 
 /* ?1: agent, ?2: most rows, ?3: the port after which one is looked for. Where only rows of a port are in the order of
  * time, half of a port's are deleted at most. */

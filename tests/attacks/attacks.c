@@ -418,7 +418,7 @@ static void
 discards_of(struct attack_rig *r, uint32_t i, uint32_t agents)
 {
 	b.n = 0;
-	built_begin(&b, ATTACKER, i % agents, i / agents, 1000 * i, 20);
+	built_begin(&b, ATTACKER + i % agents, 0, i / agents, 1000 * i, 20);
 	for (uint32_t k = 0; k < 20; k++) {
 		size_t length_at = b.n + 4;
 		const uint32_t words[] = {5, 0, (20 * i + k) * 1000, 0, 0, (20 * i + k) * 0x1000000, 1 + k % 4,
