@@ -460,6 +460,12 @@ collector_open(struct collector **out, const struct collector_config *config,
 }
 
 void
+collector_note_damage(struct collector *c, uint64_t inode)
+{
+	store_note_damage(c->store, inode);
+}
+
+void
 collector_close(struct collector *c)
 {
 	if (!c)

@@ -162,6 +162,13 @@ store_set_naming(struct store *store, char *rows)
 		sem_post(&store->wake);
 }
 
+void
+store_note_damage(struct store *store, uint64_t inode)
+{
+	atomic_store(&store->damaged_inode, inode);
+	sem_post(&store->wake);
+}
+
 /* Returns true if there is more to do. */
 static bool
 do_upkeep(struct store *store)
@@ -176,7 +183,8 @@ do_upkeep(struct store *store)
 	store->upkeep.retention.keep = store->keep;
 	pthread_mutex_unlock(&store->lock);
 	write_naming(store);
-	did = upkeep_step(&store->upkeep, UPKEEP_STEP_US);
+	did = atomic_exchange(&store->damaged_inode, 0) == (uint64_t)store->inode ? -EBADMSG
+										  : upkeep_step(&store->upkeep, UPKEEP_STEP_US);
 	atomic_store(&store->values[STORE_STAT_SETTLED], store->upkeep.rollup->settled);
 	atomic_store(&store->values[STORE_STAT_ROLLED_UP], store->upkeep.rollup->rolled);
 	atomic_store(&store->values[STORE_STAT_TOO_OLD], store->upkeep.rollup->too_old);
