@@ -452,6 +452,9 @@ collector_open(struct collector **out, const struct collector_config *config,
 	stat_add(&c->stats, COLLECTOR_STAT_STARTED, clock_wall_us(clock));
 	r = open_all(c, error, error_size);
 	if (r < 0) {
+		/* nothing was received; what an earlier crash left is for the start that does not fail */
+		if (c->accounting && !c->had_outage)
+			accounting_remove_journal(c->accounting);
 		collector_close(c);
 		return r;
 	}

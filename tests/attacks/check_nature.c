@@ -8,6 +8,7 @@
 #include "tests/sql.h"
 #include "tests/suite.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -304,6 +305,45 @@ START_TEST(containers_that_come_and_go)
 }
 END_TEST
 
+static int
+refuse_to_open(const struct collector_config *config, char *error, size_t size)
+{
+	(void)config;
+	snprintf(error, size, "no");
+	return -EADDRNOTAVAIL;
+}
+
+static void
+expect_outages(double n)
+{
+	const struct collector_arguments arguments = {.no_sockets = true, .opened = refuse_to_open};
+	struct collector *none;
+	char error[256];
+
+	for (int tries = 0; tries < 3; tries++)
+		ck_assert_int_eq(collector_open(&none, &rig.config, &arguments, &rig.clock, error, sizeof(error)),
+		    -EADDRNOTAVAIL);
+	attack_rig_start(&rig);
+	attack_rig_step(&rig, 2);
+	ck_assert_double_eq(sql_number(rig.db, "SELECT count(*) FROM outage"), n);
+}
+
+/* Its address is not there yet, or somebody has its tap: that is no crash. And a crash before it is not forgotten. */
+START_TEST(starts_that_fail)
+{
+	open_rig("");
+	attack_rig_step(&rig, 30);
+	attack_rig_stop(&rig);
+	expect_outages(0);
+	attack_rig_step(&rig, 30);
+	collector_close(rig.collector); /* as if killed */
+	expect_outages(1);
+	attack_rig_step(&rig, 30);
+	attack_rig_close(&rig);
+	attack_rig_remove(&rig);
+}
+END_TEST
+
 /* A week, or two hours, of all of it: a bad cable, a host whose containers come and go, an agent that starts
  * anew each hour, a collector that is stopped each night. The others' history is whole, and the store within its
  * size. */
@@ -346,6 +386,7 @@ main(void)
 	tcase_add_test(all, a_restored_machine);
 	tcase_add_test(all, a_bad_cable);
 	tcase_add_test(all, containers_that_come_and_go);
+	tcase_add_test(all, starts_that_fail);
 	tcase_add_test(all, a_week_of_it);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
