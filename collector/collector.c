@@ -663,6 +663,7 @@ notice_clock_step(struct collector *c)
 	if (step_us > -CLOCK_STEP_US && step_us < CLOCK_STEP_US)
 		return;
 	stat_add(&c->stats, COLLECTOR_STAT_CLOCK_STEPS, 1);
+	input_clock_set(c->input, step_us, clock_wall_us(c->clock));
 	log_warn_limited(ROOM, "the system's clock was set %s by %.0f s",
 	    step_us > 0 ? "forward" : "back", (double)(step_us > 0 ? step_us : -step_us) / 1e6);
 }
@@ -758,10 +759,10 @@ collector_turn(struct collector *c)
 	take_signals(c);
 	if (c->reload_wanted)
 		collector_reload(c);
+	notice_clock_step(c); /* before what is stamped by it */
 	read_input(c, READ_DATAGRAMS);
 	serve_slow(c);
 	tap_flush(c->tap);
-	notice_clock_step(c);
 	flush_if_due(c);
 }
 

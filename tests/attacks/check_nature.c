@@ -179,6 +179,37 @@ START_TEST(clocks_that_are_set)
 END_TEST
 
 /* A switch that starts without a battery is in 1970 until NTP sets it, which costs nobody, itself included. */
+/* The collector's clock is a day ahead while switches that speak sFlow restart, and right again when they do so once
+ * more: an interval between two restarts is no matter of the wall clock. */
+START_TEST(restarts_while_the_clock_is_wrong)
+{
+	struct fleet_switch *s = &rig.fleet[FLEET_V3];
+	uint64_t sent = 0;
+
+	open_rig("");
+	set_clock(1440 * MINUTE_US, 0, true);
+	collector_turn(rig.collector);
+	for (int i = 0; i < FLEET_SFLOW; i++)
+		fleet_restart(&rig, s + i, 0);
+	steps(90);
+	set_clock(0, 1440 * MINUTE_US, true);
+	collector_turn(rig.collector);
+	for (int i = 0; i < FLEET_SFLOW; i++)
+		fleet_restart(&rig, s + i, 0);
+	steps(90);
+	attack_rig_close(&rig);
+	for (int i = 0; i < FLEET_SWITCHES; i++)
+		for (int p = 0; p < FLEET_PORTS; p++)
+			sent += rig.fleet[i].ports[p].sent_samples;
+	ck_assert_double_eq(sql_number(rig.db, "SELECT sum(received) FROM account"), (double)sent);
+	ck_assert_double_eq(sql_number(rig.db, "SELECT sum(duplicates) FROM account"), 0);
+	/* each restart is a boot, also the second */
+	ck_assert_double_eq(sql_number(rig.db, "SELECT count(*) FROM account"),
+	    FLEET_PORTS * (FLEET_SWITCHES + 2 * FLEET_SFLOW));
+	attack_rig_remove(&rig);
+}
+END_TEST
+
 START_TEST(a_clock_battery_that_is_empty)
 {
 	struct fleet_switch *s = &rig.fleet[VICTIM];
@@ -381,6 +412,7 @@ main(void)
 	/* A sanitizer looks at the first of each kind, because all take minutes with it. */
 	tcase_add_loop_test(all, outages_lose_nothing_counted, 0, SUITE_SANITIZES ? 1 : N_OUTAGES);
 	tcase_add_loop_test(all, clocks_that_are_set, 0, SUITE_SANITIZES ? 1 : N_CLOCKS);
+	tcase_add_test(all, restarts_while_the_clock_is_wrong);
 	tcase_add_test(all, a_clock_battery_that_is_empty);
 	tcase_add_test(all, agents_that_start_anew);
 	tcase_add_test(all, a_restored_machine);
