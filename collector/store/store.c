@@ -2,6 +2,7 @@
 #include "collector/store/naming.h"
 #include "collector/store/private.h"
 #include "collector/store/sql.h"
+#include "common/clock.h"
 #include "common/hash.h"
 #include "common/log.h"
 
@@ -25,6 +26,7 @@ enum {
 	/* After five seconds of I/O errors the file is opened again: SQLite goes on using the old
 	 * file descriptor even when the disk has come back. */
 	FAILURES_TO_REOPEN = 25,
+	MAKE_ROOM_US = 200000, /* between two batches, in steps, while the store is beyond its size */
 	UPKEEP_STEP_US =
 	    20000, /* the longest that upkeep delays a batch, except for a large unit */
 };
@@ -528,22 +530,29 @@ write_or_give_up(struct store *store, const struct store_batch *batch)
 	stat_add(&store->stats, STORE_STAT_ROWS, batch_rows(batch));
 }
 
+/* Upkeep also where there is always a batch to write; longer while somebody fills the store. */
+static void
+make_room(struct store *store)
+{
+	uint64_t until_us = clock_mono_us(&clock_system) + MAKE_ROOM_US;
+
+	store->upkeep.retention.shares.due = true;
+	while (do_upkeep(store) && store->upkeep.makes_room && clock_mono_us(&clock_system) < until_us)
+		;
+}
+
 static void *
 writer(void *arg)
 {
 	struct store *store = arg;
 	struct store_batch *batch;
-	bool more;
 
 	/* Writing may wait, receiving may not. On Linux a thread has its own nice value. */
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), WRITER_NICE);
 	while ((batch = next_batch(store)) != NULL) {
 		write_or_give_up(store, batch);
 		recycle(store, batch);
-		store->upkeep.retention.shares.due = true;
-		do /* here too, for when there is always a batch to write */
-			more = do_upkeep(store);
-		while (more && store->upkeep.makes_room);
+		make_room(store);
 	}
 	if (store->places && store->failures == 0 && places_end(store->places) < 0)
 		log_warn(ROOM, "when some addresses were seen last is not stored: %s", sqlite3_errmsg(store->db));
