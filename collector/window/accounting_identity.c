@@ -95,6 +95,8 @@ accounting_note_heard(struct accounting *acc, struct agent *a, const struct ease
 	if (r->source) /* else the address changes only together with the source */
 		inventory_set_address(&acc->inventory, a, r->sender);
 	a->row.last_received_us = r->received_us;
+	if (a->boots.resumed_us == INVENTORY_RESUMES)
+		a->boots.resumed_us = acc->mono_us;
 	a->heard_us = acc->mono_us;
 	inventory_heard_agent(&acc->inventory, a, acc->mono_us);
 	a->dirty = true;
