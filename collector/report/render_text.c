@@ -248,7 +248,7 @@ add_sum_rows(struct table *table, const struct report_result *result,
 	}
 	if (result->lost_row)
 		add_named_row(table, result, result->lost_row,
-		    report_lost_name(result->lost_at_ports, result->none_taken_at_ports), options);
+		    report_lost_name(result->lost_why), options);
 }
 
 static void

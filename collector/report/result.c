@@ -119,8 +119,6 @@ result_count_port(struct report_result *result, const struct query_port *port)
 
 	result->samples += port->received;
 	result->expected += port->expected;
-	if (query_listed_cut(port)->pkts > 0)
-		*(port->cut_numbers > 0 ? &result->lost_at_ports : &result->none_taken_at_ports) = true;
 	result->lost[ESTIMATE_PKTS] += query_listed_cut(port)->pkts;
 	result->lost[ESTIMATE_OCTETS] += query_listed_cut(port)->octets;
 	result->total[ESTIMATE_PKTS] += estimate_total(ESTIMATE_PKTS, in) + query_listed_cut(port)->pkts;
