@@ -99,6 +99,7 @@ struct query_port {
 	} end;
 	bool is_divided; /* of a range or a step, its total is known to no more than REPORT_ABOUT_PART (query_ends.c) */
 	bool silent; /* of a range that ends at the edge: it no longer counts, so the edge is without it */
+	bool late;   /* the same: it counts, but its newest counters are further back than the edge waits */
 	/* What it counted after the edge in the last window; sides are without it. By enum
 	 * ease_direction and estimate_unit. */
 	double beyond[EASE_OUT + 1][ESTIMATE_N_UNITS];

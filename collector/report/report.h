@@ -283,6 +283,7 @@ struct report_result {
 	bool whole_minutes; /* so far, because a cluster has whole minutes only */
 	struct report_silent silent[REPORT_SILENT_NAMED];
 	size_t n_silent;
+	bool is_late; /* counters of some of these do come, but are too far back to be waited for */
 	struct report_uncounted uncounted;
 	struct report_egress egress;
 	struct report_audited audited; /* lists and history only */

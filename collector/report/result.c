@@ -140,8 +140,9 @@ name_silent(struct report_result *result, const struct query *query)
 		const struct query_port *port = &query->ports[i];
 		struct report_silent *silent = &result->silent[result->n_silent];
 
-		if (!port->silent || !port->edge || port->counters_us <= result->from_us || port_is_down(port))
+		if (!(port->silent || port->late) || !port->edge || port->counters_us <= result->from_us || port_is_down(port))
 			continue;
+		result->is_late = result->is_late || port->late;
 		if (result->n_silent++ >= REPORT_SILENT_NAMED)
 			continue;
 		snprintf(silent->agent, sizeof(silent->agent), "%s", port->agent->name);
