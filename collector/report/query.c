@@ -89,6 +89,20 @@ check_version(struct query *query)
 	return 0;
 }
 
+/* A view in the place of a table might never end. */
+static int
+check_tables(struct query *query)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT 1 FROM sqlite_schema WHERE type = 'view'"
+	    " OR sql LIKE 'CREATE VIRTUAL%'");
+	int more = stmt ? query_step(query, stmt) : -EIO;
+
+	if (more == 1)
+		more = query_fail(query, -EPROTO, "%s: not a store of easecapd: it has views", query->path);
+	sqlite3_finalize(stmt);
+	return more;
+}
+
 /* All that is read afterwards is of one state of the store. */
 static int
 open_file(struct query *query)
@@ -104,7 +118,8 @@ open_file(struct query *query)
 	sqlite3_busy_timeout(query->db, BUSY_WAIT_MS);
 	if (sqlite3_exec(query->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return query_fail_sql(query);
-	return check_version(query);
+	err = check_version(query);
+	return err ? err : check_tables(query);
 }
 
 /* Hands the query to the caller, or says why there is none. */
