@@ -66,6 +66,8 @@ agent_of_event(struct accounting *acc, const struct ease_event *event)
 		return a ? a : agent_of_source(acc, event);
 	}
 	memcpy(who.agent_id, event->agent_id, sizeof(who.agent_id));
+	if (accounting_refuse_form(acc, &who, 1))
+		return NULL;
 	a = accounting_find_or_add_agent(acc, &who, event->received_us);
 	if (!a || accounting_may_speak(acc, a, &who))
 		return a;

@@ -141,6 +141,8 @@ agent_identity_judge(const struct agent_identity *identity,
 	bool same = strcmp(identity->bound, agent_identity_source(r)) == 0;
 	bool named = false, allowed = false;
 
+	if (!agent_identity_fits(r))
+		return AGENT_IDENTITY_FOREIGN;
 	for (size_t i = 0; i < rules->n; i++) {
 		bool names = rule_names(&rules->rules[i], r);
 

@@ -23,6 +23,7 @@
 #include "collector/record.h"
 #include "collector/store/batch.h"
 #include "common/endpoint.h"
+#include "common/made_id.h"
 
 /* A row of the option agent_sources: "AGENT-ID SOURCE", or "any SOURCE" for all agents. */
 struct agent_source_rule {
@@ -59,6 +60,14 @@ struct agent_identity {
 		bool unwritten;
 	} refused;
 };
+
+/* Whether the id has the form of ids of records of this kind: what the collector makes of sFlow names no EASE agent,
+ * and nothing else names one of sFlow (common/made_id.h). */
+static inline bool
+agent_identity_fits(const struct ease_record *r)
+{
+	return made_id_kind(r->agent_id) == (r->loose_numbers ? MADE_ID_SFLOW : MADE_ID_NONE);
+}
 
 /* As whom the record's sender is known. */
 static inline const char *

@@ -81,6 +81,20 @@ attack_stat(const struct attack_rig *r, const char *name)
 
 /* ---- the fleet ---- */
 
+/* FNV-1a of type, address and sub-agent of an sFlow agent. */
+static void
+old_hash(uint32_t address, uint8_t id[8])
+{
+	const uint8_t octets[24] = {1, 0, 0, 0, (uint8_t)(address >> 24), (uint8_t)(address >> 16), (uint8_t)(address >> 8),
+	    (uint8_t)address};
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < sizeof(octets); i++)
+		h = (h ^ octets[i]) * 0x100000001b3u;
+	for (int i = 0; i < 8; i++)
+		id[i] = (uint8_t)(h >> 8 * i);
+}
+
 /* The octets of the identity that the collector gives to data source and agent of sFlow come out of its own
  * hash, so these switches are found by their address. */
 static void
@@ -93,6 +107,8 @@ make_switch(struct attack_rig *r, int i)
 	s->address = 0x0a000001 + (uint32_t)i * 256;
 	for (int k = 0; k < 8; k++)
 		s->id[k] = (uint8_t)attack_draw(r, 256);
+	if (i == FLEET_HASHED || i == FLEET_HASHED_V3)
+		old_hash(ATTACKER + (i == FLEET_HASHED_V3), s->id);
 	s->boot = 1 + (uint32_t)attack_draw(r, 50);
 	s->started_us = r->clock.manual_mono_us - DAY_US;
 	for (int p = 0; p < FLEET_PORTS; p++)
