@@ -18,6 +18,13 @@ agent_bound_to(const struct inventory *r, const char *source)
 	return NULL;
 }
 
+/* An sFlow agent that was heard from another address only. */
+static bool
+only_states_address(const struct agent *a)
+{
+	return made_id_kind(a->row.agent_id) == MADE_ID_SFLOW && strcmp(a->identity.bound, a->row.address) != 0;
+}
+
 /* Returns that, or else the one at the event's address, unless that one is bound to another engine. NULL if
  * there is none or more than one. */
 static struct agent *
@@ -28,7 +35,7 @@ agent_at(const struct inventory *r, const struct ease_event *event)
 	if (found)
 		return found;
 	for (struct agent *a = inventory_first_at(r, event->sender); a; a = inventory_next_at(r, a)) {
-		if (a->row.boot == 0 ||
+		if (a->row.boot == 0 || only_states_address(a) ||
 		    (event->source && strncmp(a->identity.bound, "0x", 2) == 0))
 			continue;
 		if (found)

@@ -48,17 +48,34 @@ put_user(FILE *file, const struct attack_v3_user *user)
 		      "\" }\n");
 }
 
+/* Each switch sw-i at one site; whoever else is elsewhere. */
+static void
+write_names(const struct attack_rig *r, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	for (int i = 0; i < FLEET_SWITCHES; i++)
+		fprintf(file, "agent 10.0.%d.1 name sw-%d site fleet\n", (int)(r->fleet[i].address >> 8 & 0xff), i);
+	fputs("agent * site elsewhere\n", file);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
 static void
 write_config(struct attack_rig *r, const char *further)
 {
+	char names[sizeof(r->dir) + 8];
+
 	FILE *file = fopen(r->conf, "w");
 	char error[ERROR_TEXT];
 
+	snprintf(names, sizeof(names), "%s/names", r->dir);
+	write_names(r, names);
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "listen = {\"127.0.0.1:0\"}\nsflow_listen = {\"127.0.0.1:0\"}\n"
 		      "communities = {\"" FLEET_COMMUNITY "\"}\nsenders = {\"10.0.0.0/8\"}\n"
-		      "http_listen = \"\"\nflush_interval = 10000\nstore = \"%s\"\n%s\n", r->db,
-	    further ? further : "");
+		      "http_listen = \"\"\nflush_interval = 10000\nstore = \"%s\"\ndevice_names = \"%s\"\n%s\n", r->db,
+	    names, further ? further : "");
 	put_user(file, &r->other);
 	for (int i = 0; i < FLEET_V3; i++)
 		put_user(file, &r->fleet[i].user);

@@ -160,6 +160,18 @@ sflow_for_another(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
+/* The agent address is that of a switch that sends by SNMPv2c and by SNMPv3, in turn. */
+static void
+sflow_at_an_address(struct attack_rig *r, uint32_t i)
+{
+	b.n = 0;
+	built_begin(&b, r->fleet[i % 2 ? VICTIM : VICTIM_V3].address, 7, 1 + i / 2, 1000 * i, 2);
+	for (uint32_t k = 0; k < 2; k++)
+		built_add_flow(&b, &(struct built_flow){.sequence = 1 + i / 2, .index = 1, .rate = k ? 0 : 1000, .pool = 1000 * i,
+		    .input = 1, .frame_octets = 1500, .stripped = 4});
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
 /* From its own address, one whose hash was another's id; the uptime is of a start in the future. */
 static void
 hashed_sflow(struct attack_rig *r, uint32_t i, uint32_t from)
@@ -490,6 +502,7 @@ const struct attack attacks[] = {
     {"sFlow in another's name", sflow_for_another, "sflow.foreign_source", NULL},
     {"sFlow that had the id of an SNMPv2c switch", sflow_with_the_hash, "sflow.samples", NULL},
     {"sFlow that had the id of an SNMPv3 switch", sflow_with_the_hash_v3, "sflow.samples", "10.66.0.2"},
+    {"sFlow that states the address of a switch", sflow_at_an_address, "sflow.samples", NULL},
     {"SNMPv2c in the name of sFlow switches", ease_for_sflow, "accounting.foreign_source", NULL},
     {"agents without end", agents_without_end, "accounting.agents_full", NULL},
     {"ports without end", ports_without_end, "accounting.ports_full", NULL},

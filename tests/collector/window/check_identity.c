@@ -333,6 +333,36 @@ START_TEST(no_ease_agent_has_an_id_of_the_collector)
 }
 END_TEST
 
+/* A standard notification is of the agent that sends from its address, whoever states that address beside it; and not of
+ * one that only states it. */
+START_TEST(events_are_of_whose_the_address_is)
+{
+	const struct ease_event event = {.kind = EASE_EVENT_LINK_DOWN, .if_index = 3, .sender = HERE,
+	    .source_id = {0, 4, 0, 0, 192, 0, 2, 1}, .received_us = NOON_US};
+	struct accounting_rig f;
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record r;
+
+	rig_make(&f);
+	rig_open(&f);
+	rig_header(1, header);
+	if (_i == 0)
+		tell(&f, rig_sample(1, 1, header), HERE);
+	r = rig_sample(1, 1, header);
+	rig_by_sflow(&r);
+	r.source = _i == 2 ? HERE : STRANGER;
+	tell(&f, r, HERE);
+	ck_assert(accounting_add_event(f.accounting, f.batch, &event));
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, _i == 0 ? "SELECT count(*) FROM event JOIN agent a ON a.id = agent WHERE"
+						    " hex(agent_id) = '" AGENT "'"
+		: _i == 1 ? "SELECT count(*) FROM event JOIN agent a ON a.id = agent WHERE hex(agent_id) = '00040000C0000201'"
+			  : "SELECT count(*) FROM event JOIN agent a ON a.id = agent WHERE hex(agent_id) = '" SFLOW "'"), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 static void
 bind_as_stored(struct accounting_rig *f)
 {
@@ -616,6 +646,7 @@ main(void)
 	tcase_add_test(tc, a_stranger_changes_nothing);
 	tcase_add_loop_test(tc, what_sflow_claims_meets_no_other, 0, sizeof(others) / sizeof(others[0]));
 	tcase_add_test(tc, no_ease_agent_has_an_id_of_the_collector);
+	tcase_add_loop_test(tc, events_are_of_whose_the_address_is, 0, 3);
 	tcase_add_test(tc, a_move_is_allowed_by_rule);
 	tcase_add_test(tc, a_move_is_allowed_by_hand);
 	tcase_add_test(tc, who_moved_is_not_complete);
