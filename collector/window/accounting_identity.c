@@ -123,11 +123,13 @@ bind_source(struct agent *a, const struct ease_record *r)
 	agent_identity_bind(&a->identity, r);
 }
 
-/* The id of an sFlow agent is a hash: no other address that gives it, by chance or by search, is this device's. */
+/* The id of an sFlow agent is a hash: no other address that gives it, by chance or by search, is this device's. After a
+ * crash its address may not be known yet. */
 static bool
 is_same_device(const struct agent *a, const struct ease_record *r)
 {
-	return agent_identity_fits(r) && (!r->loose_numbers || strcmp(a->row.address, r->sender) == 0);
+	return agent_identity_fits(r) &&
+	    (!r->loose_numbers || !*a->row.address || strcmp(a->row.address, r->sender) == 0);
 }
 
 /* a: NULL if there is none yet */

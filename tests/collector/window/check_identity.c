@@ -308,6 +308,29 @@ START_TEST(what_sflow_claims_meets_no_other)
 }
 END_TEST
 
+/* Of an agent that was first heard just before a crash the journal has the id alone. */
+START_TEST(an_sflow_agent_without_address_gets_it)
+{
+	struct accounting_rig f;
+	struct ease_record r = rig_snapshot(1, 1);
+
+	rig_make(&f);
+	rig_open(&f);
+	rig_close(&f);
+	rig_sql(&f, "INSERT INTO agent VALUES(1, x'" SFLOW "', 1, '', 1, 2, 3, 0)");
+	rig_open(&f);
+	rig_by_sflow(&r);
+	tell(&f, r, HERE);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 0);
+	tell(&f, r, STRANGER);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 1);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent WHERE address = '" HERE "'"), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* Nobody takes the id of an sFlow agent, or of a sender of events, before it is heard itself. */
 START_TEST(no_ease_agent_has_an_id_of_the_collector)
 {
@@ -645,6 +668,7 @@ main(void)
 	tcase_add_test(tc, rules_are_checked);
 	tcase_add_test(tc, a_stranger_changes_nothing);
 	tcase_add_loop_test(tc, what_sflow_claims_meets_no_other, 0, sizeof(others) / sizeof(others[0]));
+	tcase_add_test(tc, an_sflow_agent_without_address_gets_it);
 	tcase_add_test(tc, no_ease_agent_has_an_id_of_the_collector);
 	tcase_add_loop_test(tc, events_are_of_whose_the_address_is, 0, 3);
 	tcase_add_test(tc, a_move_is_allowed_by_rule);
