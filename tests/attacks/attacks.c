@@ -160,14 +160,16 @@ sflow_for_another(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
-/* The agent address is that of a switch that sends by SNMPv2c and by SNMPv3, in turn. */
+/* The agent address is that of a switch that sends by SNMPv2c, by SNMPv3, and by SNMPv2c later on, in turn. */
 static void
 sflow_at_an_address(struct attack_rig *r, uint32_t i)
 {
+	static const int victims[] = {VICTIM, VICTIM_V3, FLEET_SWITCHES - 1};
+
 	b.n = 0;
-	built_begin(&b, r->fleet[i % 2 ? VICTIM : VICTIM_V3].address, 7, 1 + i / 2, 1000 * i, 2);
+	built_begin(&b, r->fleet[victims[i % 3]].address, 7, 1 + i / 3, 1000 * i, 2);
 	for (uint32_t k = 0; k < 2; k++)
-		built_add_flow(&b, &(struct built_flow){.sequence = 1 + i / 2, .index = 1, .rate = k ? 0 : 1000, .pool = 1000 * i,
+		built_add_flow(&b, &(struct built_flow){.sequence = 1 + i / 3, .index = 1, .rate = k ? 0 : 1000, .pool = 1000 * i,
 		    .input = 1, .frame_octets = 1500, .stripped = 4});
 	attack_send_sflow(r, ATTACKER, &b);
 }
