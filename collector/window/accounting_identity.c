@@ -143,6 +143,22 @@ judge(const struct accounting *acc, const struct agent *a, const struct ease_rec
 	return agent_identity_judge(a ? &a->identity : &unknown, &acc->sources, r);
 }
 
+/* Of sFlow that states an address from which another agent sends. */
+static void
+warn_of_claim(const struct accounting *acc, const struct agent *a, const struct ease_record *r)
+{
+	const char *source = agent_identity_source(r);
+
+	if (!r->loose_numbers || strcmp(source, r->sender) == 0)
+		return;
+	for (const struct agent *b = inventory_first_at(&acc->inventory, r->sender); b; b = inventory_next_at(&acc->inventory, b))
+		if (b != a) {
+			log_warn_limited(ROOM, "sFlow from %s states the agent address %s, which another agent has: reports call it "
+			    "\"%s for %s\"", source, r->sender, source, r->sender);
+			return;
+		}
+}
+
 /* Records of one source follow each other, so the one accepted last is compared first. */
 bool
 accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_record *r)
@@ -160,6 +176,7 @@ accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_
 	}
 	snprintf(a->identity.heard, sizeof(a->identity.heard), "%s", agent_identity_source(r));
 	inventory_set_address(&acc->inventory, a, r->sender);
+	warn_of_claim(acc, a, r);
 	lru_table_set_owner(&acc->inventory.agent_places, (uint32_t)(a - acc->inventory.agents),
 	    inventory_owner(&acc->inventory, agent_identity_source(r)));
 	return true;

@@ -167,10 +167,9 @@ sflow_at_an_address(struct attack_rig *r, uint32_t i)
 	static const int victims[] = {VICTIM, VICTIM_V3, FLEET_SWITCHES - 1};
 
 	b.n = 0;
-	built_begin(&b, r->fleet[victims[i % 3]].address, 7, 1 + i / 3, 1000 * i, 2);
-	for (uint32_t k = 0; k < 2; k++)
-		built_add_flow(&b, &(struct built_flow){.sequence = 1 + i / 3, .index = 1, .rate = k ? 0 : 1000, .pool = 1000 * i,
-		    .input = 1, .frame_octets = 1500, .stripped = 4});
+	built_begin(&b, r->fleet[victims[i % 3]].address, 7, 1 + i / 3, 1000 * (i / 3), 1);
+	built_add_flow(&b, &(struct built_flow){.sequence = 1 + i / 3, .index = 1, .rate = 1000, .pool = 1000 * (1 + i / 3),
+	    .input = 1, .frame_octets = 1500, .stripped = 4});
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
