@@ -337,13 +337,17 @@ add_agent(struct query *query, sqlite3_stmt *stmt)
 	agent->last_us = query_u64(stmt, 5);
 	agent->last_received_us = query_u64(stmt, 6);
 	agent->clock_off_us = sqlite3_column_int64(stmt, 7);
-	agent->lacks_minute = query->mirror && sqlite3_column_int(stmt, 8) != 0;
-	agent->collector = query->mirror ? sqlite3_column_int64(stmt, 9) : 0;
+	column_text(stmt, 8, agent->sender, sizeof(agent->sender));
+	agent->lacks_minute = query->mirror && sqlite3_column_int(stmt, 9) != 0;
+	agent->collector = query->mirror ? sqlite3_column_int64(stmt, 10) : 0;
 	return 0;
 }
 
+/* The source of sFlow and SNMPv2c is an address; only that of sFlow can be another than the agent's. */
 #define AGENTS_WITH(more) "SELECT id, agent_id, boot, address, first_us, last_us, last_received_us," \
-			  " ifnull(offset_us, 0)" more " FROM agent LEFT JOIN agent_clock ON agent = id" \
+			  " ifnull(offset_us, 0), CASE WHEN source <> address AND source NOT LIKE '0x%'" \
+			  " AND source NOT LIKE '%@%' THEN source ELSE '' END" more \
+			  " FROM agent LEFT JOIN agent_clock c ON c.agent = id LEFT JOIN agent_source s ON s.agent = id" \
 			  " ORDER BY id"
 
 static int

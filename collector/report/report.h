@@ -190,7 +190,7 @@ struct report_extremes {
 	struct estimate_figure change[2], alarm[2]; /* by estimate_unit */
 };
 
-enum { REPORT_SCOPE_TEXT = 160, REPORT_WORK_TEXT = 16 };
+enum { REPORT_SCOPE_TEXT = 192, REPORT_WORK_TEXT = 16 };
 
 struct report_counter {
 	char *name; /* owned */
@@ -201,7 +201,7 @@ struct report_counter {
  * screen. */
 enum { REPORT_GRID_ADDRESSES = 8 };
 
-enum { REPORT_SILENT_NAMED = 8, REPORT_UNCOUNTED_NAMED = 8, REPORT_NAME_TEXT = 65 };
+enum { REPORT_SILENT_NAMED = 8, REPORT_UNCOUNTED_NAMED = 8, REPORT_NAME_TEXT = 112 };
 /* A port whose counters no longer come. */
 struct report_silent {
 	char agent[REPORT_NAME_TEXT], port[REPORT_NAME_TEXT];

@@ -695,8 +695,7 @@ refuse_source(struct accounting *acc, struct agent *a, struct store_batch *batch
 	for (size_t i = 0; i < n; i++) {
 		if (!has_good_time(acc, &records[i]))
 			continue;
-		accounting_refuse_source(acc, a, &records[i]);
-		if (records[i].kind == EASE_PART_SAMPLE)
+		if (accounting_refuse_source(acc, a, &records[i]) && records[i].kind == EASE_PART_SAMPLE)
 			accounting_expect_refused(acc, a, records[i].sample.if_index, batch);
 	}
 }
@@ -769,6 +768,8 @@ accounting_add_records(
 	if (records[0].received_us != acc->received_us)
 		note_time(acc, records[0].received_us);
 	acc->notification++;
+	if (accounting_refuse_form(acc, records, n))
+		return;
 	a = accounting_find_agent(acc, &records[0], &err);
 	is_new = !a && err == 0 && times.newest_us > 0;
 	if (is_new)

@@ -123,7 +123,7 @@ record_at(enum ease_part kind, double s)
 	struct ease_record r = rig_record(kind, 1);
 
 	r.received_us = time_at(s) + 20000;
-	r.loose_numbers = true;
+	rig_by_sflow(&r);
 	return r;
 }
 
