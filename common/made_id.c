@@ -1,17 +1,17 @@
 #include "common/made_id.h"
 
 #include "common/endpoint.h"
-#include "common/sha256.h"
 
 #include <endian.h>
+#include <openssl/sha.h>
 #include <string.h>
 
 void
 made_id_hash(enum made_id_kind kind, const void *octets, size_t n, uint8_t id[static EASE_AGENT_ID_LEN])
 {
-	uint8_t digest[SHA256_OCTETS];
+	uint8_t digest[SHA256_DIGEST_LENGTH];
 
-	sha256(octets, n, digest);
+	SHA256(octets, n, digest);
 	id[0] = 0;
 	id[1] = (uint8_t)kind;
 	memcpy(id + 2, digest, EASE_AGENT_ID_LEN - 2);

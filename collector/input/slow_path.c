@@ -7,9 +7,9 @@
 #include "collector/input/netsnmp_reader.h"
 #include "collector/input/usm_reports.h"
 #include "common/log.h"
-#include "common/sha256.h"
 
 #include <errno.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,14 +244,15 @@ refuse(struct slow_path *s, enum slow_path_stat_id stat, const char *why)
 static uint64_t
 event_identity(const struct ease_event *event, const struct rbuf *varbinds)
 {
-	uint8_t of[EASE_AGENT_ID_LEN + sizeof(event->kind) + SHA256_OCTETS];
+	uint8_t of[EASE_AGENT_ID_LEN + sizeof(event->kind) + SHA256_DIGEST_LENGTH];
+	uint8_t digest[SHA256_DIGEST_LENGTH];
 	uint64_t identity;
 
 	memcpy(of, event->source_id, EASE_AGENT_ID_LEN);
 	memcpy(of + EASE_AGENT_ID_LEN, &event->kind, sizeof(event->kind));
-	sha256(varbinds->data, varbinds->size, of + sizeof(of) - SHA256_OCTETS);
-	sha256(of, sizeof(of), of);
-	memcpy(&identity, of, sizeof(identity));
+	SHA256(varbinds->data, varbinds->size, of + sizeof(of) - SHA256_DIGEST_LENGTH);
+	SHA256(of, sizeof(of), digest);
+	memcpy(&identity, digest, sizeof(identity));
 	return identity;
 }
 
