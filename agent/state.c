@@ -6,6 +6,7 @@
 #include "agent/state_rows.h"
 #include "agent/state_upgrade.h"
 #include "common/log.h"
+#include "common/made_id.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -645,6 +646,16 @@ open_file(struct state *s, char *error, size_t error_size)
 	return rc;
 }
 
+static int
+draw_id(uint8_t id[static EASE_AGENT_ID_LEN])
+{
+	do {
+		if (getrandom(id, EASE_AGENT_ID_LEN, 0) != EASE_AGENT_ID_LEN)
+			return -EIO;
+	} while (made_id_kind(id) != MADE_ID_NONE);
+	return 0;
+}
+
 /* The identity is the file's. If it has none, there is the copy, or an earlier version's file. */
 static int
 find_identity(struct state *s)
@@ -657,9 +668,12 @@ find_identity(struct state *s)
 	if (s->identity.boot == 0 && s->old == NULL) {
 		if (has_copy)
 			s->identity = copy;
-		else if (getrandom(s->identity.agent_id, EASE_AGENT_ID_LEN, 0) != EASE_AGENT_ID_LEN)
+		else if (draw_id(s->identity.agent_id) < 0)
 			return -EIO;
 	}
+	/* earlier versions drew that, too, once in 16,384 times; no collector takes it */
+	if (made_id_kind(s->identity.agent_id) != MADE_ID_NONE && draw_id(s->identity.agent_id) < 0)
+		return -EIO;
 	/* The copy is newer if the file could not be written at the latest start. */
 	if (has_copy && memcmp(copy.agent_id, s->identity.agent_id, EASE_AGENT_ID_LEN) == 0 &&
 	    copy.boot > s->identity.boot)

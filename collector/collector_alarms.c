@@ -52,7 +52,7 @@ collector_set_alarms(struct collector *c)
 int
 collector_open_alarms(struct collector *c, uint32_t ports)
 {
-	int r = alarms_new(&c->alarms, ports, c->seed, tell, c);
+	int r = alarms_new(&c->alarms, ports, c->config->clock_tolerance_ms * UINT64_C(1000), c->seed, tell, c);
 
 	if (r == 0)
 		r = collector_set_alarms(c);

@@ -121,9 +121,8 @@ enum ease_event_kind {
 /*
  * A notification that is an event. A sender of linkDown or risingAlarm states no easeAgentId. The
  * accounting therefore assigns the event to the EASE agent of that address. If there is none or
- * more than one, the event gets an agent of its own with the identity source_id: 0x0003 and 48 bits
- * of a hash of the engine ID (SNMPv3), 0x00040000 and the IPv4 address, or 0x0006 and 48 bits of a
- * hash of the IPv6 address. EASE agents draw their identities at random, so the two do not collide.
+ * more than one, the event gets an agent of its own with the identity source_id, which is made of
+ * the engine ID (SNMPv3) or the address (common/made_id.h).
  */
 struct ease_event {
 	uint32_t kind;

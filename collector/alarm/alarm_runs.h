@@ -13,10 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { ALARM_RUN_SKIPS = 256 };
+
 struct alarm_run {
 	uint64_t tag;	  /* hash of rule, port and key; 0: a free place */
 	uint32_t last_ms; /* when the statistic was right, by a clock of the table's user */
-	uint32_t unused;
+	/* The skips of the run (sequential.h), in parts of a doubling. */
+	uint16_t reference, largest;
 	float statistic[ALARM_TILTS];
 };
 _Static_assert(sizeof(struct alarm_run) == 32, "two runs are a cache line");

@@ -12,26 +12,23 @@
  * that were not tested are missing in a run. */
 #define GATE_PART 0.25
 
-/* When the mean skip of a minute has moved by so much, runs begin anew with it. */
+/* When the mean skip of a port's minute has moved by so much, runs begin with it. */
 #define SKIP_MOVED 2.0
 
 #define SKIP_MINUTE_US	60000000ull
-#define SKIP_KEPT_US	600000000ull /* so long the largest skip counts for runs that may have begun under it */
+#define CLOCKS_KEPT_US	600000000ull
 #define HOUR_US		3600000000ull
 #define HOURS_A_MONTH	720
 #define CLEAR_LEAST_US	10000000ull
 #define AGAIN_WITHIN_US 60000000ull
 
-enum { STEPS_KEPT = 64 }; /* a power of two */
+enum { STEPS_KEPT = 256 }; /* a power of two */
 
-/* The skips of a port, or of all of them. */
+/* The skips of a port. */
 struct skips {
-	double reference;	 /* of the runs; 0: no sample came */
-	double sum, n;		 /* of the samples of this minute */
-	uint64_t minute_us;	 /* when it began */
-	double largest, largest_before; /* of these 10 minutes and of those before */
-	uint64_t largest_us;	 /* when these began */
-	uint32_t epoch;		 /* runs of others are over */
+	double reference;   /* of the runs that begin at it; 0: no sample came */
+	double sum, n;	    /* of the samples of this minute */
+	uint64_t minute_us; /* when it began */
 };
 
 struct watched_port {
@@ -40,6 +37,8 @@ struct watched_port {
 	struct skips skips;
 	uint64_t pool_pkts, pool_us; /* of the newest sample; pool_us 0: not known */
 	uint64_t heard_mono_us;
+	uint64_t missing;    /* samples, in all */
+	uint32_t skip;	     /* of the newest sample */
 	uint32_t n_standing; /* alarms that its samples raised */
 };
 
@@ -50,9 +49,12 @@ struct gate {
 	bool is_open;
 };
 
+/* reference and largest: as of struct alarm_run. */
 struct kept_steps {
-	double rate, reference, skip, largest;
-	struct alarm_steps steps;
+	double rate;
+	uint32_t skip;
+	uint16_t reference, largest;
+	struct alarm_steps steps; /* limits 0: free */
 };
 
 struct rule_state {
@@ -69,8 +71,11 @@ struct alarms {
 	struct rule_state *rules;
 	struct watched_port *ports;
 	struct gate *gates; /* n_rules of each port */
-	struct skips all;
 	uint64_t all_heard_mono_us, mono_us; /* mono_us: now */
+	int64_t clock;	     /* whose clock the newest sample's time is of: an agent's, or the collector's: 0 */
+	uint64_t clocks_mono_us; /* when the one before was of another clock; 0: never */
+	bool has_clocks;	 /* that was lately */
+	double clocks_s;	 /* clocks are believed that differ by so much */
 	struct alarm_runs runs;
 	struct standing_alarms standing;
 	uint32_t most_of_port; /* alarms that may stand of one port */
@@ -97,13 +102,14 @@ static const struct stat_name stat_names[ALARM_N_STATS] = {
 /* ---- life ---- */
 
 int
-alarms_new(struct alarms **out, uint32_t n_ports, uint64_t seed, alarm_teller *tell, void *arg)
+alarms_new(struct alarms **out, uint32_t n_ports, uint64_t tolerance_us, uint64_t seed, alarm_teller *tell, void *arg)
 {
 	struct alarms *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return -ENOMEM;
-	*a = (struct alarms){.tell = tell, .arg = arg, .seed = seed, .n_ports = n_ports};
+	*a = (struct alarms){.tell = tell, .arg = arg, .seed = seed, .n_ports = n_ports,
+	    .clocks_s = tolerance_us > 0 ? ALARM_CLOCKS_APART * 1e-6 * (double)tolerance_us : ALARM_CLOCKS_S};
 	a->stats = (struct stat_set){stat_names, ALARM_N_STATS, a->values};
 	*out = a;
 	return 0;
@@ -244,43 +250,88 @@ note_skip(struct skips *s, double skip, uint64_t time_us)
 {
 	double mean;
 
-	if (s->reference == 0) {
-		*s = (struct skips){.reference = skip, .minute_us = time_us, .largest = skip, .largest_us = time_us,
-		    .epoch = s->epoch + 1};
-	}
+	if (s->reference == 0)
+		*s = (struct skips){.reference = skip, .minute_us = time_us};
 	s->sum += skip;
 	s->n++;
-	s->largest = fmax(s->largest, skip);
-	if (time_us - s->largest_us > SKIP_KEPT_US && time_us > s->largest_us) {
-		s->largest_before = s->largest;
-		s->largest = skip;
-		s->largest_us = time_us;
-	}
 	if (time_us < s->minute_us + SKIP_MINUTE_US)
 		return;
 	mean = s->sum / s->n; /* of the frames, each sample standing for its skip */
-	if (mean > s->reference * SKIP_MOVED || mean < s->reference / SKIP_MOVED) {
+	if (mean > s->reference * SKIP_MOVED || mean < s->reference / SKIP_MOVED)
 		s->reference = mean;
-		s->epoch++;
-	}
 	s->sum = s->n = 0;
 	s->minute_us = time_us;
 }
 
-static const struct alarm_steps *
-steps_of(struct alarms *a, struct rule_state *r, double rate, const struct skips *s, double skip)
+static void
+forget_steps(struct alarms *a)
 {
-	double largest = fmax(fmax(s->largest, s->largest_before), s->reference);
-	uint64_t hash = hash_pair(a->seed, (uint64_t)skip ^ (uint64_t)rate << 20,
-	    (uint64_t)s->reference ^ (uint64_t)largest << 32);
-	struct kept_steps *kept = &r->kept[hash & (STEPS_KEPT - 1)];
-	struct alarm_bucket bucket = {rate, rate * r->rule.burst_s, a->threshold};
+	for (size_t i = 0; i < a->n_rules; i++)
+		memset(a->rules[i].kept, 0, sizeof(a->rules[i].kept));
+}
 
-	if (kept->rate != rate || kept->reference != s->reference || kept->skip != skip || kept->largest != largest) {
-		*kept = (struct kept_steps){rate, s->reference, skip, largest, {{0}, {0}, {0}}};
-		alarm_steps_at(&bucket, s->reference, skip, largest, &kept->steps);
+/* Times of sFlow are the collector's. Of rules over all ports the buckets allow for clocks that differ, while they may. */
+static void
+note_clock(struct alarms *a, const struct watched_sample *s)
+{
+	int64_t clock = s->pool_is_counter ? s->agent : 0;
+	bool had = a->has_clocks;
+
+	if (clock != a->clock && a->all_heard_mono_us > 0)
+		a->clocks_mono_us = a->mono_us;
+	a->clock = clock;
+	a->has_clocks = a->clocks_mono_us > 0 && a->mono_us - a->clocks_mono_us < CLOCKS_KEPT_US;
+	if (a->has_clocks != had)
+		forget_steps(a);
+}
+
+/* In parts of a doubling, so that a run has room for two. */
+static uint16_t
+skip_code(double skip)
+{
+	return (uint16_t)ceil(ALARM_RUN_SKIPS * log2(skip));
+}
+
+static double
+skip_of(uint16_t code)
+{
+	return exp2(code / (double)ALARM_RUN_SKIPS);
+}
+
+static const struct alarm_steps *
+steps_of(struct alarms *a, struct rule_state *r, double rate, uint32_t skip, uint16_t reference, uint16_t largest)
+{
+	uint64_t hash = hash_pair(a->seed, skip ^ (uint64_t)rate << 20, reference ^ (uint64_t)largest << 32);
+	struct kept_steps *kept = &r->kept[hash & (STEPS_KEPT - 1)];
+	double order_s = r->rule.of_all_ports && a->has_clocks ? a->clocks_s : 0;
+	struct alarm_bucket bucket = {rate, rate * (r->rule.burst_s + order_s), a->threshold};
+
+	if (kept->rate != rate || kept->reference != reference || kept->skip != skip || kept->largest != largest) {
+		*kept = (struct kept_steps){rate, skip, reference, largest, {{0}, {0}, {0}}};
+		alarm_steps_at(&bucket, skip_of(reference), skip, skip_of(largest), &kept->steps);
 	}
 	return &kept->steps;
+}
+
+/* The steps of a sample in its run. One whose statistic has come down to nothing begins anew: with the skips of the
+ * sample's port, so that nobody else's are in it. */
+static const struct alarm_steps *
+steps_in_run(struct alarms *a, struct rule_state *r, double rate, const struct watched_port *p, struct alarm_run *run,
+    double elapsed_s)
+{
+	const struct alarm_steps *steps = steps_of(a, r, rate, p->skip, run->reference, run->largest);
+	uint16_t code = skip_code(p->skip);
+	bool is_over = true;
+
+	for (int i = 0; i < ALARM_TILTS; i++)
+		is_over = is_over && run->statistic[i] - steps->drift[i] * (float)elapsed_s <= 0;
+	if (is_over) {
+		run->reference = skip_code(p->skips.reference);
+		run->largest = code;
+	} else if (code > run->largest) {
+		run->largest = code;
+	}
+	return steps_of(a, r, rate, p->skip, run->reference, run->largest);
 }
 
 /* ---- gate ---- */
@@ -328,8 +379,7 @@ port_of(struct alarms *a, const struct watched_sample *s)
 
 	if (p->agent == s->agent && p->if_index == s->sample->if_index)
 		return p;
-	*p = (struct watched_port){.agent = s->agent, .if_index = s->sample->if_index,
-	    .skips.epoch = p->skips.epoch};
+	*p = (struct watched_port){.agent = s->agent, .if_index = s->sample->if_index};
 	if (a->n_rules > 0)
 		memset(&a->gates[s->place * a->n_rules], 0, a->n_rules * sizeof(*a->gates));
 	return p;
@@ -361,6 +411,7 @@ raise_alarm(struct alarms *a, size_t rule, const struct watched_sample *s, uint6
 	alarm->is_below = false;
 	alarm->statistic = 0;
 	alarm->largest_skip = s->sample->mean_skip;
+	alarm->missing = a->ports[s->place].missing;
 	alarm->rate = rate;
 	alarm->last_us = s->sample->time_us;
 	alarm->last_mono_us = alarm->raised_mono_us = a->mono_us;
@@ -387,6 +438,17 @@ go_below_if(struct alarms *a, struct standing_alarm *alarm, double statistic)
 	alarm->below_mono_us = a->mono_us;
 }
 
+/* Samples that are missing of the port that raised it may all have been the key's. */
+static void
+take_missing(struct standing_alarm *alarm, const struct watched_port *p)
+{
+	if (p && p->missing > alarm->missing)
+		alarm->statistic = alarm_clear_sample(alarm->statistic, p->skip, fmax(alarm->largest_skip, p->skip),
+		    (double)(p->missing - alarm->missing));
+	if (p)
+		alarm->missing = p->missing;
+}
+
 /* A sample of a key whose alarm stands. */
 static void
 follow(struct alarms *a, struct standing_alarm *alarm, const struct watched_sample *s, double units)
@@ -404,12 +466,13 @@ follow(struct alarms *a, struct standing_alarm *alarm, const struct watched_samp
 		alarm->largest_skip = skip;
 		alarm->statistic = 0;
 	}
+	take_missing(alarm, port_of_alarm(a, alarm));
 	go_below_if(a, alarm, alarm->statistic);
 	alarm->statistic = alarm_clear_sample(alarm->statistic, skip, alarm->largest_skip, units);
 }
 
 static void
-test(struct alarms *a, size_t rule, const struct watched_sample *s, const struct skips *skips, uint32_t epoch,
+test(struct alarms *a, size_t rule, const struct watched_sample *s, const struct watched_port *p, uint32_t epoch,
     double rate)
 {
 	struct rule_state *r = &a->rules[rule];
@@ -434,8 +497,8 @@ test(struct alarms *a, size_t rule, const struct watched_sample *s, const struct
 	stat_add_own(&a->stats, ALARM_STAT_TESTED, 1);
 	a->in_hour++;
 	a->risk += alarm_risk(a->threshold);
-	steps = steps_of(a, r, rate, skips, s->sample->mean_skip);
-	run_tag = hash_pair(tag, a->generation, (uint64_t)epoch << 32 | skips->epoch) | 1;
+	steps = steps_of(a, r, rate, p->skip, skip_code(p->skips.reference), skip_code(p->skip));
+	run_tag = hash_pair(tag, a->generation, epoch) | 1;
 	run = alarm_runs_find(&a->runs, run_tag, now_ms, steps->drift[0], &pushed);
 	stat_add_own(&a->stats, ALARM_STAT_RUNS_PUSHED, pushed);
 	elapsed_ms = (int32_t)(now_ms - run->last_ms);
@@ -443,24 +506,11 @@ test(struct alarms *a, size_t rule, const struct watched_sample *s, const struct
 		run->last_ms = now_ms;
 	else
 		elapsed_ms = 0;
+	steps = steps_in_run(a, r, rate, p, run, elapsed_ms / 1e3);
 	if (!alarm_step(run->statistic, steps, elapsed_ms / 1e3, units))
 		return;
 	raise_alarm(a, rule, s, tag, rate, key);
 	*run = (struct alarm_run){0};
-}
-
-/* Samples of the port that are missing may all have been the key's. */
-static void
-count_missing(struct alarms *a, const struct watched_sample *s)
-{
-	for (uint32_t i = 0; i < a->standing.most; i++) {
-		struct standing_alarm *alarm = &a->standing.alarms[i];
-
-		if (alarm->tag && !alarm->is_below &&
-		    (a->rules[alarm->rule].rule.of_all_ports || alarm->place == s->place))
-			alarm->statistic = alarm_clear_sample(alarm->statistic, s->sample->mean_skip,
-			    fmax(alarm->largest_skip, s->sample->mean_skip), (double)s->missing);
-	}
 }
 
 void
@@ -475,12 +525,12 @@ alarms_sample(void *arg, const struct watched_sample *s)
 		return;
 	a->mono_us = s->mono_us;
 	p = port_of(a, s);
+	note_clock(a, s);
 	p->heard_mono_us = a->all_heard_mono_us = a->mono_us;
-	note_skip(&p->skips, s->sample->mean_skip, s->sample->time_us);
-	note_skip(&a->all, s->sample->mean_skip, s->sample->time_us);
+	p->skip = s->sample->mean_skip;
+	p->missing += s->missing;
+	note_skip(&p->skips, p->skip, s->sample->time_us);
 	passed = take_pool(p, s, &elapsed_s);
-	if (s->missing > 0 && a->standing.n > 0)
-		count_missing(a, s);
 	for (size_t i = 0; i < a->n_rules; i++) {
 		const struct alarm_rule *rule = &a->rules[i].rule;
 		struct gate *gate = &a->gates[s->place * a->n_rules + i];
@@ -489,9 +539,9 @@ alarms_sample(void *arg, const struct watched_sample *s)
 		if (rate <= 0)
 			continue;
 		if (rule->of_all_ports)
-			test(a, i, s, &a->all, 0, rate);
+			test(a, i, s, p, 0, rate);
 		else if (pass_gate(gate, rule, rate, passed, elapsed_s))
-			test(a, i, s, &p->skips, gate->epoch, rate);
+			test(a, i, s, p, gate->epoch, rate);
 		else
 			stat_add_own(&a->stats, ALARM_STAT_GATED, 1);
 	}
@@ -514,6 +564,7 @@ look_at(struct alarms *a, struct standing_alarm *alarm)
 	}
 	if (!of_all && !p)
 		return; /* its agent is away: nobody knows */
+	take_missing(alarm, p);
 	if (heard_us > alarm->last_mono_us)
 		go_below_if(a, alarm, alarm_clear_step(alarm->statistic, alarm->rate, alarm->largest_skip,
 		    (double)(heard_us - alarm->last_mono_us) / 1e6));
@@ -543,8 +594,7 @@ alarms_tick(struct alarms *a, uint64_t mono_us)
 		a->in_hour = 0;
 		a->hour_us = mono_us;
 		set_threshold(a);
-		for (size_t i = 0; i < a->n_rules; i++)
-			memset(a->rules[i].kept, 0, sizeof(a->rules[i].kept));
+		forget_steps(a);
 	}
 	if (mono_us - a->month_us >= HOUR_US * HOURS_A_MONTH) {
 		a->risk = 0;
@@ -560,17 +610,6 @@ size_t
 alarms_standing(const struct alarms *a)
 {
 	return a->standing.n;
-}
-
-void
-alarms_state(const struct alarms *a, size_t rule, struct alarm_state *state)
-{
-	const struct alarm_rule *r = &a->rules[rule].rule;
-	double rate = alarm_rule_rate(r, 0);
-
-	*state = (struct alarm_state){
-	    .bucket = {.rate = rate, .burst = rate * r->burst_s, .threshold = a->threshold},
-	    .skip = a->all.reference};
 }
 
 double

@@ -6,8 +6,10 @@
  * switches counts once. The gate: while the pool of a port itself conforms to the bucket of a rule "of each
  * port", no key of it can fail, so its samples are not tested and its runs begin anew.
  *
- * The skip in force is the sample's own. Runs have a reference skip, the mean of what the port (or all ports)
- * sampled in a minute; where that has doubled or halved, runs begin anew. A sender that takes every Nth frame
+ * The skip in force is the sample's own. Runs have a reference skip, the mean of what the port of their first sample
+ * sampled in a minute, and the largest skip of their samples: both are of the ports that give the run its samples, so
+ * nobody else's skips matter to it. Over all ports samples have times of several clocks: there the bucket holds so much
+ * more as may come while clocks that are believed differ. A sender that takes every Nth frame
  * is no such sampler; for its samples no rate is stated.
  *
  * An alarm stands until the key is below half of the rate: told by another test on its samples, by silence,
@@ -27,6 +29,10 @@
 enum { ALARM_STANDING = 4096 };
 
 #define ALARM_FALSE_A_MONTH 1.0
+/* So many times its tolerance two clocks may differ that are believed: an honest one is behind by it, and who wants to
+ * be ahead can be by twice of it (window/device_clock.h). */
+#define ALARM_CLOCKS_APART 3
+#define ALARM_CLOCKS_S	   6.0
 /* Samples of a month for which the rate is stated at first; it follows what really comes, by the largest hour
  * so far. *assumed* */
 #define ALARM_SAMPLES_A_MONTH (2000.0 * 86400 * 30)
@@ -55,8 +61,9 @@ typedef void alarm_teller(void *arg, const struct alarm_told *told);
 
 struct alarms;
 
-/* n_ports: places that a port may have. Returns 0 or -ENOMEM. */
-int alarms_new(struct alarms **out, uint32_t n_ports, uint64_t seed, alarm_teller *tell, void *arg);
+/* n_ports: places that a port may have. tolerance_us: so much a clock of an agent may be wrong and be believed; 0: it is
+ * not limited, and ALARM_CLOCKS_S is taken. Returns 0 or -ENOMEM. */
+int alarms_new(struct alarms **out, uint32_t n_ports, uint64_t tolerance_us, uint64_t seed, alarm_teller *tell, void *arg);
 void alarms_free(struct alarms *a);
 
 /* Puts these rules in force, ALARM_RULES_MAX at most. Alarms of rules that are gone are over; the runs of others
@@ -75,13 +82,6 @@ void alarms_tick(struct alarms *a, uint64_t mono_us);
 
 /* How many alarms stand. */
 size_t alarms_standing(const struct alarms *a);
-
-/* What a rule promises now: the threshold, and the skip that its samples had in the last minute (0: none came). */
-struct alarm_state {
-	struct alarm_bucket bucket; /* rate 0: it depends on the port */
-	double skip;
-};
-void alarms_state(const struct alarms *a, size_t rule, struct alarm_state *state);
 
 /* False alarms to be expected at most since the month began, from what was tested. */
 double alarms_risk(const struct alarms *a);

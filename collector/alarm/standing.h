@@ -18,6 +18,7 @@ struct standing_alarm {
 	uint64_t raised_mono_us, last_mono_us, below_mono_us;
 	double rate;	    /* units a second */
 	double largest_skip; /* of its samples since it was raised */
+	uint64_t missing;    /* of its port's samples that are missing, so many are in the statistic */
 	double statistic;   /* of the test that it is over */
 	uint8_t key[ALARM_KEY_OCTETS];
 };

@@ -1,4 +1,5 @@
 #include "collector/cluster/http.h"
+#include "common/clock.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -40,6 +41,7 @@ struct cluster_http {
 	const struct cluster_question *question;
 	int taken; /* first error of question->take */
 	bool has_taken; /* it received a part of the answer */
+	uint64_t until_us; /* monotonic */
 	char says[ERROR_BODY]; /* the body of a status other than 200 */
 	size_t n_says;
 	char curl_error[CURL_ERROR_SIZE];
@@ -92,6 +94,13 @@ take_octets(char *octets, size_t size, size_t n, void *arg)
 	long status = 0;
 
 	(void)size; /* always 1 */
+	/* curl looks at the time when it has inflated what it received, which may be a thousand times as much */
+	if (clock_mono_us(&clock_system) > http->until_us)
+		http->taken = -ETIMEDOUT;
+	else if (http->stop && http->stop(http->stop_arg))
+		http->taken = -ECANCELED;
+	if (http->taken != 0)
+		return 0;
 	curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (status != 200) {
 		size_t most = sizeof(http->says) - 1 - http->n_says, kept = n < most ? n : most;
@@ -368,6 +377,7 @@ ask_server(struct cluster_http *http, const struct server *server, bool compress
 	CURLcode result = CURLE_OUT_OF_MEMORY;
 
 	http->taken = 0;
+	http->until_us = http->timeout_ms > 0 ? clock_mono_us(&clock_system) + http->timeout_ms * UINT64_C(1000) : UINT64_MAX;
 	http->has_taken = false;
 	http->n_says = 0;
 	memset(http->says, 0, sizeof(http->says));

@@ -1,5 +1,6 @@
 #include "collector/input/event.h"
 
+#include "common/made_id.h"
 #include "common/trap_wire.h"
 #include "common/utf8.h"
 
@@ -11,10 +12,7 @@
 #define ARCS(a) (sizeof(a) / sizeof((a)[0]))
 
 enum {
-	EASE_KIND_END = 1000,  /* the numbers of our own notifications are below */
-	SOURCE_ENGINE = 3,     /* the second octet of an identity that we make */
-	SOURCE_IPV4 = 4,
-	SOURCE_IPV6 = 6,
+	EASE_KIND_END = 1000, /* the numbers of our own notifications are below */
 	ENTRY_MAX = 12,
 };
 
@@ -202,21 +200,10 @@ event_hash(uint64_t hash, const void *octets, size_t n)
 	return hash;
 }
 
-static void
-hashed_source(uint8_t kind, const void *octets, size_t n, uint8_t id[EASE_AGENT_ID_LEN])
-{
-	uint64_t hash = event_hash(EVENT_HASH, octets, n);
-
-	id[0] = 0;
-	id[1] = kind;
-	for (int i = 0; i < 6; i++)
-		id[2 + i] = (uint8_t)(hash >> (8 * i));
-}
-
 void
 event_source_of_engine(const uint8_t *engine_id, size_t n, uint8_t id[EASE_AGENT_ID_LEN])
 {
-	hashed_source(SOURCE_ENGINE, engine_id, n, id);
+	made_id_hash(MADE_ID_ENGINE, engine_id, n, id);
 }
 
 void
@@ -225,10 +212,10 @@ event_source_of_address(const struct sockaddr *address, uint8_t id[EASE_AGENT_ID
 	if (address->sa_family == AF_INET6) {
 		const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
 
-		hashed_source(SOURCE_IPV6, &v6->sin6_addr, sizeof(v6->sin6_addr), id);
+		made_id_hash(MADE_ID_IPV6, &v6->sin6_addr, sizeof(v6->sin6_addr), id);
 		return;
 	}
 	memset(id, 0, EASE_AGENT_ID_LEN);
-	id[1] = SOURCE_IPV4;
+	id[1] = MADE_ID_IPV4;
 	memcpy(id + 4, &((const struct sockaddr_in *)address)->sin_addr, 4);
 }

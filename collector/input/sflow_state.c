@@ -1,6 +1,8 @@
 #include "collector/input/sflow_state.h"
 
 #include "collector/input/sflow_frame.h"
+#include "common/hash.h"
+#include "common/made_id.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -97,16 +99,6 @@ sflow_clock_set(struct sflow_state *s, int64_t by_us, uint64_t now_us)
 	}
 }
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint64_t
-hash_octets(uint64_t h, const void *octets, size_t n)
-{
-	for (const uint8_t *p = octets; n-- > 0; p++)
-		h = (h ^ *p) * 0x100000001b3ull;
-	return h;
-}
-#define HASH_START 0xcbf29ce484222325ull
-
 static uint64_t
 spread_bits(uint64_t h)
 {
@@ -132,25 +124,23 @@ sflow_address_is_shared(const struct sflow_agent *agent, const char *sender)
 	return agent->type == SFLOW_ADDRESS_UNKNOWN || (before_last == 0 && a[SFLOW_ADDRESS_MAX - 1] <= !is_here);
 }
 
-/* The id of a device is that of its sub-agent 0. */
-static void
-agent_id(const struct sflow_agent *agent, const char *sender, bool is_shared, uint8_t id[static EASE_AGENT_ID_LEN])
+static struct sflow_device
+device_of(const struct sflow_agent *agent, const char *sender, bool is_shared)
 {
-	static const uint32_t no_sub_agent;
-	uint64_t h = hash_octets(HASH_START, &agent->type, sizeof(agent->type));
+	struct sflow_device d = {.type = agent->type};
 
 	if (agent->type != SFLOW_ADDRESS_UNKNOWN)
-		h = hash_octets(h, agent->address, sizeof(agent->address));
+		memcpy(d.address, agent->address, sizeof(d.address));
 	if (is_shared)
-		h = hash_octets(h, sender, strlen(sender));
-	h = hash_octets(h, &no_sub_agent, sizeof(no_sub_agent));
-	memcpy(id, &h, EASE_AGENT_ID_LEN);
+		snprintf(d.sender, sizeof(d.sender), "%s", sender);
+	return d;
 }
 
 void
 sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender, bool is_shared)
 {
-	agent_id(agent, sender, is_shared, peer->id);
+	peer->device = device_of(agent, sender, is_shared);
+	made_id_of_sflow(agent, is_shared ? sender : NULL, peer->id);
 	peer->sub_agent = agent->sub_agent;
 	if (is_shared)
 		snprintf(peer->address, sizeof(peer->address), "%.*s", FRAME_IP_TEXT - 1, sender);
@@ -167,22 +157,22 @@ sflow_forget_sources(struct sflow_state *s)
 }
 
 static uint32_t *
-peer_bucket(const struct sflow_state *s, const uint8_t id[EASE_AGENT_ID_LEN])
+peer_bucket(const struct sflow_state *s, const struct sflow_device *device)
 {
-	uint64_t h = spread_bits(hash_octets(HASH_START ^ s->seed, id, EASE_AGENT_ID_LEN));
+	uint64_t h = hash_octets(s->seed, device, sizeof(*device));
 
 	return (uint32_t *)(uintptr_t)&s->peer_buckets[h % (2 * SFLOW_MAX_AGENTS)];
 }
 
 /* Returns the first of a device's sub-agents, or the next one after peer; NULL: there is none. They are in one bucket. */
 static struct sflow_peer *
-next_of_device(const struct sflow_state *s, const uint8_t id[static EASE_AGENT_ID_LEN], const struct sflow_peer *peer)
+next_of_device(const struct sflow_state *s, const struct sflow_device *device, const struct sflow_peer *peer)
 {
 	const struct sflow_peer *found;
 
-	for (uint32_t i = peer ? peer->next : *peer_bucket(s, id); i != 0; i = found->next) {
+	for (uint32_t i = peer ? peer->next : *peer_bucket(s, device); i != 0; i = found->next) {
 		found = &s->peers[i - 1];
-		if (memcmp(found->id, id, EASE_AGENT_ID_LEN) == 0)
+		if (memcmp(&found->device, device, sizeof(*device)) == 0)
 			return (struct sflow_peer *)(uintptr_t)found;
 	}
 	return NULL;
@@ -191,13 +181,11 @@ next_of_device(const struct sflow_state *s, const uint8_t id[static EASE_AGENT_I
 struct sflow_peer *
 sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent, const char *sender, bool is_shared)
 {
-	uint8_t id[EASE_AGENT_ID_LEN];
-	struct sflow_peer *peer;
+	struct sflow_device device = device_of(agent, sender, is_shared);
+	struct sflow_peer *peer = next_of_device(s, &device, NULL);
 
-	agent_id(agent, sender, is_shared, id);
-	peer = next_of_device(s, id, NULL);
 	while (peer && peer->sub_agent != agent->sub_agent)
-		peer = next_of_device(s, id, peer);
+		peer = next_of_device(s, &device, peer);
 	return peer;
 }
 
@@ -228,7 +216,7 @@ static void
 drop_peer(struct sflow_state *s, uint32_t place)
 {
 	struct sflow_peer *peer = &s->peers[place];
-	uint32_t *at = peer_bucket(s, peer->id);
+	uint32_t *at = peer_bucket(s, &peer->device);
 
 	while (*at != place + 1)
 		at = &s->peers[*at - 1].next;
@@ -253,12 +241,12 @@ make_room(struct sflow_state *s, struct lru_table *t, uint64_t received_us,
 
 /* The sub-agents of a device are found one by one, so of too many the one that was silent longest leaves. */
 static void
-limit_sub_agents(struct sflow_state *s, const uint8_t id[static EASE_AGENT_ID_LEN])
+limit_sub_agents(struct sflow_state *s, const struct sflow_device *device)
 {
 	const struct sflow_peer *silent = NULL;
 	int n = 0;
 
-	for (const struct sflow_peer *p = next_of_device(s, id, NULL); p; p = next_of_device(s, id, p), n++)
+	for (const struct sflow_peer *p = next_of_device(s, device, NULL); p; p = next_of_device(s, device, p), n++)
 		if (!silent || p->heard_us < silent->heard_us)
 			silent = p;
 	if (n >= SUB_AGENTS_MOST)
@@ -269,24 +257,28 @@ struct sflow_peer *
 sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named, const char *sender,
     uint64_t received_us)
 {
-	uint64_t owner = hash_octets(HASH_START ^ s->seed, sender, strlen(sender));
+	char text[ENDPOINT_TEXT] = ""; /* hash_octets takes blocks of 16 */
 	uint32_t place, *bucket;
 	struct sflow_peer *peer;
 	struct lru_link link;
+	uint64_t owner;
+
+	snprintf(text, sizeof(text), "%s", sender);
+	owner = hash_octets(s->seed, text, sizeof(text));
 
 	make_room(s, &s->peer_places, received_us, drop_peer);
-	limit_sub_agents(s, named->id);
+	limit_sub_agents(s, &named->device);
 	place = lru_table_admits(&s->peer_places, owner)
 	    ? lru_table_take(&s->peer_places, owner, (int64_t)received_us) : LRU_NONE;
 	if (place == LRU_NONE)
 		return NULL;
 	peer = &s->peers[place];
 	link = peer->link;
-	bucket = peer_bucket(s, named->id);
+	bucket = peer_bucket(s, &named->device);
 	*peer = *named;
 	peer->link = link;
 	peer->number = ++s->last_number;
-	for (const struct sflow_peer *p = next_of_device(s, named->id, NULL); p; p = next_of_device(s, named->id, p))
+	for (const struct sflow_peer *p = next_of_device(s, &named->device, NULL); p; p = next_of_device(s, &named->device, p))
 		if (p->slot >= peer->slot)
 			peer->slot = p->slot + 1;
 	peer->next = *bucket;
@@ -336,9 +328,9 @@ find_port(struct sflow_state *s, const struct sflow_peer *peer, uint64_t if_inde
 static bool
 is_elsewhere(struct sflow_state *s, const struct sflow_port *p, bool with_counters, uint64_t received_us)
 {
-	const struct sflow_peer *peer = next_of_device(s, p->peer->id, NULL);
+	const struct sflow_peer *peer = next_of_device(s, &p->peer->device, NULL);
 
-	for (; peer; peer = next_of_device(s, p->peer->id, peer)) {
+	for (; peer; peer = next_of_device(s, &p->peer->device, peer)) {
 		const struct sflow_port *other = peer == p->peer ? NULL : find_port(s, peer, p->if_index);
 
 		if (other && (with_counters ? other->has_counters && !other->is_shadowed &&
@@ -400,10 +392,10 @@ struct sflow_arrival
 sflow_meet(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us,
     uint32_t known_boot)
 {
-	const struct sflow_peer *other = next_of_device(s, peer->id, NULL);
+	const struct sflow_peer *other = next_of_device(s, &peer->device, NULL);
 
 	while (other && (other == peer || !other->met))
-		other = next_of_device(s, peer->id, other);
+		other = next_of_device(s, &peer->device, other);
 	peer->met = true;
 	peer->met_us = peer->heard_us = received_us;
 	peer->sequence = d->sequence;
@@ -424,12 +416,12 @@ sflow_meet(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_da
 static void
 restart_peer(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us)
 {
-	const struct sflow_peer *first = next_of_device(s, peer->id, NULL);
+	const struct sflow_peer *first = next_of_device(s, &peer->device, NULL);
 
 	peer->generation++;
 	peer->drops = (struct drops_shared){.newest = 0};
 	peer->n_pools_on = 0;
-	if (first != peer || next_of_device(s, peer->id, peer) ||
+	if (first != peer || next_of_device(s, &peer->device, peer) ||
 	    (peer->restarted_us > 0 && received_us < peer->restarted_us + RESTART_LEAST_US))
 		return;
 	peer->restarted_us = received_us;

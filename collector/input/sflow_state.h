@@ -5,8 +5,8 @@
  * extends counters to 64 bits. Tables have a fixed size; who makes room when they are full says common/lru_table.h, an
  * owner being a sender. To whatever comes back then the collector is one that restarted. No I/O.
  *
- * An sFlow agent has no easeAgentId, so its id is a hash of its address; where that is none that one device alone has,
- * of its sender's, too. Its sub-agents are one agent: an ifIndex is the device's. It has no boot number either: its
+ * An sFlow agent has no easeAgentId, so its id is made of its address (common/made_id.h); where that is none that one
+ * device alone has, of its sender's, too. Its sub-agents are one agent: an ifIndex is the device's. It has no boot number either: its
  * boot is the second (since 1970) at which it started, which is the arrival of a datagram less its uptime. So a
  * collector that restarts finds the same boot again (see sflow_meet). A boot lasts for a minute at least, and one
  * sub-agent of several that starts anew begins none.
@@ -32,8 +32,17 @@ enum {
 	SFLOW_MAX_PORTS = 16384, /* the same; some 300 octets each */
 };
 
+/* By what a device is told from others. All octets are set. */
+struct sflow_device {
+	uint32_t type; /* enum sflow_address_type */
+	uint8_t address[SFLOW_ADDRESS_MAX];
+	char sender[ENDPOINT_TEXT]; /* "": its address is its own */
+	uint8_t zeros[12]; /* to a multiple of 16, for hash_octets() */
+};
+
 struct sflow_peer {
-	uint8_t id[EASE_AGENT_ID_LEN];
+	struct sflow_device device;
+	uint8_t id[EASE_AGENT_ID_LEN]; /* of the device (common/made_id.h) */
 	uint32_t sub_agent;
 	uint8_t slot; /* among those of its agent; 0: the first */
 	char address[FRAME_IP_TEXT]; /* the agent's own; the sender's, if that makes the id */

@@ -9,6 +9,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,14 +240,20 @@ refuse(struct slow_path *s, enum slow_path_stat_id stat, const char *why)
 
 /* Variable bindings */
 
-/* Two events are the same if source, kind, uptime and content are equal. */
+/* Two events are the same if source, kind, uptime and content are equal. Nobody can make one that counts as another's. */
 static uint64_t
 event_identity(const struct ease_event *event, const struct rbuf *varbinds)
 {
-	uint64_t hash = event_hash(EVENT_HASH, event->source_id, sizeof(event->source_id));
+	uint8_t of[EASE_AGENT_ID_LEN + sizeof(event->kind) + SHA256_DIGEST_LENGTH];
+	uint8_t digest[SHA256_DIGEST_LENGTH];
+	uint64_t identity;
 
-	hash = event_hash(hash, &event->kind, sizeof(event->kind));
-	return event_hash(hash, varbinds->data, varbinds->size);
+	memcpy(of, event->source_id, EASE_AGENT_ID_LEN);
+	memcpy(of + EASE_AGENT_ID_LEN, &event->kind, sizeof(event->kind));
+	SHA256(varbinds->data, varbinds->size, of + sizeof(of) - SHA256_DIGEST_LENGTH);
+	SHA256(of, sizeof(of), digest);
+	memcpy(&identity, digest, sizeof(identity));
+	return identity;
 }
 
 /* Whether this is an event that came before. One with the same uptime is another one if its sender can have

@@ -20,6 +20,7 @@ enum {
 	COLUMN_AGENT,
 	COLUMN_ID,
 	COLUMN_ADDRESS,
+	COLUMN_SENDER,
 	COLUMN_BOOT,
 	COLUMN_PORTS,
 	COLUMN_SAMPLES,
@@ -46,6 +47,7 @@ static const struct report_column agent_columns[N_COLUMNS] = {
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_ID] = {"id", "ID", REPORT_TEXT},
 	[COLUMN_ADDRESS] = {"address", "ADDRESS", REPORT_TEXT},
+	[COLUMN_SENDER] = {NULL, "SENDER", REPORT_TEXT},
 	[COLUMN_BOOT] = {"boot", "BOOT", REPORT_COUNT},
 	[COLUMN_PORTS] = {"ports", "PORTS", REPORT_COUNT},
 	[COLUMN_SAMPLES] = {"samples", "SAMPLES", REPORT_COUNT},
@@ -375,6 +377,7 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 	row[COLUMN_AGENT] = cell_text(agent->name);
 	row[COLUMN_ID] = cell_text(agent->id_text);
 	row[COLUMN_ADDRESS] = cell_text(agent->address);
+	row[COLUMN_SENDER] = cell_text(*agent->sender ? agent->sender : agent->address);
 	row[COLUMN_BOOT] = cell_number((double)agent->boot);
 	row[COLUMN_PORTS] = cell_number(n_ports);
 	row[COLUMN_SAMPLES] = cell_number((double)received);
@@ -431,16 +434,18 @@ read_reach(struct query *query, struct report_result *result)
 	return result->has_reach ? query_read_reach(query, &result->reach) : 0;
 }
 
-/* Names that are the addresses, and sites that are none, are not worth a column. */
+/* Names and senders that are the addresses, and sites that are none, are not worth a column. */
 static uint32_t
 what_no_agent_has(const struct query *query)
 {
-	uint32_t hidden = 1u << COLUMN_AGENT | 1u << COLUMN_SITE;
+	uint32_t hidden = 1u << COLUMN_AGENT | 1u << COLUMN_SITE | 1u << COLUMN_SENDER;
 
 	for (size_t i = 0; i < query->n_agents; i++) {
 		const struct query_agent *agent = &query->agents[i];
 
-		if (agent->chosen && agent->is_named)
+		if (agent->chosen && *agent->sender)
+			hidden &= ~(1u << COLUMN_SENDER);
+		if (agent->chosen && (agent->is_named || agent->digits > 0 || agent->lacks_address))
 			hidden &= ~(1u << COLUMN_AGENT);
 		if (agent->chosen && agent->site)
 			hidden &= ~(1u << COLUMN_SITE);

@@ -595,11 +595,12 @@ static int
 add_uplink(struct report_result *table, const struct query_port *port, const struct uplink_sight *sight, double part)
 {
 	struct report_value *row = result_add_row(table);
-	char option[QUERY_AGENT_TEXT + TEXT_ROOM];
+	char option[QUERY_AGENT_TEXT + TEXT_ROOM] = "";
 
 	if (!row)
 		return -ENOMEM;
-	snprintf(option, sizeof(option), "\"%s %" PRIu64 "\"", port->agent->address, port->if_index);
+	if (!port->agent->lacks_address) /* else it would name another's port */
+		snprintf(option, sizeof(option), "\"%s %" PRIu64 "\"", port->agent->address, port->if_index);
 	row[UPLINK_AGENT] = cell_text(port->agent->name);
 	row[UPLINK_PORT] = cell_text(port->name);
 	row[UPLINK_IF_INDEX] = cell_number(port->if_index);

@@ -59,7 +59,7 @@ const struct claim claims[] = {
 	{"rest", "without IP; other frames; outside the filter",
 	    "Frames that have no such key; limits as of a key that is named beforehand, of which 92 to 98 of 100 hold.",
 	    ESTIMATE_TESTS "check_named.c"},
-	{"no_sample", "ports, no sample; while samples were lost; while none was taken", "Counted; whose it was is not known.",
+	{"no_sample", "ports, no sample; while samples were lost, skip counters were empty; before a first sample", "Counted; whose it was is not known.",
 	    REPORT_TESTS "check_outage.c"},
 	{"account", "all lines below the rows", "They add up to what the ports counted, to the frame, where all of them send counters.",
 	    "tests/e2e/check_printed.sh"},

@@ -33,7 +33,7 @@
 enum {
 	DEVICE_NAMES_MAX = 20000,	  /* rows */
 	DEVICE_NAMES_PATTERNS_MAX = 256,  /* of them with a * in the port: each is tried on each port */
-	DEVICE_NAME_MAX = 56,		  /* octets of a name or site; a replaced agent's has five more */
+	DEVICE_NAME_MAX = 56,		  /* octets of a name or site; a replaced agent's has # and digits more */
 	DEVICE_NAMES_LINE_MAX = 512,	  /* octets of a line */
 	DEVICE_NAMES_FILE_MAX = 12 << 20, /* octets of a file: that many rows as long as they may be */
 	DEVICE_NAMES_ERROR = 400,

@@ -458,22 +458,43 @@ fill_entry(const struct list *list, size_t i, const double unkeyed[2], size_t n_
 	list_fill_figures(list, row, figure, entry->n);
 }
 
+/* Where no sample was lost, the port's counters say whether its skip counter was empty. */
+static int
+note_why_lost(struct list *list, const struct query_port *port)
+{
+	unsigned *why = &list->result->lost_why;
+	struct query_load load;
+	int err;
+
+	if (query_listed_cut(port)->pkts <= 0 || port->cut_numbers > 0) {
+		*why |= query_listed_cut(port)->pkts > 0 ? REPORT_LOST_SAMPLES : 0;
+		return 0;
+	}
+	if ((*why | REPORT_LOST_SAMPLES) == (REPORT_LOST_SAMPLES | REPORT_LOST_STALLED | REPORT_LOST_BEFORE_FIRST))
+		return 0;
+	err = query_load(list->query, port, &load);
+	if (err == 0)
+		*why |= load.stalled_pkts > 0 ? REPORT_LOST_STALLED : REPORT_LOST_BEFORE_FIRST;
+	return err;
+}
+
 /* Totals of the counted ports, and the bound for a key without a sample. */
 static int
 count_ports(struct list *list)
 {
 	double w = 0, n = 0;
-	int err;
+	int err = 0;
 
 	list->strata = calloc(list->query->n_ports + 1, sizeof(*list->strata));
 	if (!list->strata)
 		return -ENOMEM;
-	for (size_t i = 0; i < list->query->n_ports; i++) {
+	for (size_t i = 0; i < list->query->n_ports && err == 0; i++) {
 		const struct query_port *port = &list->query->ports[i];
 
 		if (!port_is_counted(list->options, port))
 			continue;
 		result_count_port(list->result, port);
+		err = note_why_lost(list, port);
 		list->result->folded += port->folded + port->dropped;
 		list->result->folded_most += unkeyed_most_samples(list->dimension, port);
 		list->strata[i] = *query_listed(port);
@@ -481,7 +502,8 @@ count_ports(struct list *list)
 		n += (double)list->strata[i].all.n;
 	}
 	list->result->mean_skip = n > 0 ? w / n : 0;
-	err = estimate_range_create(list->strata, list->query->n_ports, &list->range);
+	if (err == 0)
+		err = estimate_range_create(list->strata, list->query->n_ports, &list->range);
 	if (err)
 		return err;
 	list->result->unseen_pkts = estimate_any_unseen_pkts(list->range, 0.05) +

@@ -11,6 +11,7 @@
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/window/sequence_tracker.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <math.h>
@@ -433,7 +434,7 @@ add_counter(struct report_result *result, const char *name, uint64_t value)
 	result->counters = counters;
 	counters += result->n_counters;
 	counters->value = value;
-	counters->name = strdup(name ? name : "");
+	counters->name = utf8_printable_copy(name ? name : "");
 	if (!counters->name)
 		return -ENOMEM;
 	result->n_counters++;

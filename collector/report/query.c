@@ -90,6 +90,20 @@ check_version(struct query *query)
 	return 0;
 }
 
+/* A view in the place of a table might never end. */
+static int
+check_tables(struct query *query)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT 1 FROM sqlite_schema WHERE type = 'view'"
+	    " OR sql LIKE 'CREATE VIRTUAL%'");
+	int more = stmt ? query_step(query, stmt) : -EIO;
+
+	if (more == 1)
+		more = query_fail(query, -EPROTO, "%s: not a store of easecapd: it has views", query->path);
+	sqlite3_finalize(stmt);
+	return more;
+}
+
 /* All that is read afterwards is of one state of the store. */
 static int
 open_file(struct query *query)
@@ -107,7 +121,8 @@ open_file(struct query *query)
 	sqlite3_busy_timeout(query->db, BUSY_WAIT_MS);
 	if (sqlite3_exec(query->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return query_fail_sql(query);
-	return check_version(query);
+	err = check_version(query);
+	return err ? err : check_tables(query);
 }
 
 /* Hands the query to the caller, or says why there is none. */
@@ -326,13 +341,17 @@ add_agent(struct query *query, sqlite3_stmt *stmt)
 	agent->last_us = query_u64(stmt, 5);
 	agent->last_received_us = query_u64(stmt, 6);
 	agent->clock_off_us = sqlite3_column_int64(stmt, 7);
-	agent->lacks_minute = query->mirror && sqlite3_column_int(stmt, 8) != 0;
-	agent->collector = query->mirror ? sqlite3_column_int64(stmt, 9) : 0;
+	column_text(stmt, 8, agent->sender, sizeof(agent->sender));
+	agent->lacks_minute = query->mirror && sqlite3_column_int(stmt, 9) != 0;
+	agent->collector = query->mirror ? sqlite3_column_int64(stmt, 10) : 0;
 	return 0;
 }
 
+/* The source of sFlow and SNMPv2c is an address; only that of sFlow can be another than the agent's. */
 #define AGENTS_WITH(more) "SELECT id, agent_id, boot, address, first_us, last_us, last_received_us," \
-			  " ifnull(offset_us, 0)" more " FROM agent LEFT JOIN agent_clock ON agent = id" \
+			  " ifnull(offset_us, 0), CASE WHEN source <> address AND source NOT LIKE '0x%'" \
+			  " AND source NOT LIKE '%@%' THEN source ELSE '' END" more \
+			  " FROM agent LEFT JOIN agent_clock c ON c.agent = id LEFT JOIN agent_source s ON s.agent = id" \
 			  " ORDER BY id"
 
 static int

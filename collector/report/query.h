@@ -22,7 +22,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
-enum { QUERY_AGENT_TEXT = 64, QUERY_ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1, QUERY_ERROR_TEXT = 512 };
+enum { QUERY_AGENT_TEXT = 112, QUERY_ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1, QUERY_ERROR_TEXT = 512 };
 
 /* A boot of sFlow is the second at which the agent started (collector/input/sflow_state.h), a boot of EASE a count of
  * starts: no device starts so often. */
@@ -32,8 +32,11 @@ struct query_agent {
 	int64_t id; /* the store's number */
 	char id_text[QUERY_ID_TEXT];
 	char address[QUERY_AGENT_TEXT];
-	char name[QUERY_AGENT_TEXT]; /* of the names' file, or the address; with # and 4 digits of the id where a
-				      * later one has it */
+	char sender[FRAME_IP_TEXT];  /* of sFlow that is sent from another address than its own; "": from that */
+	bool lacks_address;	     /* that address is another's, who sends from it, or stated it first */
+	char name[QUERY_AGENT_TEXT]; /* of the names' file, or the address; with # and digits of the id where
+				      * another has it (query_names.c). No two agents have the same */
+	uint8_t digits;		     /* so many; 0: none */
 	bool is_named;		     /* by the names' file */
 	const char *site;	     /* the names' text; NULL: no row gives one */
 	bool has_port_sites;	     /* ports of it may be elsewhere */
@@ -99,6 +102,7 @@ struct query_port {
 	} end;
 	bool is_divided; /* of a range or a step, its total is known to no more than REPORT_ABOUT_PART (query_ends.c) */
 	bool silent; /* of a range that ends at the edge: it no longer counts, so the edge is without it */
+	bool late;   /* the same: it counts, but its newest counters are further back than the edge waits */
 	/* What it counted after the edge in the last window; sides are without it. By enum
 	 * ease_direction and estimate_unit. */
 	double beyond[EASE_OUT + 1][ESTIMATE_N_UNITS];

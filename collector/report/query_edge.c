@@ -1,8 +1,9 @@
 /*
  * The live edge. The newest counters of ports differ in age, and samples are newer than counters, so a
  * range that reaches to now would divide what some ports have counted so far by time that they have not
- * counted yet. Such a range ends at the edge instead: the time up to which each port has counted that
- * lists count. What the others have counted since is taken off their totals again. Of the samples
+ * counted yet. Such a range ends at the edge instead: the time up to which all ports have counted that
+ * lists count, but for those that are late: no port is waited for much longer than those that have nearly all
+ * octets, and none for more than a minute. What the others have counted since is taken off their totals again. Of the samples
  * those count that were stored up to the edge, to about a second: a key that has a burst just after it
  * would get a share of what passed before. A cluster has only whole minutes, of agents that are heard
  * now some time after they ended: there the edge is the end of such a minute.
@@ -17,6 +18,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #define SECOND_US 1000000ull
 /* A port is silent when its counters are this old and SILENT_INTERVALS times as old as they usually
@@ -40,6 +42,15 @@
 
 /* In the first seconds of all data the edge would leave nothing or nearly nothing of it. *assumed* */
 #define LEAST_BEFORE_US (10 * SECOND_US)
+
+/* So far behind the newest data a port may hold the edge back; a cluster's data comes by minutes. Where those that have
+ * nearly all octets are further on, so far behind these: most devices send their counters each 20 to 30 s. *assumed* */
+#define LATE_AFTER_US	      (60 * SECOND_US)
+#define LATE_AFTER_CLUSTER_US (180 * SECOND_US)
+#define WAITED_US	      (30 * SECOND_US)
+#define NEARLY_ALL	      0.95
+/* By octets of so many minutes, the last of which is counted by those that are not late. */
+#define WEIGHED_US (5 * (uint64_t)STORE_WINDOW_US)
 
 /* ---- which ports still count ---- */
 
@@ -125,6 +136,96 @@ find_resting(struct query *query, const struct query_port *port, bool *rests)
 	return more < 0 ? more : 0;
 }
 
+/* ---- which of them are waited for ---- */
+
+struct edge_port {
+	uint64_t counters_us;
+	size_t at; /* in the query's ports */
+	double octets;
+};
+
+static int
+compare_counters(const void *a, const void *b)
+{
+	const struct edge_port *one = a, *other = b;
+
+	return (one->counters_us > other->counters_us) - (one->counters_us < other->counters_us);
+}
+
+static int
+add_octets(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+{
+	struct query_port *port = NULL;
+	double *octets = arg;
+
+	(void)kind;
+	while (pack_next(reader)) {
+		struct query_port *found = query_port_of(query, &reader->key, port);
+
+		if (!found)
+			continue;
+		port = found;
+		octets[port - query->ports] += pack_value(reader, PACK_POOL_OCTETS);
+	}
+	return reader->failed ? -EBADMSG : 0;
+}
+
+/* Fills what each port counted lately. */
+static int
+weigh(struct query *query, struct edge_port *ports, size_t n, uint64_t now_us)
+{
+	const struct query_range asked = query->range;
+	double *octets = calloc(query->n_ports, sizeof(*octets));
+	int err;
+
+	if (!octets)
+		return query_fail(query, -ENOMEM, "no memory");
+	query->range.to_us = store_window_start(now_us - LATE_AFTER_US, STORE_WINDOW_US);
+	query->range.from_us = query->range.to_us - WEIGHED_US;
+	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS, .longest_us = STORE_WINDOW_US},
+	    add_octets, octets);
+	query->range = asked;
+	for (size_t i = 0; i < n; i++)
+		ports[i].octets = octets[ports[i].at];
+	free(octets);
+	return err;
+}
+
+/* The time up to which those have counted that have nearly all octets; 0: nobody has any. */
+static uint64_t
+edge_of_most(const struct edge_port *ports, size_t n)
+{
+	double all = 0, later = 0;
+	size_t i = n;
+
+	for (size_t k = 0; k < n; k++)
+		all += ports[k].octets;
+	while (all > 0 && i > 0 && later < NEARLY_ALL * all)
+		later += ports[--i].octets;
+	return all > 0 ? ports[i].counters_us : 0;
+}
+
+/* The edge of ports sorted by their newest counters, without those that are late. Where all are, the newest. */
+static int
+edge_of(struct query *query, struct edge_port *ports, size_t n, uint64_t now_us, uint64_t *edge_us)
+{
+	uint64_t late_us = now_us - (query->mirror ? LATE_AFTER_CLUSTER_US : LATE_AFTER_US), most_us;
+	size_t first = 0;
+	int err;
+
+	while (first < n - 1 && ports[first].counters_us < late_us)
+		first++;
+	*edge_us = ports[first].counters_us;
+	if (query->mirror || *edge_us + WAITED_US >= ports[n - 1].counters_us)
+		return 0;
+	err = weigh(query, ports, n, now_us);
+	most_us = edge_of_most(ports + first, n - first);
+	while (first < n - 1 && ports[first].counters_us + WAITED_US < most_us)
+		first++;
+	*edge_us = ports[first].counters_us;
+	return err;
+}
+
 static void
 take_earlier(uint64_t *edge_us, uint64_t time_us)
 {
@@ -158,10 +259,15 @@ static int
 find_edge(struct query *query, const struct report_options *options, uint64_t now_us,
     uint64_t *edge_us)
 {
+	bool at_edge = options->moment.at_edge; /* an earlier question found it */
 	int err = query_rows(query, "SELECT agent, if_index, base_us, max(boot) FROM account"
 	    " WHERE base_us IS NOT NULL GROUP BY agent, if_index", set_counters_time);
+	struct edge_port *counting = calloc(query->n_ports + 1, sizeof(*counting));
+	size_t n = 0;
 
 	*edge_us = 0;
+	if (err == 0 && !counting)
+		err = query_fail(query, -ENOMEM, "no memory");
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
 		struct query_port *port = &query->ports[i];
 		bool rests;
@@ -173,8 +279,15 @@ find_edge(struct query *query, const struct report_options *options, uint64_t no
 			continue;
 		err = find_resting(query, port, &rests);
 		if (!rests)
-			take_earlier(edge_us, port->counters_us);
+			counting[n++] = (struct edge_port){port->counters_us, i, 0};
 	}
+	if (err == 0 && n > 0) {
+		qsort(counting, n, sizeof(*counting), compare_counters);
+		err = edge_of(query, counting, n, now_us, edge_us);
+	}
+	for (size_t i = 0; i < n; i++)
+		query->ports[counting[i].at].late = counting[i].counters_us < (at_edge ? query->range.to_us : *edge_us);
+	free(counting);
 	if (*edge_us > 0 && query->mirror)
 		take_earlier(edge_us, shipped_until(query, now_us));
 	*edge_us -= *edge_us % SECOND_US;

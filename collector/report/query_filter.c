@@ -18,11 +18,13 @@ enum { PORTS_NAMED = 8, /* in a refusal */ IP_PROTO_TCP = 6, ETHERTYPE_IP4 = 0x0
 
 /* ---- places ---- */
 
+/* Digits of an id could be anybody's name, and whoever sends SNMPv2c chooses his own: they count if none is called so. */
 static bool
-agent_is(const struct query_agent *agent, const char *name)
+agent_is(const struct query_agent *agent, const char *name, bool by_id)
 {
-	return strcmp(name, agent->address) == 0 || strcmp(name, agent->name) == 0 ||
-	    (*name && strncasecmp(name, agent->id_text, strlen(name)) == 0);
+	if (by_id)
+		return *name && strncasecmp(name, agent->id_text, strlen(name)) == 0;
+	return strcmp(name, agent->name) == 0 || (!agent->lacks_address && strcmp(name, agent->address) == 0);
 }
 
 static bool
@@ -81,10 +83,26 @@ set_site(struct query_agent *agent, const struct filter *filter, struct filter_s
 			agent->named |= 1u << n;
 }
 
+/* Sets which of the filter's names of agents each agent has, and returns those that one has. */
+static uint32_t
+name_agents(struct query *query, const struct filter *filter)
+{
+	uint32_t found = 0;
+
+	for (size_t n = 0; filter && n < filter->n_names; n++)
+		for (int by_id = 0; by_id < 2 && filter->names[n].field == FILTER_AGENT && !(found >> n & 1); by_id++)
+			for (size_t i = 0; i < query->n_agents; i++)
+				if (agent_is(&query->agents[i], filter_name(filter, n), by_id)) {
+					query->agents[i].named |= 1u << n;
+					found |= 1u << n;
+				}
+	return found;
+}
+
 int
 query_choose_agents(struct query *query, const struct filter *filter)
 {
-	uint32_t found = 0;
+	uint32_t found = name_agents(query, filter);
 	size_t n_chosen = 0;
 
 	query->filter = filter;
@@ -92,10 +110,6 @@ query_choose_agents(struct query *query, const struct filter *filter)
 		struct query_agent *agent = &query->agents[i];
 		struct filter_subject subject = {.known = FILTER_BIT(FILTER_AGENT)};
 
-		for (size_t n = 0; filter && n < filter->n_names; n++)
-			if (filter->names[n].field == FILTER_AGENT && agent_is(agent, filter_name(filter, n)))
-				agent->named |= 1u << n;
-		found |= agent->named;
 		set_site(agent, filter, &subject);
 		subject.named = agent->named;
 		agent->chosen = filter_judge(filter, &subject) != FILTER_NO;

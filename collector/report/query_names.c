@@ -115,7 +115,7 @@ place_agent(const struct query_names *names, size_t i, struct query_agent *agent
 			has_own = true;
 		}
 	do {
-		device_names_of_agent(names->sets[set].names, id, agent->address, found);
+		device_names_of_agent(names->sets[set].names, id, agent->lacks_address ? "" : agent->address, found);
 	} while (!has_own && !found->name && !found->site && found->n_ranges == 0 && ++set < names->n);
 	names->set_of[i] = set < names->n ? set : 0;
 	agent->is_named = found->name != NULL;
@@ -123,49 +123,90 @@ place_agent(const struct query_names *names, size_t i, struct query_agent *agent
 	agent->has_port_sites = found->has_port_sites;
 }
 
-/* What it is called if no other is called so. */
-static const char *
-base_name(const struct query *query, const struct query_agent *agent)
+/* Whether a rather than b has the address or name of both: who sends from its address before who only states it. Of those
+ * who send from it the later one, which replaced the other, or both are behind one address. Of those who only state it the
+ * first one, unless one sender sends both. */
+static bool
+goes_before(const struct query_agent *a, const struct query_agent *b)
 {
-	const struct query_names *names = query->names;
-	const char *given = names->n > 0 ? names->agents[agent - query->agents].name : NULL;
+	bool is_later = a->first_us > b->first_us || (a->first_us == b->first_us && a > b);
 
-	return given ? given : agent->address;
+	if (!*a->sender != !*b->sender)
+		return !*a->sender;
+	return is_later == (strcmp(a->sender, b->sender) == 0);
 }
 
-/* True if a switch that came later has the name: it replaced this one, or both send from one address. */
 static bool
-has_successor(const struct query *query, const struct query_agent *agent, const char *name)
+lacks_address(const struct query *query, const struct query_agent *agent)
 {
-	for (const struct query_agent *a = query->agents; a < query->agents + query->n_agents; a++)
-		if ((a->first_us > agent->first_us || (a->first_us == agent->first_us && a > agent)) &&
-		    strcmp(base_name(query, a), name) == 0)
+	for (const struct query_agent *a = query->agents; a < query->agents + query->n_agents && *agent->sender; a++)
+		if (strcmp(a->sender, agent->sender) != 0 && strcmp(a->address, agent->address) == 0 && goes_before(a, agent))
 			return true;
 	return false;
 }
 
-/* Names stay as they are when a switch is replaced: the newest at an address is called by it, those before it
- * by the address and a part of their id. */
+/* What it is called if no other is called so. */
 static void
-name_agent(const struct query *query, struct query_agent *agent)
+set_base(const struct query *query, struct query_agent *agent)
 {
-	const char *name = base_name(query, agent);
+	const struct query_names *names = query->names;
+	const char *given = names->n > 0 ? names->agents[agent - query->agents].name : NULL;
 
-	if (!*name)
-		snprintf(agent->name, sizeof(agent->name), "%.8s", agent->id_text);
-	else if (has_successor(query, agent, name))
-		snprintf(agent->name, sizeof(agent->name), "%.*s#%.4s", QUERY_AGENT_TEXT - 6, name, agent->id_text);
+	if (agent->lacks_address && !given)
+		snprintf(agent->name, sizeof(agent->name), "%s for %.*s", agent->sender, FRAME_IP_TEXT - 1, agent->address);
 	else
-		snprintf(agent->name, sizeof(agent->name), "%s", name);
+		snprintf(agent->name, sizeof(agent->name), "%.*s", DEVICE_NAME_MAX, given ? given : agent->address);
 }
 
+static uint8_t
+n_same_digits(const char *a, const char *b)
+{
+	uint8_t n = 0;
+
+	while (a[n] && a[n] == b[n])
+		n++;
+	return n;
+}
+
+/* How many digits of its id tell it from the others that are called so; 0: the name is its own. */
+static uint8_t
+digits_needed(const struct query *query, const struct query_agent *agent)
+{
+	enum { LEAST = 4, FORM = 4 /* which many ids have that the collector made */ };
+	uint8_t digits = *agent->name ? LEAST : 2 * LEAST;
+	bool lacks_name = !*agent->name;
+
+	for (const struct query_agent *a = query->agents; a < query->agents + query->n_agents; a++)
+		if (a != agent && strcmp(a->name, agent->name) == 0) {
+			uint8_t same = n_same_digits(a->id_text, agent->id_text);
+
+			lacks_name = lacks_name || goes_before(a, agent);
+			digits = digits > same ? digits : same + 1;
+		}
+	if (!lacks_name)
+		return 0;
+	return strncmp(agent->id_text, "000", 3) == 0 && digits < FORM + LEAST ? FORM + LEAST : digits;
+}
+
+/* Names stay as they are when a switch is replaced, or when another states its address. Who does not have the name
+ * has a part of its id behind it. */
 void
 query_name_agents(struct query *query)
 {
+	struct query_agent *end = query->agents + query->n_agents;
+
+	for (struct query_agent *a = query->agents; a < end; a++)
+		a->lacks_address = lacks_address(query, a);
 	for (size_t i = 0; query->names->n > 0 && i < query->n_agents; i++)
 		place_agent(query->names, i, &query->agents[i]);
-	for (size_t i = 0; i < query->n_agents; i++)
-		name_agent(query, &query->agents[i]);
+	for (struct query_agent *a = query->agents; a < end; a++)
+		set_base(query, a);
+	for (struct query_agent *a = query->agents; a < end; a++)
+		a->digits = digits_needed(query, a);
+	for (struct query_agent *a = query->agents; a < end; a++)
+		if (a->digits > 0)
+			snprintf(a->name + strlen(a->name), sizeof(a->name) - strlen(a->name), "%s%.*s", *a->name ? "#" : "",
+			    a->digits, a->id_text);
 }
 
 /* ---- ports ---- */

@@ -219,7 +219,7 @@ add_key_fields(const struct report_result *result, json_t *object)
 		    json_integer((json_int_t)result->account.ports_without_sample)));
 	if (result->lost_row)
 		object = with(object, "lost", with(sum_row_json(result, result->lost_row), "name",
-		    json_string(report_lost_name(result->lost_at_ports, result->none_taken_at_ports))));
+		    json_string(report_lost_name(result->lost_why))));
 	object = with(object, "folded_samples", json_integer((json_int_t)result->folded));
 	object = with(object, "folded_samples_one_key_high",
 	    json_integer((json_int_t)result->folded_most));

@@ -248,7 +248,7 @@ add_sum_rows(struct table *table, const struct report_result *result,
 	}
 	if (result->lost_row)
 		add_named_row(table, result, result->lost_row,
-		    report_lost_name(result->lost_at_ports, result->none_taken_at_ports), options);
+		    report_lost_name(result->lost_why), options);
 }
 
 static void
@@ -387,7 +387,7 @@ static void
 print_silent(FILE *out, const struct report_result *result)
 {
 	size_t named = result->n_silent < REPORT_SILENT_NAMED ? result->n_silent : REPORT_SILENT_NAMED;
-	const char *between = "Silent: ";
+	const char *between = result->is_late ? "Silent or late: " : "Silent: ";
 
 	for (size_t i = 0; i < named; i++) {
 		const struct report_silent *silent = &result->silent[i];
@@ -783,6 +783,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	print_header(out, result, options);
 	print_lost_by_load(out, result);
 	print_disagreement(out, result);
+	print_silent(out, result);
 	print_partly(out, result, options);
 	if (result->has_keys)
 		print_few_samples(out, result);
@@ -801,7 +802,6 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	print_divided(out, result);
 	print_egress(out, &result->egress);
 	print_audited(out, &result->audited);
-	print_silent(out, result);
 	if (err == 0)
 		print_kept_since(out, result, options);
 	if (err == 0)

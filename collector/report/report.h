@@ -169,7 +169,11 @@ struct report_change {
 
 /* "up", "down", "not settled". */
 const char *report_direction_name(enum report_direction direction);
-const char *report_lost_name(bool lost, bool none_taken);
+
+/* Why what passed is in no row. Some of it: samples were lost, a skip counter was empty (a stall), or an agent
+ * had begun and taken no sample yet. */
+enum { REPORT_LOST_SAMPLES = 1, REPORT_LOST_STALLED = 2, REPORT_LOST_BEFORE_FIRST = 4 };
+const char *report_lost_name(unsigned why);
 
 /* Where the counted total of a list went, by estimate_unit. The lines' estimates add up to the total. */
 struct report_account {
@@ -186,7 +190,7 @@ struct report_extremes {
 	struct estimate_figure change[2], alarm[2]; /* by estimate_unit */
 };
 
-enum { REPORT_SCOPE_TEXT = 160, REPORT_WORK_TEXT = 16 };
+enum { REPORT_SCOPE_TEXT = 192, REPORT_WORK_TEXT = 16 };
 
 struct report_counter {
 	char *name; /* owned */
@@ -197,7 +201,7 @@ struct report_counter {
  * screen. */
 enum { REPORT_GRID_ADDRESSES = 8 };
 
-enum { REPORT_SILENT_NAMED = 8, REPORT_UNCOUNTED_NAMED = 8, REPORT_NAME_TEXT = 65 };
+enum { REPORT_SILENT_NAMED = 8, REPORT_UNCOUNTED_NAMED = 8, REPORT_NAME_TEXT = 112 };
 /* A port whose counters no longer come. */
 struct report_silent {
 	char agent[REPORT_NAME_TEXT], port[REPORT_NAME_TEXT];
@@ -279,6 +283,7 @@ struct report_result {
 	bool whole_minutes; /* so far, because a cluster has whole minutes only */
 	struct report_silent silent[REPORT_SILENT_NAMED];
 	size_t n_silent;
+	bool is_late; /* counters of some of these do come, but are too far back to be waited for */
 	struct report_uncounted uncounted;
 	struct report_egress egress;
 	struct report_audited audited; /* lists and history only */
@@ -292,7 +297,7 @@ struct report_result {
 	double total[2], from_samples[2]; /* by estimate_unit: counted, and samples x skip */
 	double total_variance[2];	  /* of total, where samples divided what was counted across an end of the range */
 	double lost[2]; /* of total: passed while samples were lost, or none was taken; in no row */
-	bool lost_at_ports, none_taken_at_ports; /* lost[] is of ports that lost samples, of some that lost none */
+	unsigned lost_why; /* lists of keys only: bits REPORT_LOST_ */
 
 	/* lists of keys only */
 	bool has_keys;

@@ -46,12 +46,15 @@ report_default_options(void)
 	};
 }
 
-/* Where no sample was lost, a skip counter stood still, or an agent had just begun. */
 const char *
-report_lost_name(bool lost, bool none_taken)
+report_lost_name(unsigned why)
 {
-	if (lost)
-		return none_taken ? "while samples were lost or none taken" : "while samples were lost";
+	if (why == REPORT_LOST_STALLED)
+		return "while skip counters were empty";
+	if (why == REPORT_LOST_BEFORE_FIRST)
+		return "before a first sample";
+	if (why & REPORT_LOST_SAMPLES)
+		return why == REPORT_LOST_SAMPLES ? "while samples were lost" : "while samples were lost or none taken";
 	return "while none was taken";
 }
 

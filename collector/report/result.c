@@ -119,8 +119,6 @@ result_count_port(struct report_result *result, const struct query_port *port)
 
 	result->samples += port->received;
 	result->expected += port->expected;
-	if (query_listed_cut(port)->pkts > 0)
-		*(port->cut_numbers > 0 ? &result->lost_at_ports : &result->none_taken_at_ports) = true;
 	result->lost[ESTIMATE_PKTS] += query_listed_cut(port)->pkts;
 	result->lost[ESTIMATE_OCTETS] += query_listed_cut(port)->octets;
 	result->total[ESTIMATE_PKTS] += estimate_total(ESTIMATE_PKTS, in) + query_listed_cut(port)->pkts;
@@ -142,8 +140,9 @@ name_silent(struct report_result *result, const struct query *query)
 		const struct query_port *port = &query->ports[i];
 		struct report_silent *silent = &result->silent[result->n_silent];
 
-		if (!port->silent || !port->edge || port->counters_us <= result->from_us || port_is_down(port))
+		if (!(port->silent || port->late) || !port->edge || port->counters_us <= result->from_us || port_is_down(port))
 			continue;
+		result->is_late = result->is_late || port->late;
 		if (result->n_silent++ >= REPORT_SILENT_NAMED)
 			continue;
 		snprintf(silent->agent, sizeof(silent->agent), "%s", port->agent->name);

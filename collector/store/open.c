@@ -2,6 +2,7 @@
  * Opens a store: locks it for one collector, makes its tables or brings them up to date version by version, each in
  * a transaction of its own, and handles a file that is damaged or missing.
  */
+#include "collector/store/old_ids.h"
 #include "collector/store/private.h"
 #include "collector/store/sql.h"
 #include "common/log.h"
@@ -181,6 +182,8 @@ bring_up_to_date(struct store *store, int64_t version, char *error, size_t error
 	if (version > 0 && version < STORE_VERSION)
 		log_info(ROOM, "%s: updating the store from version %lld to %d", store->path,
 		    (long long)version, STORE_VERSION);
+	if (old_ids_define(store->db) != SQLITE_OK)
+		return sql_error(store, error, error_size);
 	sqlite3_progress_handler(store->db, STEPS_PER_CHECK, version > 0 ? report_while_raising : NULL, store);
 	while (r == 0 && version < STORE_VERSION) {
 		if (raise_version(store, version) < 0)

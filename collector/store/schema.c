@@ -89,6 +89,8 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     "ALTER TABLE account ADD COLUMN dropped_apart INTEGER NOT NULL DEFAULT 0;"
     "CREATE TABLE oddity(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, kind INTEGER NOT NULL, n INTEGER NOT NULL,"
     " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL, PRIMARY KEY(agent, if_index, kind)) WITHOUT ROWID",
+    "UPDATE OR IGNORE agent SET agent_id = made_id_now(agent_id, address,"
+    " (SELECT source FROM agent_source WHERE agent = agent.id))", /* old_ids.h */
     DISCARD_HOUR HELD,
 };
 

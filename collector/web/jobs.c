@@ -12,6 +12,9 @@ enum { HTTP_UNAVAILABLE = 503 };
 /* Queries run at low priority, because receiving comes first. */
 enum { WORKER_NICE = 10 };
 
+/* Who asks is told apart by so many places. */
+enum { ASKERS = 64 };
+
 enum state { QUEUED, RUNNING, DONE };
 
 struct job {
@@ -39,6 +42,7 @@ struct jobs {
 	struct job *all[JOBS_MAX]; /* NULL: free */
 	struct job *first, **last; /* the queue */
 	size_t octets;		   /* of all replies */
+	uint64_t n_served, served[ASKERS]; /* which service an asker's last one was */
 	bool stopping;
 	struct worker workers[JOBS_WORKERS];
 };
@@ -137,17 +141,26 @@ finish(struct jobs *jobs, struct job *job, const struct reply *reply)
 	}
 }
 
-/* The next job of the queue, long ones only if long_too. NULL: there is none. */
+static uint64_t *
+served(struct jobs *jobs, const struct job *job)
+{
+	return &jobs->served[job->request->asker % ASKERS];
+}
+
+/* The next job of the queue, long ones only if long_too: the first of the asker who was served longest ago. NULL: there
+ * is none. */
 static struct job *
 take(struct jobs *jobs, bool long_too)
 {
-	struct job **at = &jobs->first, *job;
+	struct job **at = NULL, *job;
 
-	while (*at && (*at)->request->is_long && !long_too)
-		at = &(*at)->next;
-	job = *at;
-	if (!job)
+	for (struct job **each = &jobs->first; *each; each = &(*each)->next)
+		if ((long_too || !(*each)->request->is_long) && (!at || *served(jobs, *each) < *served(jobs, *at)))
+			at = each;
+	if (!at)
 		return NULL;
+	job = *at;
+	*served(jobs, job) = ++jobs->n_served;
 	*at = job->next;
 	if (!job->next)
 		jobs->last = at;
@@ -224,11 +237,22 @@ find_same(struct jobs *jobs, const struct request *request)
 	return NULL;
 }
 
+/* Half of the room is left to others. */
+static bool
+has_its_share(const struct jobs *jobs, const struct request *request)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < JOBS_MAX && request->asker != 0; i++)
+		n += jobs->all[i] && jobs->all[i]->state != DONE && jobs->all[i]->request->asker == request->asker;
+	return n >= JOBS_MAX / 2;
+}
+
 /* The caller holds the lock. NULL: no room. */
 static struct job *
 add_job(struct jobs *jobs, struct request *request)
 {
-	int at = jobs->stopping ? JOBS_MAX : find_place(jobs);
+	int at = jobs->stopping || has_its_share(jobs, request) ? JOBS_MAX : find_place(jobs);
 	struct job *job = at < JOBS_MAX ? calloc(1, sizeof(*job)) : NULL;
 
 	if (!job)

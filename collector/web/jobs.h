@@ -1,7 +1,8 @@
 /*
  * A few threads that run queries, with request coalescing: equal requests share one query, and its
  * answer is kept for a second, so that a hundred viewers cost one query. The numbers of waiting
- * requests and of kept answers are limited; beyond these limits a request is refused.
+ * requests and of kept answers are limited; beyond these limits a request is refused. Who asks much waits for who
+ * asks little, and leaves half of the room to others.
  *
  * One thread asks and releases; it never waits. `sleep` is called before a job that is not ready
  * can wake its waiter, `wake` by the thread that answered; both with a lock held, so they must not

@@ -32,6 +32,7 @@ struct request {
 	const char *file;	  /* REQUEST_FILE: its name, in text */
 	struct question question; /* REQUEST_REPORT, REQUEST_MOMENT: its strings are in text */
 	struct report_moment moment; /* of REQUEST_REPORT: what it is put to; now_us 0: to what is stored now */
+	uint64_t asker; /* by whom it is shared out (jobs.h); 0: not known */
 	bool is_long; /* the query reads samples instead of sums, which may take seconds */
 	char key[REQUEST_URI_MAX + 1];
 	char text[REQUEST_URI_MAX + 1]; /* decoded */

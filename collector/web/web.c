@@ -23,7 +23,7 @@
 
 enum {
 	/* Memory of a connection: limits the length of a request with its headers. */
-	CONNECTION_OCTETS = 16384,
+	CONNECTION_OCTETS = 65536, /* a parameter takes some 70 of them */
 	/* More than `connections` exist until those that are being closed are gone. */
 	SPARE_CONNECTIONS = 64,
 	OTHER_FILES = 128, /* descriptors that the rest of the collector may need */
@@ -40,6 +40,7 @@ static const struct stat_name stat_names[WEB_N_STATS] = {
 	"requests refused: unknown path, or an option that is unknown or invalid"},
     [WEB_STAT_REFUSED_TOKEN] = {"web.refused_token", "requests refused: token missing or wrong"},
     [WEB_STAT_REFUSED_HOST] = {"web.refused_host", "requests refused: host name not in http_hosts"},
+    [WEB_STAT_REFUSED_SITE] = {"web.refused_site", "requests refused: a page of another site made a browser send them"},
     [WEB_STAT_REFUSED_BUSY] = {"web.refused_busy", "requests refused: too many were waiting"},
     [WEB_STAT_TOO_LONG] = {"web.too_long", "queries ended after http_question"},
     [WEB_STAT_FAILED] = {"web.failed", "queries that failed"},
@@ -264,6 +265,14 @@ is_allowed_host(struct exchange *x)
 	return *x->web->config.token || !host || is_our_host(x->web, host);
 }
 
+/* A page of another site can read no answer, but it could make the browsers of its visitors ask without end. Browsers say
+ * so (Fetch Metadata, section 2.3); nobody else does. */
+static bool
+is_of_other_site(struct exchange *x)
+{
+	return header_has(x, "Sec-Fetch-Site", "cross-site") || header_has(x, "Sec-Fetch-Site", "same-site");
+}
+
 /* ---- requests ---- */
 
 static void
@@ -281,6 +290,21 @@ wake_waiter(struct job_waiter *waiter)
 
 	MHD_resume_connection(x->connection);
 	eventfd_write(web->wake_fd, 1);
+}
+
+/* By the client's address, of IPv6 the network's; 0: it is not known. */
+static uint64_t
+asker_of(struct exchange *x)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *address = info ? info->client_addr : NULL;
+	uint64_t halves[2] = {0}; /* the first is 0 of IPv4 in IPv6 */
+
+	if (address && address->sa_family == AF_INET)
+		halves[0] = ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr;
+	else if (address && address->sa_family == AF_INET6)
+		memcpy(halves, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, sizeof(halves));
+	return halves[0] ? halves[0] : halves[1];
 }
 
 /* Takes the request over. */
@@ -337,7 +361,11 @@ serve_request(struct exchange *x)
 	} else if (!right_token && request->kind != REQUEST_HEALTH) {
 		count(x->web, WEB_STAT_REFUSED_TOKEN);
 		r = send_error(x, MHD_HTTP_UNAUTHORIZED, "token missing or wrong", &bearer);
+	} else if (is_of_other_site(x)) {
+		count(x->web, WEB_STAT_REFUSED_SITE);
+		r = send_error(x, MHD_HTTP_FORBIDDEN, "a page of another site may not ask this collector", NULL);
 	} else {
+		request->asker = asker_of(x);
 		return ask(x, request);
 	}
 	free(request);

@@ -23,6 +23,10 @@ enum {
 	AGAIN = 3, /* numbers that come again with newer times, until that is believed */
 };
 
+/* After a restart the newest time that an agent said is not known exactly (note_device_time). What the agent had to
+ * send again has come within so long. *assumed* */
+#define SENT_AGAIN_US 300000000ull
+
 static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_SAMPLES] = {"accounting.samples", "samples used"},
     [ACCOUNTING_STAT_DUPLICATES] = {"accounting.duplicates",
@@ -353,9 +357,11 @@ follow_jump(struct accounting *acc, struct port *p, struct account *a, uint32_t 
 /* A sample that really comes again has the time that it had. Numbers that come again with newer
  * times are given out anew: the machine was restored, within one boot. */
 static void
-note_again(struct agent *agent, struct account *a, const struct ease_record *r)
+note_again(const struct accounting *acc, struct agent *agent, struct account *a, const struct ease_record *r)
 {
-	if (a->is_newest && !r->loose_numbers && ++a->again >= AGAIN)
+	bool resumes = agent->boots.resumed_us > 0 && acc->mono_us - agent->boots.resumed_us < SENT_AGAIN_US;
+
+	if (a->is_newest && !resumes && !r->loose_numbers && ++a->again >= AGAIN)
 		agent->boots.numbers_again = true;
 }
 
@@ -409,11 +415,11 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	switch (sequence_tracker_sample(t, s->sequence)) {
 	case SEQUENCE_TRACKER_DUPLICATE:
 		accounting_count(acc, ACCOUNTING_STAT_DUPLICATES);
-		note_again(p->agent, a, r);
+		note_again(acc, p->agent, a, r);
 		return;
 	case SEQUENCE_TRACKER_LATE:
 		accounting_count(acc, ACCOUNTING_STAT_LATE);
-		note_again(p->agent, a, r);
+		note_again(acc, p->agent, a, r);
 		return;
 	case SEQUENCE_TRACKER_USE:
 		a->again = 0;
@@ -689,8 +695,7 @@ refuse_source(struct accounting *acc, struct agent *a, struct store_batch *batch
 	for (size_t i = 0; i < n; i++) {
 		if (!has_good_time(acc, &records[i]))
 			continue;
-		accounting_refuse_source(acc, a, &records[i]);
-		if (records[i].kind == EASE_PART_SAMPLE)
+		if (accounting_refuse_source(acc, a, &records[i]) && records[i].kind == EASE_PART_SAMPLE)
 			accounting_expect_refused(acc, a, records[i].sample.if_index, batch);
 	}
 }
@@ -763,6 +768,8 @@ accounting_add_records(
 	if (records[0].received_us != acc->received_us)
 		note_time(acc, records[0].received_us);
 	acc->notification++;
+	if (accounting_refuse_form(acc, records, n))
+		return;
 	a = accounting_find_agent(acc, &records[0], &err);
 	is_new = !a && err == 0 && times.newest_us > 0;
 	if (is_new)

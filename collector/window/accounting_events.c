@@ -18,6 +18,13 @@ agent_bound_to(const struct inventory *r, const char *source)
 	return NULL;
 }
 
+/* An sFlow agent that was heard from another address only. */
+static bool
+only_states_address(const struct agent *a)
+{
+	return made_id_kind(a->row.agent_id) == MADE_ID_SFLOW && strcmp(a->identity.bound, a->row.address) != 0;
+}
+
 /* Returns that, or else the one at the event's address, unless that one is bound to another engine. NULL if
  * there is none or more than one. */
 static struct agent *
@@ -28,7 +35,7 @@ agent_at(const struct inventory *r, const struct ease_event *event)
 	if (found)
 		return found;
 	for (struct agent *a = inventory_first_at(r, event->sender); a; a = inventory_next_at(r, a)) {
-		if (a->row.boot == 0 ||
+		if (a->row.boot == 0 || only_states_address(a) ||
 		    (event->source && strncmp(a->identity.bound, "0x", 2) == 0))
 			continue;
 		if (found)
@@ -66,6 +73,8 @@ agent_of_event(struct accounting *acc, const struct ease_event *event)
 		return a ? a : agent_of_source(acc, event);
 	}
 	memcpy(who.agent_id, event->agent_id, sizeof(who.agent_id));
+	if (accounting_refuse_form(acc, &who, 1))
+		return NULL;
 	a = accounting_find_or_add_agent(acc, &who, event->received_us);
 	if (!a || accounting_may_speak(acc, a, &who))
 		return a;

@@ -95,6 +95,8 @@ accounting_note_heard(struct accounting *acc, struct agent *a, const struct ease
 	if (r->source) /* else the address changes only together with the source */
 		inventory_set_address(&acc->inventory, a, r->sender);
 	a->row.last_received_us = r->received_us;
+	if (a->boots.resumed_us == INVENTORY_RESUMES)
+		a->boots.resumed_us = acc->mono_us;
 	a->heard_us = acc->mono_us;
 	inventory_heard_agent(&acc->inventory, a, acc->mono_us);
 	a->dirty = true;
@@ -123,13 +125,49 @@ bind_source(struct agent *a, const struct ease_record *r)
 	agent_identity_bind(&a->identity, r);
 }
 
+/* The id of an sFlow agent is a hash: no other address that gives it, by chance or by search, is this device's. After a
+ * crash its address may not be known yet. */
+static bool
+is_same_device(const struct agent *a, const struct ease_record *r)
+{
+	return agent_identity_fits(r) &&
+	    (!r->loose_numbers || !*a->row.address || strcmp(a->row.address, r->sender) == 0);
+}
+
+/* a: NULL if there is none yet */
+static enum agent_identity_verdict
+judge(const struct accounting *acc, const struct agent *a, const struct ease_record *r)
+{
+	static const struct agent_identity unknown;
+
+	if (a && !is_same_device(a, r))
+		return AGENT_IDENTITY_FOREIGN;
+	return agent_identity_judge(a ? &a->identity : &unknown, &acc->sources, r);
+}
+
+/* Of sFlow that states an address from which another agent sends. */
+static void
+warn_of_claim(const struct accounting *acc, const struct agent *a, const struct ease_record *r)
+{
+	const char *source = agent_identity_source(r);
+
+	if (!r->loose_numbers || strcmp(source, r->sender) == 0)
+		return;
+	for (const struct agent *b = inventory_first_at(&acc->inventory, r->sender); b; b = inventory_next_at(&acc->inventory, b))
+		if (b != a) {
+			log_warn_limited(ROOM, "sFlow from %s states the agent address %s, which another agent has: reports call it "
+			    "\"%s for %s\"", source, r->sender, source, r->sender);
+			return;
+		}
+}
+
 /* Records of one source follow each other, so the one accepted last is compared first. */
 bool
 accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_record *r)
 {
-	if (strcmp(a->identity.heard, agent_identity_source(r)) == 0)
+	if (strcmp(a->identity.heard, agent_identity_source(r)) == 0 && is_same_device(a, r))
 		return true;
-	switch (agent_identity_judge(&a->identity, &acc->sources, r)) {
+	switch (judge(acc, a, r)) {
 	case AGENT_IDENTITY_FOREIGN:
 		return false;
 	case AGENT_IDENTITY_BIND:
@@ -140,12 +178,25 @@ accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_
 	}
 	snprintf(a->identity.heard, sizeof(a->identity.heard), "%s", agent_identity_source(r));
 	inventory_set_address(&acc->inventory, a, r->sender);
+	warn_of_claim(acc, a, r);
 	lru_table_set_owner(&acc->inventory.agent_places, (uint32_t)(a - acc->inventory.agents),
 	    inventory_owner(&acc->inventory, agent_identity_source(r)));
 	return true;
 }
 
-void
+/* Whatever agent_sources has. */
+static void
+warn_of_form(const struct ease_record *r)
+{
+	char id[ID_TEXT];
+
+	log_warn_limited(ROOM,
+	    "refused a record of agent %s from %s: the collector made this id of an address or an engine ID, and no other may "
+	    "have it; if an EASE agent drew it, remove what is in its state_dir and it draws another", format_id(r->agent_id, id),
+	    agent_identity_source(r));
+}
+
+bool
 accounting_refuse_source(struct accounting *acc, struct agent *a, const struct ease_record *r)
 {
 	char id[ID_TEXT];
@@ -153,12 +204,16 @@ accounting_refuse_source(struct accounting *acc, struct agent *a, const struct e
 	accounting_count(acc, ACCOUNTING_STAT_FOREIGN_SOURCE);
 	agent_identity_refuse(&a->identity, r, STORE_REFUSED_SOURCE);
 	format_id(r->agent_id, id);
+	if (!is_same_device(a, r)) {
+		warn_of_form(r);
+		return false;
+	}
 	if (r->loose_numbers && a->heard_us > 0 && acc->mono_us - a->heard_us < SILENT_US) {
 		log_warn_limited(ROOM,
 		    "refused sFlow of agent %s from %s: %s states the address %s, too, and still sends; if these are two switches, "
 		    "give each an agent address of its own, or name that address in sflow_shared_agents",
 		    id, agent_identity_source(r), a->identity.bound, r->sender);
-		return;
+		return true;
 	}
 	log_warn_limited(ROOM,
 	    "refused a record of agent %s from %s: the agent is known as %s; if %s is the switch itself, add "
@@ -166,6 +221,25 @@ accounting_refuse_source(struct accounting *acc, struct agent *a, const struct e
 	    id, agent_identity_source(r),
 	    *a->identity.bound ? a->identity.bound : "what agent_sources names", agent_identity_source(r), id,
 	    agent_identity_source(r));
+	return true;
+}
+
+bool
+accounting_refuse_form(struct accounting *acc, const struct ease_record *r, size_t n)
+{
+	struct agent *a;
+	int err;
+
+	if (agent_identity_fits(r))
+		return false;
+	a = accounting_find_agent(acc, r, &err);
+	for (size_t i = 0; a && i < n; i++)
+		accounting_refuse_source(acc, a, &r[i]);
+	if (!a) {
+		stat_add_own(&acc->stats, ACCOUNTING_STAT_FOREIGN_SOURCE, n);
+		warn_of_form(r);
+	}
+	return true;
 }
 
 static uint64_t
@@ -214,12 +288,9 @@ accounting_set_uplinks(struct accounting *acc, const struct uplink_rules *rules)
 bool
 accounting_admits(struct accounting *acc, const struct ease_record *who)
 {
-	const struct agent_identity unknown = {.bound_us = 0};
 	int err;
-	const struct agent *a = accounting_find_agent(acc, who, &err);
 
-	return agent_identity_judge(a ? &a->identity : &unknown, &acc->sources, who) !=
-	    AGENT_IDENTITY_FOREIGN;
+	return judge(acc, accounting_find_agent(acc, who, &err), who) != AGENT_IDENTITY_FOREIGN;
 }
 
 void

@@ -118,13 +118,18 @@ void accounting_note_heard(struct accounting *acc, struct agent *a, const struct
 /* Returns whether the record's source may speak for the agent; if so, it is bound where it is new. */
 bool accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_record *r);
 
+/* Returns whether the id of n records is none that their kind may have (agent_identity_fits); then they are counted as
+ * refused, and the agent of that id, if there is one, is not touched. */
+bool accounting_refuse_form(struct accounting *acc, const struct ease_record *records, size_t n);
+
 /* Returns whether the record's boot is believed. A boot that goes back or jumps is when the newest
  * one has been silent; it then counts as the next one (agent.row.boot_shift). */
 bool accounting_follow_boot(struct accounting *acc, struct agent *a, const struct ease_record *r,
     struct store_batch *batch);
 
-/* Count a record in the agent's name as refused, because of its source or boot. */
-void accounting_refuse_source(
+/* Count a record in the agent's name as refused, because of its source or boot. The first returns whether it may be the
+ * agent's own all the same. */
+bool accounting_refuse_source(
     struct accounting *acc, struct agent *a, const struct ease_record *r);
 void accounting_refuse_boot(struct accounting *acc, struct agent *a, const struct ease_record *r);
 

@@ -109,14 +109,13 @@ is_own_engine(const char *source)
 	    strncasecmp(source, OWN_ENGINE, sizeof(OWN_ENGINE) - 1) == 0;
 }
 
+/* By the engine ID that has the agent's id in it. */
 static bool
 is_proven(const struct ease_record *r)
 {
 	const char *source = agent_identity_source(r);
 
-	if (r->loose_numbers)
-		return strcmp(source, r->sender) == 0;
-	if (!is_own_engine(source))
+	if (r->loose_numbers || !is_own_engine(source))
 		return false;
 	for (size_t i = 0; i < EASE_AGENT_ID_LEN; i++)
 		if (hex_octet(source + sizeof(OWN_ENGINE) - 1 + 2 * i) != r->agent_id[i])
@@ -124,42 +123,57 @@ is_proven(const struct ease_record *r)
 	return true;
 }
 
-/* True if the source is authenticated and comes from the address that is bound. */
+/* SNMPv3, by an engine or by a user and an address. */
+static bool
+is_authentic(const char *source)
+{
+	return is_engine(source) || strchr(source, '@');
+}
+
+/* The same sFlow agent from the address that it states, or SNMPv3 from the address that is bound. */
 static bool
 is_better(const struct agent_identity *identity, const struct ease_record *r)
 {
 	const char *source = agent_identity_source(r);
 
-	return (is_engine(source) || strchr(source, '@')) &&
-	    strcmp(identity->bound, r->sender) == 0;
+	return r->loose_numbers ? strcmp(source, r->sender) == 0
+				: is_authentic(source) && !is_own_engine(source) && strcmp(identity->bound, r->sender) == 0;
+}
+
+/* What the rules for any agent allow does not replace SNMPv3, bound or named, by an address. */
+static bool
+is_allowed(const struct agent_identity *identity, const struct agent_source_rules *rules, const struct ease_record *r,
+    bool *named)
+{
+	bool by_name = false, as_any = false, is_v3 = is_authentic(identity->bound);
+
+	*named = false;
+	for (const struct agent_source_rule *rule = rules->rules; rule < rules->rules + rules->n; rule++)
+		if (rule_names(rule, r)) {
+			*named = true;
+			by_name |= rule_allows(rule, r);
+			is_v3 |= !rule->is_prefix;
+		} else if (rule->any) {
+			as_any |= rule_allows(rule, r);
+		}
+	return by_name || (as_any && (!is_v3 || is_authentic(agent_identity_source(r))));
 }
 
 enum agent_identity_verdict
 agent_identity_judge(const struct agent_identity *identity,
     const struct agent_source_rules *rules, const struct ease_record *r)
 {
-	bool same = strcmp(identity->bound, agent_identity_source(r)) == 0;
-	bool named = false, allowed = false;
+	const char *source = agent_identity_source(r);
+	bool named, allowed = is_allowed(identity, rules, r, &named) || is_proven(r);
 
-	for (size_t i = 0; i < rules->n; i++) {
-		bool names = rule_names(&rules->rules[i], r);
-
-		named = named || names;
-		allowed = allowed ||
-		    ((names || rules->rules[i].any) && rule_allows(&rules->rules[i], r));
-	}
-	if (is_proven(r))
-		return same ? AGENT_IDENTITY_KNOWN : AGENT_IDENTITY_BIND;
-	if (named)
-		return allowed ? AGENT_IDENTITY_KNOWN : AGENT_IDENTITY_FOREIGN;
-	if (same)
-		return AGENT_IDENTITY_KNOWN;
-	if (allowed)
-		return AGENT_IDENTITY_BIND;
-	if (is_own_engine(agent_identity_source(r))) /* of another agent */
+	if (!agent_identity_fits(r) || (named && !allowed))
 		return AGENT_IDENTITY_FOREIGN;
-	return !*identity->bound || is_better(identity, r) ? AGENT_IDENTITY_BIND
-							   : AGENT_IDENTITY_FOREIGN;
+	if (strcmp(identity->bound, source) == 0)
+		return AGENT_IDENTITY_KNOWN;
+	if (allowed || is_better(identity, r))
+		return AGENT_IDENTITY_BIND;
+	return *identity->bound || is_own_engine(source) /* of another agent */ ? AGENT_IDENTITY_FOREIGN
+										: AGENT_IDENTITY_BIND;
 }
 
 void

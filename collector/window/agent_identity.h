@@ -8,14 +8,15 @@
  *
  * The first source that is heard for an agent is bound to it. After that
  *   - the same source is accepted;
- *   - a proven one is accepted and bound: the engine ID that easeagentd makes of its easeAgentId,
- *     or for sFlow the agent's own address;
- *   - SNMPv3 from the address that is bound is accepted and bound, because it is better than the
- *     address alone;
- *   - a source that the option agent_sources allows is accepted;
+ *   - a proven one is accepted and bound: the engine ID that easeagentd makes of its easeAgentId;
+ *   - of an agent that the option agent_sources names only what stands there is accepted besides,
+ *     and bound;
+ *   - a better one is accepted and bound: for sFlow the agent's own address, and SNMPv3 from the
+ *     address that is bound;
+ *   - so is one that agent_sources allows for any agent, but no address where SNMPv3 is bound;
  *   - any other is foreign, and refused.
- * An agent that agent_sources names is not bound: only what stands there is accepted, and what is
- * proven. No I/O and no time but the arguments.
+ * sFlow and EASE never speak for one agent, as their ids have different forms. No I/O and no time
+ * but the arguments.
  */
 #ifndef EASE_COLLECTOR_WINDOW_AGENT_IDENTITY_H
 #define EASE_COLLECTOR_WINDOW_AGENT_IDENTITY_H
@@ -23,6 +24,7 @@
 #include "collector/record.h"
 #include "collector/store/batch.h"
 #include "common/endpoint.h"
+#include "common/made_id.h"
 
 /* A row of the option agent_sources: "AGENT-ID SOURCE", or "any SOURCE" for all agents. */
 struct agent_source_rule {
@@ -59,6 +61,14 @@ struct agent_identity {
 		bool unwritten;
 	} refused;
 };
+
+/* Whether the id has the form of ids of records of this kind: what the collector makes of sFlow names no EASE agent,
+ * and nothing else names one of sFlow (common/made_id.h). */
+static inline bool
+agent_identity_fits(const struct ease_record *r)
+{
+	return made_id_kind(r->agent_id) == (r->loose_numbers ? MADE_ID_SFLOW : MADE_ID_NONE);
+}
 
 /* As whom the record's sender is known. */
 static inline const char *

@@ -575,8 +575,10 @@ load_agent(void *arg, const struct store_agent *row, uint64_t silent_us)
 	struct agent *a =
 	    place_agent(r, row, hash_text(r, row->address), r->loading_us - (int64_t)silent_us);
 
-	if (a)
-		device_clock_resume(&a->clock, 0, row->last_us);
+	if (!a)
+		return;
+	a->boots.resumed_us = INVENTORY_RESUMES;
+	device_clock_resume(&a->clock, 0, row->last_us);
 }
 
 static void

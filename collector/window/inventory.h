@@ -39,6 +39,8 @@ oddities_note(struct oddities *o, const struct ease_odd *odd)
 	o->n[odd->kind] = (uint16_t)(o->n[odd->kind] + odd->n < UINT16_MAX ? o->n[odd->kind] + odd->n : UINT16_MAX);
 }
 
+#define INVENTORY_RESUMES UINT64_MAX
+
 struct agent {
 	struct store_agent row; /* row.boot: the newest boot; row.last_us: newest time in it */
 	/* The boot in which the agent was first heard. Of later boots the start was observed, so
@@ -54,6 +56,7 @@ struct agent {
 		uint32_t other;	    /* a boot that is not believed yet, as the agent tells it */
 		uint64_t other_since_us, other_us; /* its first and newest record; 0: none */
 		uint64_t followed_us; /* when a boot out of order was followed; 0: never */
+		uint64_t resumed_us; /* when an agent of the store was heard again; INVENTORY_RESUMES: not yet; 0: is new */
 		bool numbers_again; /* samples of the newest boot begin again */
 	} boots;
 	uint64_t heard_us; /* by the monotonic clock, when a record was accepted; 0: not yet */

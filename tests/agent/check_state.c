@@ -928,6 +928,23 @@ START_TEST(the_text_file_is_taken_over_once)
 }
 END_TEST
 
+/* Ids of the form that collectors make are no agent's (common/made_id.h). */
+START_TEST(an_id_of_collectors_is_drawn_anew)
+{
+	uint8_t ids[2][EASE_AGENT_ID_LEN];
+
+	write_file("easeagentd.state", "agent_id = \"0005223344556677\"\nboot = 41\n");
+	for (int starts = 0; starts < 2; starts++) {
+		open_state();
+		state_agent_id(state, ids[starts]);
+		ck_assert(ids[starts][0] != 0 || ids[starts][1] != 5);
+		ck_assert_uint_eq(state_boot(state), 42 + (unsigned)starts);
+		close_state();
+	}
+	ck_assert_mem_eq(ids[0], ids[1], sizeof(ids[0]));
+}
+END_TEST
+
 START_TEST(a_damaged_text_file_is_left)
 {
 	static const char *const damaged[] = {"boot = \n", "agent_id = \"00112233\"\nboot = 7\n",
@@ -960,7 +977,7 @@ main(void)
 	    a_damaged_file_is_set_aside, no_link_is_followed,
 	    a_file_that_is_open_elsewhere_is_told_of,
 	    a_directory_that_others_can_write_is_refused, the_directory_is_checked,
-	    the_text_file_is_taken_over_once, a_damaged_text_file_is_left};
+	    the_text_file_is_taken_over_once, an_id_of_collectors_is_drawn_anew, a_damaged_text_file_is_left};
 	Suite *suite = suite_create("state");
 	TCase *all = tcase_create("all");
 

@@ -48,17 +48,34 @@ put_user(FILE *file, const struct attack_v3_user *user)
 		      "\" }\n");
 }
 
+/* Each switch sw-i at one site; whoever else is elsewhere. */
+static void
+write_names(const struct attack_rig *r, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	for (int i = 0; i < FLEET_SWITCHES; i++)
+		fprintf(file, "agent 10.0.%d.1 name sw-%d site fleet\n", (int)(r->fleet[i].address >> 8 & 0xff), i);
+	fputs("agent * site elsewhere\n", file);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
 static void
 write_config(struct attack_rig *r, const char *further)
 {
+	char names[sizeof(r->dir) + 8];
+
 	FILE *file = fopen(r->conf, "w");
 	char error[ERROR_TEXT];
 
+	snprintf(names, sizeof(names), "%s/names", r->dir);
+	write_names(r, names);
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "listen = {\"127.0.0.1:0\"}\nsflow_listen = {\"127.0.0.1:0\"}\n"
 		      "communities = {\"" FLEET_COMMUNITY "\"}\nsenders = {\"10.0.0.0/8\"}\n"
-		      "http_listen = \"\"\nflush_interval = 10000\nstore = \"%s\"\n%s\n", r->db,
-	    further ? further : "");
+		      "http_listen = \"\"\nflush_interval = 10000\nstore = \"%s\"\ndevice_names = \"%s\"\n%s\n", r->db,
+	    names, further ? further : "");
 	put_user(file, &r->other);
 	for (int i = 0; i < FLEET_V3; i++)
 		put_user(file, &r->fleet[i].user);
@@ -81,6 +98,20 @@ attack_stat(const struct attack_rig *r, const char *name)
 
 /* ---- the fleet ---- */
 
+/* FNV-1a of type, address and sub-agent of an sFlow agent. */
+static void
+old_hash(uint32_t address, uint8_t id[8])
+{
+	const uint8_t octets[24] = {1, 0, 0, 0, (uint8_t)(address >> 24), (uint8_t)(address >> 16), (uint8_t)(address >> 8),
+	    (uint8_t)address};
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < sizeof(octets); i++)
+		h = (h ^ octets[i]) * 0x100000001b3u;
+	for (int i = 0; i < 8; i++)
+		id[i] = (uint8_t)(h >> 8 * i);
+}
+
 /* The octets of the identity that the collector gives to data source and agent of sFlow come out of its own
  * hash, so these switches are found by their address. */
 static void
@@ -93,6 +124,8 @@ make_switch(struct attack_rig *r, int i)
 	s->address = 0x0a000001 + (uint32_t)i * 256;
 	for (int k = 0; k < 8; k++)
 		s->id[k] = (uint8_t)attack_draw(r, 256);
+	if (i == FLEET_HASHED || i == FLEET_HASHED_V3)
+		old_hash(ATTACKER + (i == FLEET_HASHED_V3), s->id);
 	s->boot = 1 + (uint32_t)attack_draw(r, 50);
 	s->started_us = r->clock.manual_mono_us - DAY_US;
 	for (int p = 0; p < FLEET_PORTS; p++)

@@ -29,6 +29,9 @@ enum {
 	FLEET_FRAME_OCTETS = 500,
 	FLEET_COUNTERS_S = 20,
 	ATTACKER = 0x0a420001, /* 10.66.0.1, which senders allows like the others */
+	/* switches whose ids are what version 25 made of sFlow from the attacker and from the address after it */
+	FLEET_HASHED = 51,
+	FLEET_HASHED_V3 = 4,
 	ATTACK_MESSAGE_MAX = 9216,
 };
 

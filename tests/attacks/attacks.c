@@ -1,5 +1,7 @@
 #include "tests/attacks/attacks.h"
 
+#include "common/made_id.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -156,6 +158,58 @@ sflow_for_another(struct attack_rig *r, uint32_t i)
 	built_add_flow(&b, &(struct built_flow){.sequence = 100000 + 7 * i, .index = 1, .rate = 1000,
 	    .pool = 1000 * i, .input = 1, .frame_octets = 1500, .stripped = 4});
 	attack_send_sflow(r, ATTACKER, &b);
+}
+
+/* The agent address is that of a switch that sends by SNMPv2c, by SNMPv3, and by SNMPv2c later on, in turn. */
+static void
+sflow_at_an_address(struct attack_rig *r, uint32_t i)
+{
+	static const int victims[] = {VICTIM, VICTIM_V3, FLEET_SWITCHES - 1};
+
+	b.n = 0;
+	built_begin(&b, r->fleet[victims[i % 3]].address, 7, 1 + i / 3, 1000 * (i / 3), 1);
+	built_add_flow(&b, &(struct built_flow){.sequence = 1 + i / 3, .index = 1, .rate = 1000, .pool = 1000 * (1 + i / 3),
+	    .input = 1, .frame_octets = 1500, .stripped = 4});
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
+/* From its own address, one whose hash was another's id; the uptime is of a start in the future. */
+static void
+hashed_sflow(struct attack_rig *r, uint32_t i, uint32_t from)
+{
+	b.n = 0;
+	built_begin(&b, from, 0, 1 + i, 1000 * i, 3);
+	for (uint32_t k = 0; k < 2; k++)
+		built_add_flow(&b, &(struct built_flow){.sequence = 0x60000000 + i, .index = 1, .rate = k ? 0 : 1000,
+		    .pool = 1000 * i, .input = 1, .frame_octets = 1500, .stripped = 4});
+	built_add_counters(&b, &(struct built_counters){.sequence = i, .index = 1, .in_octets = (uint64_t)i << 40,
+	    .status = 3, .speed_bps = 1000});
+	attack_send_sflow(r, from, &b);
+}
+
+static void
+sflow_with_the_hash(struct attack_rig *r, uint32_t i)
+{
+	hashed_sflow(r, i, ATTACKER);
+}
+
+static void
+sflow_with_the_hash_v3(struct attack_rig *r, uint32_t i)
+{
+	hashed_sflow(r, i, ATTACKER + 1);
+}
+
+/* Of one of them before it is heard itself. */
+static void
+ease_for_sflow(struct attack_rig *r, uint32_t i)
+{
+	const struct sflow_agent victim = {.type = SFLOW_ADDRESS_IP4,
+	    .address = {10, 0, i % 2 ? VICTIM_SFLOW : FLEET_V3 + FLEET_SFLOW - 1, 1}};
+	uint8_t id[8];
+
+	made_id_of_sflow(&victim, NULL, id);
+	start(r, EASE_NOTIFY_COUNTERS, id, UINT32_MAX - i);
+	send_snapshot(r, snapshot_of(r, 1, 0, 1ull << 40));
 }
 
 /* ---- filling tables ---- */
@@ -490,6 +544,10 @@ const struct attack attacks[] = {
     {"an SNMPv3 user in another's name", a_user_for_another, "accounting.foreign_source",
 	"0x80001f88050606060606060606", 0},
     {"sFlow in another's name", sflow_for_another, "sflow.foreign_source", NULL, 0},
+    {"sFlow that had the id of an SNMPv2c switch", sflow_with_the_hash, "sflow.samples", NULL, 0},
+    {"sFlow that had the id of an SNMPv3 switch", sflow_with_the_hash_v3, "sflow.samples", "10.66.0.2", 0},
+    {"sFlow that states the address of a switch", sflow_at_an_address, "sflow.samples", NULL, 0},
+    {"SNMPv2c in the name of sFlow switches", ease_for_sflow, "accounting.foreign_source", NULL, 0},
     {"agents without end", agents_without_end, "accounting.agents_full", NULL, 0},
     {"ports without end", ports_without_end, "accounting.ports_full", NULL, 0},
     {"boots without end", boots_without_end, "accounting.samples", NULL, 0},

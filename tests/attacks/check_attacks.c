@@ -1,7 +1,7 @@
 /*
  * Each attack of attacks.h beside an honest fleet of a hundred switches, of which seven (one by SNMPv3, one by
  * sFlow) come when it is under way; the collector is restarted in its midst. Afterwards the store has what the fleet sent, to the last sample and
- * octet; nothing was lost for want of room; the attacker is counted, and named in the log and by `agents`; and the
+ * octet, under its names and at its sites; nothing was lost for want of room; the attacker is counted, and named in the log and by `agents`; and the
  * file is within its size.
  *
  * What only fills is tried by the hour, too: the store has a number for each source.
@@ -10,6 +10,7 @@
  * is store_size.
  */
 #include "tests/attacks/attacks.h"
+#include "tests/collector/answers.h"
 #include "tests/sql.h"
 #include "tests/suite.h"
 
@@ -102,6 +103,41 @@ run(const struct attack *attack)
 		    attack->counters);
 }
 
+/* What people see: each switch under its name and at its site, nobody else there, and no name twice. */
+static void
+expect_names(const char *when)
+{
+	struct report_options options = report_default_options();
+	json_t *answer, *seen = json_object(), *row;
+	size_t i, n_named = 0;
+
+	options.all = true;
+	answer = answer_json(rig.db, "agents", &options, rig.clock.manual_wall_us);
+	json_array_foreach(json_object_get(answer, "rows"), i, row) {
+		const char *name = json_string_value(json_object_get(row, "agent"));
+		const char *site = json_string_value(json_object_get(row, "site"));
+		const char *address = json_string_value(json_object_get(row, "address"));
+		unsigned at = 0, third = 0;
+		bool is_named = sscanf(name, "sw-%u", &at) == 1 && sscanf(address, "10.0.%u.1", &third) == 1 && at == third;
+
+		n_named += is_named;
+		ck_assert_msg(is_named == (strcmp(site, "fleet") == 0) && is_named == (strncmp(name, "sw-", 3) == 0) &&
+		    (!is_named || !strchr(name, '#')), "%s: %s of %s is at %s", when, name, address, site);
+		ck_assert_msg(!json_object_get(seen, name), "%s: several are called %s", when, name);
+		json_object_set(seen, name, row);
+		if (is_named)
+			for (int k = 0; k < 8 && rig.fleet[at].way != FLEET_BY_SFLOW; k++) {
+				unsigned octet = 0;
+
+				sscanf(json_string_value(json_object_get(row, "id")) + 2 * k, "%2x", &octet);
+				ck_assert_msg(octet == rig.fleet[at].id[k], "%s: %s is another agent", when, name);
+			}
+	}
+	ck_assert_msg(n_named == FLEET_SWITCHES, "%s: %zu switches have their names", when, n_named);
+	json_decref(seen);
+	json_decref(answer);
+}
+
 static void
 print_figures(const char *name)
 {
@@ -140,6 +176,7 @@ try(const struct attack *attack)
 	attack_expect_fleet(&rig, name);
 	if (attack && attack->store_mib > 0)
 		expect_sample_rows(name);
+	expect_names(name);
 	if (attack)
 		attack_expect_named(&rig, attack->named ? attack->named : "10.66.0.1", name);
 	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(store_mib + STORE_SLACK_MIB) << 20,

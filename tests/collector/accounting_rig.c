@@ -131,6 +131,13 @@ rig_record(enum ease_part kind, uint32_t boot)
 	};
 }
 
+void
+rig_by_sflow(struct ease_record *r)
+{
+	r->loose_numbers = true;
+	memcpy(r->agent_id, (const uint8_t[]){0, 5}, 2);
+}
+
 struct ease_record
 rig_sample(uint32_t boot, uint32_t i, const uint8_t *header)
 {

@@ -57,6 +57,7 @@ void rig_set_version(const struct accounting_rig *f, int version);
 /* The traffic: make records, and add them to the accounting. */
 void rig_header(uint32_t i, uint8_t header[BOOKS_HEADER]);
 struct ease_record rig_record(enum ease_part kind, uint32_t boot);
+void rig_by_sflow(struct ease_record *r); /* as an sFlow agent: with an id of that form */
 struct ease_record rig_sample(uint32_t boot, uint32_t i, const uint8_t *header);
 struct ease_record rig_snapshot(uint32_t boot, uint32_t i);
 void rig_send_sample(struct accounting_rig *f, uint32_t boot, uint32_t i);

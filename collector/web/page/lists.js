@@ -252,7 +252,7 @@ function notesOf(result, utc) {
 	if (result.audit)
 		notes.push(format.audit(result.audit));
 	if (result.silent)
-		notes.push(`No counters come from ${result.silent.map((s) => `${s.agent} ${s.port}`).join(', ')}:`,
+		notes.push(`No newer counters came from ${result.silent.map((s) => `${s.agent} ${s.port}`).join(', ')}:`,
 		    'less was counted there.');
 	return notes.join(' ');
 }

@@ -74,6 +74,7 @@ static struct {
 	uint64_t pool[PORTS];
 	uint32_t to_go[PORTS]; /* frames before the next sample */
 	bool agent_away;
+	int ahead_ms; /* the second port is of another agent, whose clock is so much ahead; 0: it is not */
 } rig;
 
 static void
@@ -107,7 +108,7 @@ setup(void)
 	skip_stream_seed(&rig.stream, 20261123);
 	rig.mono_us = 5000000;
 	rig.wall_us = 1800000000000000ull;
-	ck_assert_int_eq(alarms_new(&rig.alarms, PORTS, 42, tell, NULL), 0);
+	ck_assert_int_eq(alarms_new(&rig.alarms, PORTS, 2000000, 42, tell, NULL), 0);
 }
 
 static void
@@ -137,8 +138,9 @@ frame_of(const struct flow *f, struct frame_keys *keys)
 static void
 pass_frame(const struct flow *f, uint64_t missing)
 {
-	struct ease_sample sample = {.time_us = rig.wall_us, .if_index = f->place + 1, .direction = EASE_IN,
-	    .mean_skip = f->skip, .pool_pkts = ++rig.pool[f->place], .frame_octets = f->octets};
+	int ahead_ms = f->place == 1 ? rig.ahead_ms : 0;
+	struct ease_sample sample = {.time_us = rig.wall_us + (uint64_t)(ahead_ms * INT64_C(1000)), .if_index = f->place + 1,
+	    .direction = EASE_IN, .mean_skip = f->skip, .pool_pkts = ++rig.pool[f->place], .frame_octets = f->octets};
 	struct frame_keys keys;
 	bool partial;
 
@@ -146,7 +148,7 @@ pass_frame(const struct flow *f, uint64_t missing)
 		return;
 	rig.to_go[f->place] = skip_draw(&rig.stream, SAMPLING_GEOMETRIC, f->skip, UINT32_MAX, &partial);
 	frame_of(f, &keys);
-	alarms_sample(rig.alarms, &(struct watched_sample){&sample, &keys, 1, f->place, 1000000000, true, true, missing, rig.mono_us});
+	alarms_sample(rig.alarms, &(struct watched_sample){&sample, &keys, ahead_ms ? 2 : 1, f->place, 1000000000, true, true, missing, rig.mono_us});
 }
 
 /* Lets so many seconds pass; flows send evenly, side by side. */
@@ -389,6 +391,65 @@ START_TEST(alarms_have_a_number_and_ports_a_share)
 }
 END_TEST
 
+/* The time that a flood of ten times the rate took to be told, in ms; 0: it was not, in 30 s. */
+static unsigned
+told_after_ms(bool beside_another)
+{
+	static const struct flow of_ten = {2, 66, 2, 443, false, 10000, 64, 10};
+	struct frame_keys keys;
+	unsigned ms = 0;
+
+	teardown();
+	setup();
+	use_rules("talker above 1000 packets/s of all ports", NULL);
+	for (; ms < 135000; ms++, rig.wall_us += 1000) {
+		struct ease_sample other = {.time_us = rig.wall_us, .if_index = 1, .direction = EASE_IN,
+		    .mean_skip = 1u << (ms % 10000 ? 31 : 3), .pool_pkts = EASE_COUNT_UNKNOWN, .frame_octets = 64};
+
+		frame_of(&(struct flow){.src = 9}, &keys);
+		if (beside_another && ms % 5000 == 0)
+			alarms_sample(rig.alarms,
+			    &(struct watched_sample){&other, &keys, 7, 0, 0, true, false, 0, rig.mono_us});
+		for (int i = 0; ms >= 105000 && i < 10; i++)
+			pass_frame(&of_ten, 0);
+		if (ms >= 105000 && rig.n_told > 0 && strcmp(rig.told[rig.n_told - 1].key, "10.0.0.66") == 0)
+			return ms - 105000;
+		if (ms % 1000 == 999) {
+			rig.mono_us += 1000000;
+			alarms_tick(rig.alarms, rig.mono_us);
+		}
+	}
+	return 0;
+}
+
+/* A sender's own skips, however large or small, are in nobody else's runs. */
+START_TEST(skips_of_others_hide_no_flood)
+{
+	unsigned alone_ms = told_after_ms(false), beside_ms = told_after_ms(true);
+
+	ck_assert_uint_gt(alone_ms, 0);
+	ck_assert_uint_gt(beside_ms, 0);
+	ck_assert_uint_le(beside_ms, alone_ms + 1000); /* what clocks may differ by: 6 s of the rate, nine times as fast */
+}
+END_TEST
+
+/* Over all ports of switches whose clocks differ by what is believed, nothing is told of what conforms. */
+START_TEST(clocks_that_differ_raise_nothing)
+{
+	static const struct {
+		int ahead_ms;
+		double pkts, other_pkts;
+	} cases[] = {{1900, 8000, 1}, {-2000, 8000, 50}, {4000, 9000, 1}, {2000, 5000, 4900}, {-4000, 9800, 1}};
+	const struct flow flows[] = {{0, 1, 1, 80, false, cases[_i].pkts, 64, 10},
+	    {1, 1, 1, 80, false, cases[_i].other_pkts, 64, 1}};
+
+	rig.ahead_ms = cases[_i].ahead_ms;
+	use_rules("talker above 10000 packets/s of all ports burst 0.1s", NULL);
+	pass(suite_is_slow() ? 100 : 600, flows, 2);
+	ck_assert_uint_eq(rig.n_told, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -408,6 +469,8 @@ main(void)
 	tcase_add_test(tests, rules_come_and_go);
 	tcase_add_test(tests, invented_sources_cannot_hide_a_flood);
 	tcase_add_test(tests, alarms_have_a_number_and_ports_a_share);
+	tcase_add_test(tests, skips_of_others_hide_no_flood);
+	tcase_add_loop_test(tests, clocks_that_differ_raise_nothing, 0, 5);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
 }

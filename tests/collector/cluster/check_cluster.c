@@ -2,13 +2,21 @@
  * The cluster room without a server: addresses good and bad, RowBinary against octets worked out by
  * hand from ClickHouse's description, rows cut at every octet, and the statements that make tables.
  */
+#include "collector/cluster/http.h"
 #include "collector/cluster/rowbinary.h"
 #include "collector/cluster/url.h"
 #include "tests/suite.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
 
 /* Addresses */
 
@@ -287,6 +295,85 @@ START_TEST(a_tables_key_and_time_are_columns_of_it)
 }
 END_TEST
 
+/* A server that answers with zeros without end, compressed twice: to a millionth. */
+
+static size_t
+pack(z_stream *z, const void *octets, size_t n, int flush, uint8_t *packed, size_t room)
+{
+	z->next_in = (void *)(uintptr_t)octets;
+	z->avail_in = (uInt)n;
+	z->next_out = packed;
+	z->avail_out = (uInt)room;
+	deflate(z, flush);
+	return room - z->avail_out;
+}
+
+static void
+serve_zeros(int listening)
+{
+	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\nConnection: close\r\n\r\n";
+	static uint8_t zeros[1 << 20], once[1 << 16], twice[1 << 16];
+	z_stream inner = {0}, outer = {0};
+	int fd = accept(listening, NULL, NULL);
+	char question[4096];
+	size_t n;
+
+	if (read(fd, question, sizeof(question)) <= 0 || write(fd, head, sizeof(head) - 1) < 0 ||
+	    deflateInit2(&inner, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK ||
+	    deflateInit2(&outer, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+		_exit(1);
+	for (int i = 0; i < 64 << 10; i++) {
+		if (i < 2) /* after a full flush all blocks are the same */
+			n = pack(&inner, zeros, sizeof(zeros), Z_FULL_FLUSH, once, sizeof(once));
+		n = send(fd, twice, pack(&outer, once, n, Z_NO_FLUSH, twice, sizeof(twice)), MSG_NOSIGNAL) < 0 ? 0 : n;
+		if (n == 0)
+			_exit(0);
+	}
+	send(fd, twice, pack(&outer, NULL, 0, Z_SYNC_FLUSH, twice, sizeof(twice)), MSG_NOSIGNAL);
+	_exit(0);
+}
+
+static int
+count_octets(void *arg, const void *octets, size_t n)
+{
+	(void)octets;
+	*(size_t *)arg += n;
+	return 0;
+}
+
+START_TEST(an_answer_that_inflates_without_end_is_ended)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(at);
+	int listening = socket(AF_INET, SOCK_STREAM, 0);
+	struct cluster_url url = {.host = "127.0.0.1"};
+	struct cluster_http_config config = {.servers = &url, .n_servers = 1, .timeout_ms = 500};
+	char error[CLUSTER_ERROR_TEXT];
+	struct cluster_http *http;
+	size_t taken = 0;
+	struct cluster_question question = {.sql = "SELECT 1", .take = count_octets, .arg = &taken};
+	pid_t server;
+
+	if (!cluster_http_is_built())
+		return;
+	ck_assert_int_eq(bind(listening, (struct sockaddr *)&at, len), 0);
+	ck_assert_int_eq(listen(listening, 1), 0);
+	ck_assert_int_eq(getsockname(listening, (struct sockaddr *)&at, &len), 0);
+	url.port = ntohs(at.sin_port);
+	server = fork();
+	if (server == 0)
+		serve_zeros(listening);
+	close(listening);
+	ck_assert_int_eq(cluster_http_open(&http, &config, error, sizeof(error)), 0);
+	ck_assert_int_eq(cluster_http_ask(http, &question), -ETIMEDOUT);
+	ck_assert_uint_gt(taken, 0);
+	ck_assert_uint_lt(taken, (size_t)60 << 30);
+	cluster_http_close(http);
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -301,6 +388,7 @@ main(void)
 	tcase_add_test(tc, rows_are_read_wherever_they_are_cut);
 	tcase_add_test(tc, an_answer_that_ends_within_a_row_is_noticed);
 	tcase_add_test(tc, nonsense_is_refused);
+	tcase_add_test(tc, an_answer_that_inflates_without_end_is_ended);
 	tcase_add_test(tc, a_cluster_has_local_and_distributed_tables);
 	tcase_add_test(tc, a_tables_key_and_time_are_columns_of_it);
 	return suite_run(suite);

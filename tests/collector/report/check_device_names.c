@@ -467,6 +467,116 @@ START_TEST(a_replaced_switch_does_not_take_the_name)
 }
 END_TEST
 
+/* Agents by number, from 11 on: id, address, source and when heard first; how they are called then, and where they are. */
+enum { CLAIMANTS = 6, FIRST_CLAIMANT = 11 };
+static const struct {
+	const char *naming;
+	struct {
+		const char *id, *address, *source;
+		int first;
+		const char *name, *site;
+	} agents[CLAIMANTS];
+} claims[] = {
+	/* sFlow that states another's address, heard later and earlier, and by a second address */
+	{"agent 127.0.0.2 name core-1 site berlin",
+	    {{"a102030405060708", "127.0.0.2", "127.0.0.2", 5, "core-1", "berlin"},
+		{"0005222222222222", "127.0.0.2", "127.0.0.66", 9, "127.0.0.66 for 127.0.0.2", NULL}}},
+	{"agent 127.0.0.2 name core-1 site berlin",
+	    {{"0005222222222222", "127.0.0.2", "127.0.0.66", 1, "127.0.0.66 for 127.0.0.2", NULL},
+		{"a102030405060708", "127.0.0.2", "0x80001f8805a102030405060708", 5, "core-1", "berlin"}}},
+	{"agent 127.0.0.3 name 127.0.0.2 site berlin\nagent * site elsewhere",
+	    {{"0005111111111111", "127.0.0.2", "127.0.0.2", 5, "127.0.0.2", "elsewhere"},
+		{"0005222222222222", "127.0.0.3", "127.0.0.66", 9, "127.0.0.2#00052222", "berlin"},
+		{"a102030405060708", "127.0.0.66", "127.0.0.66", 3, "127.0.0.66", "elsewhere"}}},
+	/* nobody has it: the first keeps it, behind a relay the newest of one sender */
+	{NULL,
+	    {{"0005111111111111", "10.0.0.1", "192.0.2.1", 5, "10.0.0.1", NULL},
+		{"0005222222222222", "10.0.0.1", "192.0.2.2", 6, "192.0.2.2 for 10.0.0.1", NULL},
+		{"0005333333333333", "10.0.0.3", "192.0.2.1", 3, "10.0.0.3#00053333", NULL},
+		{"0005444444444444", "10.0.0.3", "192.0.2.1", 4, "10.0.0.3", NULL}}},
+	{"agent 10.0.0.1 name loop site one\nagent 0005222222222222 name relayed site two",
+	    {{"0005111111111111", "10.0.0.1", "192.0.2.1", 5, "loop", "one"},
+		{"0005222222222222", "10.0.0.1", "192.0.2.2", 6, "relayed", "two"},
+		{"a102030405060708", "10.0.0.2", "user@10.0.0.2", 6, "10.0.0.2", NULL}}},
+	/* as many digits as tell them apart */
+	{NULL,
+	    {{"a102030405060708", "10.0.0.1", "10.0.0.1", 1, "10.0.0.1#a1020304050", NULL},
+		{"a102030405160708", "10.0.0.1", "10.0.0.1", 2, "10.0.0.1#a10203040516", NULL},
+		{"a102030405170708", "10.0.0.1", "10.0.0.1", 3, "10.0.0.1#a10203040517", NULL},
+		{"b102030405060708", "10.0.0.1", "10.0.0.1", 4, "10.0.0.1#b102", NULL},
+		{"c102030405060708", "10.0.0.1", "10.0.0.1", 5, "10.0.0.1", NULL},
+		{"10c2030405060708", "10.0.0.9", "10.0.0.9", 5, "10.0.0.9", NULL}}},
+	/* digits of an id are not another's name */
+	{"agent 10.0.0.1 name cafe\n",
+	    {{"a102030405060708", "10.0.0.1", "10.0.0.1", 1, "cafe", NULL},
+		{"cafe030405060708", "10.0.0.2", "10.0.0.2", 1, "10.0.0.2", NULL}}},
+};
+
+static void
+assert_alone(const char *name)
+{
+	struct report_options options = report_store_options();
+	char text[160];
+	json_t *result;
+
+	snprintf(text, sizeof(text), "agent \"%s\"", name);
+	options.filter = report_store_filter(text);
+	result = report_store_json(&store, "agents", &options);
+	ck_assert_msg(json_array_size(report_json_at(result, "rows")) == 1, "%s: %zu agents", name,
+	    json_array_size(report_json_at(result, "rows")));
+	ck_assert_str_eq(report_json_text(result, "rows.0.agent"), name);
+	json_decref(result);
+}
+
+START_TEST(a_name_is_whose_the_address_is)
+{
+	struct report_options options = report_store_options();
+	char field[64];
+	json_t *result;
+
+	report_store_sql(&store, "DELETE FROM agent");
+	store.naming = claims[_i].naming;
+	for (int a = 0; a < CLAIMANTS && claims[_i].agents[a].id; a++) {
+		report_store_sql(&store, "INSERT INTO agent(id, agent_id, boot, address, first_us, last_us, last_received_us)"
+		    " VALUES(%d, x'%s', 1, '%s', %d, %llu, %llu)", FIRST_CLAIMANT + a, claims[_i].agents[a].id,
+		    claims[_i].agents[a].address, claims[_i].agents[a].first, REPORT_STORE_T0, REPORT_STORE_T0);
+		report_store_sql(&store, "INSERT INTO agent_source VALUES(%d, '%s', 1)", FIRST_CLAIMANT + a,
+		    claims[_i].agents[a].source);
+	}
+	result = report_store_json(&store, "agents", &options);
+	for (int a = 0; a < CLAIMANTS && claims[_i].agents[a].id; a++) {
+		snprintf(field, sizeof(field), "rows.%d.agent", a);
+		ck_assert_str_eq(report_json_text(result, field), claims[_i].agents[a].name);
+		snprintf(field, sizeof(field), "rows.%d.source", a);
+		ck_assert_str_eq(report_json_text(result, field), claims[_i].agents[a].source);
+		snprintf(field, sizeof(field), "rows.%d.site", a);
+		if (claims[_i].agents[a].site)
+			ck_assert_str_eq(report_json_text(result, field), claims[_i].agents[a].site);
+		else
+			ck_assert(json_is_null(report_json_at(result, field)));
+	}
+	json_decref(result);
+	for (int a = 0; a < CLAIMANTS && claims[_i].agents[a].id; a++)
+		if (strchr(claims[_i].agents[a].name, '#') || strstr(claims[_i].agents[a].name, "for") ||
+		    !strchr(claims[_i].agents[a].name, '.'))
+			assert_alone(claims[_i].agents[a].name);
+}
+END_TEST
+
+START_TEST(the_sender_is_shown_where_it_is_another)
+{
+	struct report_options options = report_store_options();
+	char *text = report_store_render(&store, "agents", &options, render_text, 200);
+
+	ck_assert_msg(!strstr(text, "SENDER"), "%s", text);
+	free(text);
+	report_store_sql(&store, "INSERT INTO agent_source VALUES(1, '198.51.100.9', 1)");
+	text = report_store_render(&store, "agents", &options, render_text, 200);
+	ck_assert_msg(strstr(text, "SENDER") && strstr(text, "198.51.100.9"), "%s", text);
+	free(text);
+}
+END_TEST
+
 /* ---- in the store ---- */
 
 static int64_t
@@ -529,6 +639,8 @@ main(void)
 	tcase_add_test(shown, names_stand_where_agents_and_ports_are_listed);
 	tcase_add_test(shown, an_ip_address_does_not_move_between_sites);
 	tcase_add_test(shown, a_replaced_switch_does_not_take_the_name);
+	tcase_add_loop_test(shown, a_name_is_whose_the_address_is, 0, ARRAY_LEN(claims));
+	tcase_add_test(shown, the_sender_is_shown_where_it_is_another);
 	suite_add_tcase(suite, shown);
 	return suite_run(suite);
 }

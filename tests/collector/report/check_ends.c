@@ -92,7 +92,8 @@ record_at(const struct model *m, enum ease_part kind, uint64_t time_us)
 	struct ease_record r = rig_record(kind, m->of->pool == THE_COUNTER ? 1 : BOOT_OF_SFLOW);
 
 	r.received_us = time_us + 1000;
-	r.loose_numbers = m->of->pool != THE_COUNTER;
+	if (m->of->pool != THE_COUNTER)
+		rig_by_sflow(&r);
 	return r;
 }
 

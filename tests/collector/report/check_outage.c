@@ -313,6 +313,66 @@ START_TEST(lost_samples_without_counters_are_said)
 }
 END_TEST
 
+/* What was counted and could not be sampled, of two ports at most: what the list calls it. */
+static const struct unsampled {
+	unsigned ports; /* the second one stalls */
+	bool loses, stalls, restarts;
+	const char *name; /* NULL: all of it was sampled */
+} unsampled[] = {
+	{1, false, false, false, NULL},
+	{1, true, false, false, "while samples were lost"},
+	{1, false, true, false, "while skip counters were empty"},
+	{1, false, false, true, "before a first sample"},
+	{2, true, false, false, "while samples were lost or none taken"},
+	{2, false, false, true, "while none was taken"},
+};
+
+static void
+send_unsampled(struct accounting_rig *f, const struct unsampled *u, uint64_t if_index, uint32_t i)
+{
+	bool is_late = i > 300, is_first = if_index == 3, is_anew = u->restarts && is_first && is_late;
+	uint32_t at = is_late && is_first && (u->loses || u->restarts) ? i + 100 : i, boot = is_anew ? 2 : 1;
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record r[2];
+
+	rig_header(i, header);
+	r[0] = rig_sample(boot, at, header);
+	r[0].sample.if_index = if_index;
+	r[0].sample.pool_pkts = (r[0].sample.direction == EASE_IN ? 14 : 7) * (uint64_t)at;
+	r[1] = rig_snapshot(boot, at);
+	r[1].snapshot.if_index = if_index;
+	if (is_anew)
+		r[0].sample.sequence = i - 300;
+	r[1].snapshot.last_sequence = r[0].sample.sequence;
+	if (is_late && (is_first ? u->stalls : u->ports > 1))
+		r[1].snapshot.stalled_pkts = 500;
+	accounting_add_records(f->accounting, f->batch, r, i % 50 == 0 ? 2 : 1);
+}
+
+START_TEST(what_was_not_sampled_has_its_name)
+{
+	const struct report_options options = {.all = true, .has_top = true, .top = 10};
+	const struct unsampled *u = &unsampled[_i];
+	struct accounting_rig f;
+	json_t *json, *lost;
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint32_t i = 1; i <= 600; i++)
+		for (unsigned port = 0; port < u->ports; port++)
+			send_unsampled(&f, u, 3 + port, i);
+	rig_flush(&f);
+	rig_close(&f);
+	json = answer_json(f.path, "talkers", &options, NOON_US + 10 * MINUTE_US);
+	lost = json_object_get(json, "lost");
+	ck_assert_int_eq(lost != NULL, u->name != NULL);
+	if (u->name)
+		ck_assert_str_eq(json_string_value(json_object_get(lost, "name")), u->name);
+	json_decref(json);
+	rig_remove(&f);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -323,5 +383,6 @@ main(void)
 	tcase_set_timeout(tc, 280);
 	tcase_add_loop_test(tc, counted_totals_are_exact, 0, sizeof(outages) / sizeof(*outages));
 	tcase_add_loop_test(tc, lost_samples_without_counters_are_said, 0, 2);
+	tcase_add_loop_test(tc, what_was_not_sampled_has_its_name, 0, sizeof(unsampled) / sizeof(*unsampled));
 	return suite_run(suite);
 }

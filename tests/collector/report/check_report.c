@@ -686,6 +686,10 @@ START_TEST(refusals_name_file_and_reason)
 	assert_refused(empty, "not a store");
 	unlink(empty);
 	assert_refused("/dev/null", "not a store");
+	report_store_sql(&store, "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n)"
+	    " SELECT i FROM n");
+	assert_refused(store.path, "it has views");
+	report_store_sql(&store, "DROP VIEW endless");
 	report_store_sql(&store, "PRAGMA user_version = %d", STORE_VERSION + 1);
 	assert_refused(store.path, "newer");
 	report_store_sql(&store, "PRAGMA user_version = %d", STORE_FIRST_VERSION - 1);

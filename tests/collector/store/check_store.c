@@ -123,7 +123,7 @@ send_of_bridge(struct accounting_rig *f, uint32_t if_index, uint32_t number, uin
 
 	rig_header(number, header);
 	r = rig_sample(1, number, header);
-	r.loose_numbers = true;
+	rig_by_sflow(&r);
 	r.source_port = source_port_of_numbers(2, 1000);
 	r.sample.if_index = if_index;
 	r.sample.direction = EASE_IN;
@@ -408,6 +408,52 @@ START_TEST(what_is_no_store_of_ours_is_refused)
 	snprintf(f.path, sizeof(f.path), "%s/no/such", f.dir);
 	ck_assert_int_eq(try_open(&f), -ENOENT);
 	rmdir(f.dir);
+}
+END_TEST
+
+/* Ids as version 25 made them and as they are made now, both computed by a script from the octets that the agents state:
+ * FNV-1a, and SHA-256 of Python's hashlib. An EASE agent at such an address keeps its own. */
+START_TEST(ids_made_by_an_earlier_version_are_replaced)
+{
+	static const struct {
+		const char *old, *now, *address, *source;
+	} agents[] = {
+	    {"2794851B5AB96F1D", "00052F47DD4ABA9C", "10.0.0.7", "10.0.0.7"},
+	    {"442251235C975C7C", "0005493C8AF0596D", "2001:db8::7", "192.0.2.1"},
+	    {"F77FC68308887E67", "0005EDEB10DE37E1", "192.0.2.9", "192.0.2.9"}, /* 127.0.0.1 */
+	    {"81E92D90D08350EE", "0005489EE8505127", "192.0.2.10", "192.0.2.10"}, /* 128.0.0.16 */
+	    {"AC9DCF37FD9F7F9C", "0005D4298579D178", "2001:db8::8", "2001:db8::8"}, /* none */
+	    {"00038E3D2BF8FA45", "00033CAA571C4B12", "10.0.0.8", "0x80001f8804aabbccdd"},
+	    {"00067C0EBEA3B759", "0006E893AFC8C72F", "2001:db8::9", "2001:db8::9"},
+	    {"000400000A000009", "000400000A000009", "10.0.0.9", "10.0.0.9"},
+	    {"2794851B5AB96F1E", "2794851B5AB96F1E", "10.0.0.7", "10.0.0.7"},
+	    {"0102030405060708", "0102030405060708", "10.0.0.7", "0x80001f88050102030405060708"},
+	};
+	struct accounting_rig f;
+	char sql[512];
+
+	rig_make(&f);
+	rig_open(&f);
+	rig_close(&f);
+	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++) {
+		snprintf(sql, sizeof(sql), "INSERT INTO agent VALUES(%1$zu, x'%2$s', 1, '%3$s', 1, 2, 3, 0);"
+		    "INSERT INTO agent_source VALUES(%1$zu, '%4$s', 1)", i + 1, agents[i].old, agents[i].address,
+		    agents[i].source);
+		rig_sql(&f, sql);
+	}
+	rig_sql(&f, "DROP TABLE discard_hour; DROP TABLE held; DROP TRIGGER held_forgotten;"
+		    " DROP TRIGGER discard_held; DROP TRIGGER discard_freed; DROP TRIGGER event_held; DROP TRIGGER event_freed;"
+		    " DROP TRIGGER place_held; DROP TRIGGER place_freed; DROP TRIGGER error_source_held;"
+		    " DROP TRIGGER error_source_freed; DROP TRIGGER oddity_held; DROP TRIGGER oddity_freed"); /* of version 27 */
+	rig_set_version(&f, 25);
+	rig_open(&f);
+	rig_close(&f);
+	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++) {
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM agent WHERE id = %zu AND hex(agent_id) = '%s'", i + 1,
+		    agents[i].now);
+		ck_assert_msg(rig_query(&f, sql) == 1, "%s", agents[i].old);
+	}
+	rig_remove(&f);
 }
 END_TEST
 
@@ -740,6 +786,7 @@ main(void)
 	tcase_add_test(tc, resources_and_error_sources_have_rows);
 	tcase_add_test(tc, killed_at_any_moment);
 	tcase_add_test(tc, what_is_no_store_of_ours_is_refused);
+	tcase_add_test(tc, ids_made_by_an_earlier_version_are_replaced);
 	tcase_add_test(tc, counters_of_an_earlier_collector_are_gone);
 	tcase_add_test(tc, while_the_store_is_away_nothing_waits_or_is_lost);
 	tcase_add_test(tc, a_full_batch_loses_rows_by_name_and_no_sums);

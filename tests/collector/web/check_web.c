@@ -297,6 +297,43 @@ START_TEST(long_questions_let_others_pass)
 }
 END_TEST
 
+static enum jobs_state
+ask_as(uint64_t asker, int number, struct viewer *viewer, struct job **job)
+{
+	struct request *request = calloc(1, sizeof(*request));
+
+	snprintf(request->key, sizeof(request->key), "/q%d", number);
+	request->asker = asker;
+	request->is_long = true;
+	return jobs_ask(run.jobs, request, &viewer->waiter, job);
+}
+
+/* Who asks without end has half of the room, and those that ask once are answered before his next one but one. */
+START_TEST(who_asks_much_waits_for_others)
+{
+	enum { MOST = JOBS_MAX / 2 };
+	static struct viewer viewers[MOST + 3];
+	static struct job *jobs[MOST + 3];
+
+	for (int i = 0; i < MOST; i++)
+		ck_assert_int_eq(ask_as(7, i, &viewers[i], &jobs[i]), JOB_WAITING);
+	ck_assert_int_eq(ask_as(7, MOST, &viewers[MOST], &jobs[MOST]), JOB_REFUSED);
+	for (int i = MOST; i < MOST + 2; i++)
+		ck_assert_int_eq(ask_as(8 + (uint64_t)i, i, &viewers[i], &jobs[i]), JOB_WAITING);
+	for (int i = 0; i < 3; i++)
+		sem_post(&run.may_answer_long);
+	for (int i = 0; i < 3; i++)
+		sem_wait(&run.woken);
+	ck_assert(viewers[0].awake && viewers[MOST].awake && viewers[MOST + 1].awake);
+	for (int i = 3; i < MOST + 2; i++)
+		sem_post(&run.may_answer_long);
+	for (int i = 3; i < MOST + 2; i++)
+		sem_wait(&run.woken);
+	for (int i = 0; i < MOST + 2; i++)
+		jobs_release(run.jobs, jobs[i]);
+}
+END_TEST
+
 /* As many answers as have room, all being read: then no more until one has been. */
 START_TEST(answers_that_are_read_slowly_are_bounded)
 {
@@ -434,6 +471,7 @@ main(void)
 	tcase_add_test(jobs, a_hundred_viewers_cost_one_question);
 	tcase_add_test(jobs, too_many_questions_are_refused);
 	tcase_add_test(jobs, long_questions_let_others_pass);
+	tcase_add_test(jobs, who_asks_much_waits_for_others);
 	tcase_add_test(jobs, answers_that_are_read_slowly_are_bounded);
 	tcase_add_test(jobs, who_waits_is_woken_at_the_end);
 	suite_add_tcase(suite, jobs);

@@ -200,6 +200,15 @@ refused 405 GET -X POST -d x=y "$url/api/v1/talkers"
 refused 405 GET -X DELETE "$url/"
 refused 414 'longer than' "$url/api/v1/talkers?agent=$(printf 'a%.0s' {1..5000})"
 refused 421 http_hosts -H 'Host: stranger.example' "$url/api/v1/talkers"
+for site in cross-site same-site; do
+	refused 403 'another site' -H "Sec-Fetch-Site: $site" "$url/api/v1/talkers"
+done
+for site in same-origin none; do
+	expect "asked by its own page ($site)" "$(status -H "Sec-Fetch-Site: $site" "$url/api/v1/talkers?last=all")" 200
+done
+expect 'a link of another site to the page' "$(status -H 'Sec-Fetch-Site: cross-site' "$url/")" 200
+filters=$(printf 'filter=vlan+%d&' {1..200} | sed 's/&$//')
+expect 'two hundred parameters are answered' "$(status "$url/api/v1/talkers?$filters" | grep -c '^[24]')" 1
 head -c 1000000 /dev/zero | tr '\0' a >"$rig/megabyte"
 expect 'a query of a megabyte is refused' "$(status -G --data-urlencode "agent@$rig/megabyte" "$url/api/v1/talkers")" 414
 expect 'a header of a hundred kilobytes is refused' "$(printf 'url = "%s/"\nheader = "X: %s"\n' "$url" \

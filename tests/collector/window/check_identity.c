@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define AGENT	   "0102030405060708"
+#define SFLOW	   "0005030405060708"
 #define OWN_ENGINE "0x80001f8805" AGENT
 #define HERE	   "192.0.2.1"
 #define STRANGER   "192.0.2.66"
@@ -23,56 +24,76 @@ enum { RULES_MAX = 2, SILENT_S = 60 };
 
 static const struct {
 	const char *bound, *rules[RULES_MAX];
-	bool sflow;
+	enum { BY_EASE, BY_SFLOW, EASE_AS_SFLOW, SFLOW_AS_EASE } by; /* the latter two with an id of the other */
 	const char *sender, *source; /* source NULL: as sender */
 	enum agent_identity_verdict verdict;
 } cases[] = {
     /* the first is bound, and only that one is known */
-    {"", {NULL}, false, HERE, NULL, AGENT_IDENTITY_BIND},
-    {HERE, {NULL}, false, HERE, NULL, AGENT_IDENTITY_KNOWN},
-    {HERE, {NULL}, false, STRANGER, NULL, AGENT_IDENTITY_FOREIGN},
-    {"192.0.2.10", {NULL}, false, HERE, NULL, AGENT_IDENTITY_FOREIGN},
-    {"0x8000000001", {NULL}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_KNOWN},
-    {"0x8000000001", {NULL}, false, HERE, "0x8000000002", AGENT_IDENTITY_FOREIGN},
-    {"0x8000000001", {NULL}, false, HERE, NULL, AGENT_IDENTITY_FOREIGN},
-    {"switch@" HERE, {NULL}, false, HERE, "switch@" HERE, AGENT_IDENTITY_KNOWN},
-    {"switch@" HERE, {NULL}, false, HERE, "other@" HERE, AGENT_IDENTITY_FOREIGN},
-    {"switch@" HERE, {NULL}, false, STRANGER, "switch@" STRANGER, AGENT_IDENTITY_FOREIGN},
+    {"", {NULL}, BY_EASE, HERE, NULL, AGENT_IDENTITY_BIND},
+    {HERE, {NULL}, BY_EASE, HERE, NULL, AGENT_IDENTITY_KNOWN},
+    {HERE, {NULL}, BY_EASE, STRANGER, NULL, AGENT_IDENTITY_FOREIGN},
+    {"192.0.2.10", {NULL}, BY_EASE, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {"0x8000000001", {NULL}, BY_EASE, STRANGER, "0x8000000001", AGENT_IDENTITY_KNOWN},
+    {"0x8000000001", {NULL}, BY_EASE, HERE, "0x8000000002", AGENT_IDENTITY_FOREIGN},
+    {"0x8000000001", {NULL}, BY_EASE, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {"switch@" HERE, {NULL}, BY_EASE, HERE, "switch@" HERE, AGENT_IDENTITY_KNOWN},
+    {"switch@" HERE, {NULL}, BY_EASE, HERE, "other@" HERE, AGENT_IDENTITY_FOREIGN},
+    {"switch@" HERE, {NULL}, BY_EASE, STRANGER, "switch@" STRANGER, AGENT_IDENTITY_FOREIGN},
     /* SNMPv3 from the address that is bound */
-    {HERE, {NULL}, false, HERE, "0x8000000001", AGENT_IDENTITY_BIND},
-    {HERE, {NULL}, false, HERE, "switch@" HERE, AGENT_IDENTITY_BIND},
-    {HERE, {NULL}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_FOREIGN},
-    {HERE, {NULL}, false, STRANGER, "switch@" STRANGER, AGENT_IDENTITY_FOREIGN},
+    {HERE, {NULL}, BY_EASE, HERE, "0x8000000001", AGENT_IDENTITY_BIND},
+    {HERE, {NULL}, BY_EASE, HERE, "switch@" HERE, AGENT_IDENTITY_BIND},
+    {HERE, {NULL}, BY_EASE, STRANGER, "0x8000000001", AGENT_IDENTITY_FOREIGN},
+    {HERE, {NULL}, BY_EASE, STRANGER, "switch@" STRANGER, AGENT_IDENTITY_FOREIGN},
     /* the engine ID that has the agent's id in it, and that of another agent */
-    {"0x8000000001", {NULL}, false, STRANGER, OWN_ENGINE, AGENT_IDENTITY_BIND},
-    {OWN_ENGINE, {NULL}, false, STRANGER, OWN_ENGINE, AGENT_IDENTITY_KNOWN},
-    {"", {NULL}, false, HERE, "0x80001f88050102030405060709", AGENT_IDENTITY_FOREIGN},
-    {HERE, {NULL}, false, HERE, "0x80001f88050102030405060709", AGENT_IDENTITY_FOREIGN},
+    {"0x8000000001", {NULL}, BY_EASE, STRANGER, OWN_ENGINE, AGENT_IDENTITY_BIND},
+    {OWN_ENGINE, {NULL}, BY_EASE, STRANGER, OWN_ENGINE, AGENT_IDENTITY_KNOWN},
+    {"", {NULL}, BY_EASE, HERE, "0x80001f88050102030405060709", AGENT_IDENTITY_FOREIGN},
+    {HERE, {NULL}, BY_EASE, HERE, "0x80001f88050102030405060709", AGENT_IDENTITY_FOREIGN},
     /* sFlow: the sender is the agent itself, or it is not */
-    {"", {NULL}, true, HERE, "192.0.2.9", AGENT_IDENTITY_BIND},
-    {"192.0.2.9", {NULL}, true, HERE, "192.0.2.9", AGENT_IDENTITY_KNOWN},
-    {"192.0.2.9", {NULL}, true, HERE, STRANGER, AGENT_IDENTITY_FOREIGN},
-    {STRANGER, {NULL}, true, HERE, HERE, AGENT_IDENTITY_BIND},
-    {HERE, {NULL}, true, HERE, HERE, AGENT_IDENTITY_KNOWN},
+    {"", {NULL}, BY_SFLOW, HERE, "192.0.2.9", AGENT_IDENTITY_BIND},
+    {"192.0.2.9", {NULL}, BY_SFLOW, HERE, "192.0.2.9", AGENT_IDENTITY_KNOWN},
+    {"192.0.2.9", {NULL}, BY_SFLOW, HERE, STRANGER, AGENT_IDENTITY_FOREIGN},
+    {STRANGER, {NULL}, BY_SFLOW, HERE, HERE, AGENT_IDENTITY_BIND},
+    {HERE, {NULL}, BY_SFLOW, HERE, HERE, AGENT_IDENTITY_KNOWN},
     /* rules for all: what they allow is bound */
-    {HERE, {"any 192.0.2.64/27"}, false, STRANGER, NULL, AGENT_IDENTITY_BIND},
-    {HERE, {"any 192.0.2.64/27"}, false, "192.0.2.128", NULL, AGENT_IDENTITY_FOREIGN},
-    {HERE, {"any 192.0.2.64/27"}, true, HERE, STRANGER, AGENT_IDENTITY_BIND},
-    {HERE, {"any 0x8000000001"}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_BIND},
-    {HERE, {"any 2001:db8::/32"}, false, "2001:db8::7", NULL, AGENT_IDENTITY_BIND},
-    /* rules for this agent: only what they allow, whatever was bound */
-    {HERE, {AGENT " 192.0.2.66"}, false, STRANGER, NULL, AGENT_IDENTITY_KNOWN},
-    {HERE, {AGENT " 192.0.2.66"}, false, HERE, NULL, AGENT_IDENTITY_FOREIGN},
-    {HERE, {AGENT " 192.0.2.66", AGENT " 192.0.2.1"}, false, HERE, NULL, AGENT_IDENTITY_KNOWN},
-    {HERE, {AGENT " 192.0.2.66", "any 192.0.2.1"}, false, HERE, NULL, AGENT_IDENTITY_KNOWN},
-    {HERE, {AGENT " switch@192.0.2.1"}, false, HERE, "switch@192.0.2.1", AGENT_IDENTITY_KNOWN},
-    {HERE, {AGENT " switch@192.0.2.1"}, false, HERE, NULL, AGENT_IDENTITY_FOREIGN},
-    {"", {AGENT " 192.0.2.66"}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_KNOWN},
-    {"", {AGENT " 0x8000000001"}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_KNOWN},
-    {"", {AGENT " 192.0.2.66"}, false, HERE, OWN_ENGINE, AGENT_IDENTITY_BIND},
+    {HERE, {"any 192.0.2.64/27"}, BY_EASE, STRANGER, NULL, AGENT_IDENTITY_BIND},
+    {HERE, {"any 192.0.2.64/27"}, BY_EASE, "192.0.2.128", NULL, AGENT_IDENTITY_FOREIGN},
+    {HERE, {"any 192.0.2.64/27"}, BY_SFLOW, HERE, STRANGER, AGENT_IDENTITY_BIND},
+    {HERE, {"any 0x8000000001"}, BY_EASE, STRANGER, "0x8000000001", AGENT_IDENTITY_BIND},
+    {HERE, {"any 2001:db8::/32"}, BY_EASE, "2001:db8::7", NULL, AGENT_IDENTITY_BIND},
+    /* rules for this agent: only what they allow, whatever was bound; it is bound, so that reports tell who it is */
+    {HERE, {AGENT " 192.0.2.66"}, BY_EASE, STRANGER, NULL, AGENT_IDENTITY_BIND},
+    {HERE, {AGENT " 192.0.2.66"}, BY_EASE, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {HERE, {AGENT " 192.0.2.66", AGENT " 192.0.2.1"}, BY_EASE, HERE, NULL, AGENT_IDENTITY_KNOWN},
+    {HERE, {AGENT " 192.0.2.66", "any 192.0.2.1"}, BY_EASE, HERE, NULL, AGENT_IDENTITY_KNOWN},
+    {HERE, {AGENT " switch@192.0.2.1"}, BY_EASE, HERE, "switch@192.0.2.1", AGENT_IDENTITY_BIND},
+    {HERE, {AGENT " switch@192.0.2.1"}, BY_EASE, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {"", {AGENT " 192.0.2.66"}, BY_EASE, STRANGER, "0x8000000001", AGENT_IDENTITY_BIND},
+    {"", {AGENT " 0x8000000001"}, BY_EASE, STRANGER, "0x8000000001", AGENT_IDENTITY_BIND},
+    {"", {AGENT " 192.0.2.66"}, BY_EASE, HERE, OWN_ENGINE, AGENT_IDENTITY_BIND},
+    /* also of an sFlow agent that sends from its own address */
+    {"", {SFLOW " 192.0.2.66"}, BY_SFLOW, HERE, HERE, AGENT_IDENTITY_FOREIGN},
+    {HERE, {SFLOW " 192.0.2.66"}, BY_SFLOW, HERE, HERE, AGENT_IDENTITY_FOREIGN},
+    {HERE, {SFLOW " 192.0.2.66"}, BY_SFLOW, HERE, STRANGER, AGENT_IDENTITY_BIND},
+    {STRANGER, {SFLOW " 192.0.2.66", SFLOW " 192.0.2.1"}, BY_SFLOW, HERE, HERE, AGENT_IDENTITY_BIND},
+    /* no rule for all replaces SNMPv3 by an address */
+    {OWN_ENGINE, {"any 192.0.2.0/24"}, BY_EASE, STRANGER, NULL, AGENT_IDENTITY_FOREIGN},
+    {OWN_ENGINE, {"any 192.0.2.0/24"}, BY_EASE, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {"switch@" HERE, {"any 192.0.2.0/24"}, BY_EASE, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {"switch@" HERE, {"any 192.0.2.0/24"}, BY_EASE, STRANGER, "switch@" STRANGER, AGENT_IDENTITY_BIND},
+    {HERE, {"any 192.0.2.0/24"}, BY_EASE, STRANGER, "0x8000000001", AGENT_IDENTITY_BIND},
+    {"", {AGENT " 0x8000000001", "any 192.0.2.0/24"}, BY_EASE, STRANGER, NULL, AGENT_IDENTITY_FOREIGN},
+    {"", {AGENT " 0x8000000001", "any 192.0.2.0/24"}, BY_EASE, HERE, OWN_ENGINE, AGENT_IDENTITY_BIND},
+    /* EASE in the name of an sFlow agent, and sFlow in that of an EASE agent, whatever proves or allows them */
+    {"", {NULL}, EASE_AS_SFLOW, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {HERE, {NULL}, EASE_AS_SFLOW, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {HERE, {SFLOW " 192.0.2.1"}, EASE_AS_SFLOW, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {"", {NULL}, EASE_AS_SFLOW, HERE, "0x80001f8805" SFLOW, AGENT_IDENTITY_FOREIGN},
+    {HERE, {NULL}, SFLOW_AS_EASE, HERE, HERE, AGENT_IDENTITY_FOREIGN},
+    {HERE, {AGENT " 192.0.2.1"}, SFLOW_AS_EASE, HERE, HERE, AGENT_IDENTITY_FOREIGN},
     /* rules for another agent */
-    {HERE, {"0102030405060709 192.0.2.66"}, false, STRANGER, NULL, AGENT_IDENTITY_FOREIGN},
-    {HERE, {"0102030405060709 192.0.2.66"}, false, HERE, NULL, AGENT_IDENTITY_KNOWN},
+    {HERE, {"0102030405060709 192.0.2.66"}, BY_EASE, STRANGER, NULL, AGENT_IDENTITY_FOREIGN},
+    {HERE, {"0102030405060709 192.0.2.66"}, BY_EASE, HERE, NULL, AGENT_IDENTITY_KNOWN},
 };
 
 START_TEST(each_source_is_judged)
@@ -87,7 +108,9 @@ START_TEST(each_source_is_judged)
 		ck_assert_int_eq(
 		    agent_source_parse(cases[_i].rules[all.n], &rules[all.n], &reason), 0);
 	snprintf(identity.bound, sizeof(identity.bound), "%s", cases[_i].bound);
-	r.loose_numbers = cases[_i].sflow;
+	if (cases[_i].by == BY_SFLOW || cases[_i].by == EASE_AS_SFLOW)
+		rig_by_sflow(&r);
+	r.loose_numbers = cases[_i].by == BY_SFLOW || cases[_i].by == SFLOW_AS_EASE;
 	r.sender = cases[_i].sender;
 	r.source = cases[_i].source;
 	ck_assert_int_eq(agent_identity_judge(&identity, &all, &r), cases[_i].verdict);
@@ -236,6 +259,133 @@ START_TEST(a_move_is_allowed_by_rule)
 }
 END_TEST
 
+/* Of two sFlow agents whose addresses give one id only the first is that agent, as of an EASE agent and an sFlow agent. */
+static const struct {
+	bool sflow;		     /* who has the id */
+	const char *sender, *source; /* who comes later */
+	bool later_sflow;
+} others[] = {
+    {false, HERE, NULL, true}, /* from that address itself */
+    {false, STRANGER, STRANGER, true},
+    {true, HERE, NULL, false},
+    {true, STRANGER, OWN_ENGINE, false},
+    {true, STRANGER, STRANGER, true}, /* a collision */
+};
+
+START_TEST(what_sflow_claims_meets_no_other)
+{
+	struct accounting_rig f;
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record r;
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint32_t i = 1; i <= 20; i++) {
+		rig_header(i, header);
+		r = rig_sample(1, i, header);
+		if (others[_i].sflow)
+			rig_by_sflow(&r);
+		tell(&f, r, HERE);
+		r.source = others[_i].source;
+		r.loose_numbers = others[_i].later_sflow;
+		r.boot = 1000 + i;
+		tell(&f, r, others[_i].sender);
+		if (i == 10)
+			restart(&f);
+	}
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_SAMPLES), 10);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 10);
+	wait_s(&f, 2 * SILENT_S); /* what another sends is not expected of it, also where it is silent */
+	tell(&f, r, others[_i].sender);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM account"), 20);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent WHERE boot = 1 AND address = '" HERE "'"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT records FROM agent_refused"), 21);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent_source WHERE source = '" HERE "'"), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* Of an agent that was first heard just before a crash the journal has the id alone. */
+START_TEST(an_sflow_agent_without_address_gets_it)
+{
+	struct accounting_rig f;
+	struct ease_record r = rig_snapshot(1, 1);
+
+	rig_make(&f);
+	rig_open(&f);
+	rig_close(&f);
+	rig_sql(&f, "INSERT INTO agent VALUES(1, x'" SFLOW "', 1, '', 1, 2, 3, 0)");
+	rig_open(&f);
+	rig_by_sflow(&r);
+	tell(&f, r, HERE);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 0);
+	tell(&f, r, STRANGER);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 1);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent WHERE address = '" HERE "'"), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* Nobody takes the id of an sFlow agent, or of a sender of events, before it is heard itself. */
+START_TEST(no_ease_agent_has_an_id_of_the_collector)
+{
+	struct ease_event event = {.kind = 77, .has_agent_id = true, .boot = 1, .sender = STRANGER,
+	    .received_us = NOON_US};
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint8_t kind = 3; kind <= 6; kind++) {
+		struct ease_record r = rig_snapshot(1, 1);
+
+		memcpy(r.agent_id, (const uint8_t[]){0, kind}, 2);
+		tell(&f, r, STRANGER);
+		memcpy(event.agent_id, r.agent_id, sizeof(event.agent_id));
+		ck_assert(!accounting_add_event(f.accounting, f.batch, &event));
+	}
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 8);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent"), 0);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* A standard notification is of the agent that sends from its address, whoever states that address beside it; and not of
+ * one that only states it. */
+START_TEST(events_are_of_whose_the_address_is)
+{
+	const struct ease_event event = {.kind = EASE_EVENT_LINK_DOWN, .if_index = 3, .sender = HERE,
+	    .source_id = {0, 4, 0, 0, 192, 0, 2, 1}, .received_us = NOON_US};
+	struct accounting_rig f;
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record r;
+
+	rig_make(&f);
+	rig_open(&f);
+	rig_header(1, header);
+	if (_i == 0)
+		tell(&f, rig_sample(1, 1, header), HERE);
+	r = rig_sample(1, 1, header);
+	rig_by_sflow(&r);
+	r.source = _i == 2 ? HERE : STRANGER;
+	tell(&f, r, HERE);
+	ck_assert(accounting_add_event(f.accounting, f.batch, &event));
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, _i == 0 ? "SELECT count(*) FROM event JOIN agent a ON a.id = agent WHERE"
+						    " hex(agent_id) = '" AGENT "'"
+		: _i == 1 ? "SELECT count(*) FROM event JOIN agent a ON a.id = agent WHERE hex(agent_id) = '00040000C0000201'"
+			  : "SELECT count(*) FROM event JOIN agent a ON a.id = agent WHERE hex(agent_id) = '" SFLOW "'"), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 static void
 bind_as_stored(struct accounting_rig *f)
 {
@@ -280,7 +430,8 @@ tell_from(struct accounting_rig *f, struct ease_record r, const char *sender, co
 {
 	r.sender = sender;
 	r.source = source;
-	r.loose_numbers = sflow;
+	if (sflow)
+		rig_by_sflow(&r);
 	r.received_us = f->clock.manual_wall_us;
 	accounting_add_records(f->accounting, f->batch, &r, 1);
 }
@@ -516,6 +667,10 @@ main(void)
 	tcase_add_loop_test(tc, each_source_is_judged, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tc, rules_are_checked);
 	tcase_add_test(tc, a_stranger_changes_nothing);
+	tcase_add_loop_test(tc, what_sflow_claims_meets_no_other, 0, sizeof(others) / sizeof(others[0]));
+	tcase_add_test(tc, an_sflow_agent_without_address_gets_it);
+	tcase_add_test(tc, no_ease_agent_has_an_id_of_the_collector);
+	tcase_add_loop_test(tc, events_are_of_whose_the_address_is, 0, 3);
 	tcase_add_test(tc, a_move_is_allowed_by_rule);
 	tcase_add_test(tc, a_move_is_allowed_by_hand);
 	tcase_add_test(tc, who_moved_is_not_complete);
