@@ -1,6 +1,7 @@
 #include "agent/state_rows.h"
 
 #include "common/log.h"
+#include "common/text.h"
 #include "mibs/mib_snapshot.h"
 
 #include <ctype.h>
@@ -27,12 +28,9 @@ state_rows_free(struct state_rows *rows)
 void
 state_rows_print_arcs(const uint32_t *arcs, size_t n, char *text, size_t size)
 {
-	size_t len = 0;
-
 	text[0] = '\0';
-	for (size_t i = 0; i < n && len < size; i++)
-		len += (size_t)snprintf(text + len, size - len, "%s%" PRIu32, i ? "." : "",
-		    arcs[i]);
+	for (size_t i = 0; i < n; i++)
+		text_add(text, size, "%s%" PRIu32, i ? "." : "", arcs[i]);
 }
 
 bool

@@ -452,11 +452,20 @@ collector_open(struct collector **out, const struct collector_config *config,
 	stat_add(&c->stats, COLLECTOR_STAT_STARTED, clock_wall_us(clock));
 	r = open_all(c, error, error_size);
 	if (r < 0) {
+		/* nothing was received; what an earlier crash left is for the start that does not fail */
+		if (c->accounting && !c->had_outage)
+			accounting_remove_journal(c->accounting);
 		collector_close(c);
 		return r;
 	}
 	*out = c;
 	return 0;
+}
+
+void
+collector_note_damage(struct collector *c, uint64_t inode)
+{
+	store_note_damage(c->store, inode);
 }
 
 void
@@ -654,6 +663,7 @@ notice_clock_step(struct collector *c)
 	if (step_us > -CLOCK_STEP_US && step_us < CLOCK_STEP_US)
 		return;
 	stat_add(&c->stats, COLLECTOR_STAT_CLOCK_STEPS, 1);
+	input_clock_set(c->input, step_us, clock_wall_us(c->clock));
 	log_warn_limited(ROOM, "the system's clock was set %s by %.0f s",
 	    step_us > 0 ? "forward" : "back", (double)(step_us > 0 ? step_us : -step_us) / 1e6);
 }
@@ -749,10 +759,10 @@ collector_turn(struct collector *c)
 	take_signals(c);
 	if (c->reload_wanted)
 		collector_reload(c);
+	notice_clock_step(c); /* before what is stamped by it */
 	read_input(c, READ_DATAGRAMS);
 	serve_slow(c);
 	tap_flush(c->tap);
-	notice_clock_step(c);
 	flush_if_due(c);
 }
 

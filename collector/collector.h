@@ -76,6 +76,9 @@ struct collector_verdicts {
 };
 void collector_set_verdicts(struct collector *c, const struct collector_verdicts *verdicts);
 
+/* A reader found the store's file of that inode damaged, see store_note_damage. From any thread. */
+void collector_note_damage(struct collector *c, uint64_t inode);
+
 /* The counter of that name ("input.records"), or 0. */
 uint64_t collector_stat(const struct collector *c, const char *name);
 

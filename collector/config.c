@@ -248,7 +248,8 @@ const struct option_row collector_options[] = {
 		"keep_1min to keep_1d: for ever."},
     {"keep_1min", OPTION_U32, AT(keep_1min_h), .max = MAX_KEEP_H, .unit = "h", .def = "48",
 	.live = true,
-	.help = "How long sums per minute are kept. The default reaches back to yesterday."},
+	.help = "How long sums per minute are kept, and single discarded packets; those of longer "
+		"ago are kept by hour, port and reason. The default reaches back to yesterday."},
     {"keep_5min", OPTION_U32, AT(keep_5min_d), .max = MAX_KEEP_D, .unit = "d", .def = "14",
 	.live = true,
 	.help = "How long sums per 5 minutes, and where addresses were seen, are kept. The "
@@ -258,7 +259,7 @@ const struct option_row collector_options[] = {
 	.help = "How long sums per hour are kept. The default covers a quarter of a year."},
     {"keep_1d", OPTION_U32, AT(keep_1d_d), .max = MAX_KEEP_D, .unit = "d", .def = "800",
 	.live = true,
-	.help = "How long sums per day, and events, are kept. The default covers this year and "
+	.help = "How long sums per day, events and hours of discarded packets are kept. The default covers this year and "
 		"the last one, and some weeks more."},
     {"forget_after", OPTION_U32, AT(forget_after_d), .max = MAX_KEEP_D, .unit = "d", .def = "90",
 	.live = true,
@@ -268,9 +269,10 @@ const struct option_row collector_options[] = {
     {"store_size", OPTION_U32, AT(store_size_mib), .max = 1u << 26, .unit = "MiB", .def = "16384",
 	.live = true,
 	.help = "Largest size of the store's file, without its write-ahead log. When it is "
-		"reached, samples of the ports that fill it are deleted first, then events of "
-		"a switch with very many, then the oldest sums per minute, and so on; the file "
-		"keeps its size. 0: no limit."},
+		"reached, samples of the ports that fill it are deleted first, then the oldest "
+		"sums per minute, and so on; the file keeps its size. An eighth of it is for "
+		"events, discarded packets, addresses and sources of errors, of which the source "
+		"that has most makes room. 0: no limit."},
     {"run_as", OPTION_STRING, AT(run_as), .max = PRIVILEGE_NAME - 1,
 	.help = "User that the collector becomes when root starts it; the store must belong to "
 		"that user. Empty: easecapd. If that user does not exist, or with root, the "

@@ -223,6 +223,12 @@ cluster_to_query(const struct clickhouse *c)
 	    c->place.cluster, c->user, c->password};
 }
 
+static void
+note_damage(void *collector, uint64_t inode)
+{
+	collector_note_damage(collector, inode);
+}
+
 static struct web *
 open_page(int listen_fd, const struct collector_config *config, const struct query_cluster *cluster,
     struct collector *collector, const struct stat_set *stats[COLLECTOR_STAT_SETS])
@@ -238,6 +244,8 @@ open_page(int listen_fd, const struct collector_config *config, const struct que
 	    .metrics_ports = config->http_metrics_ports,
 	    .metrics_top = config->http_metrics_top,
 	    .store = config->store,
+	    .damaged = note_damage,
+	    .damaged_arg = collector,
 	    .cluster = strcmp(config->http_store, "clickhouse") == 0 ? cluster : NULL,
 	    .names = config->names,
 	    .vendors = config->vendors,

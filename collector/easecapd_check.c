@@ -113,7 +113,7 @@ check_store_size(const struct check *c)
 	plan_format_stays(&plan, stays);
 	warn(c, "store_size: keep_samples to keep_1d need %.0f MiB with the %.0f ports and %.3g samples a second of the"
 	    " last day: once it is full, %s; easecapd --plan store says with which options all fits",
-	    plan.all / (1 << 20), question.ports, question.samples_per_s, stays);
+	    plan.all / 7 * 8 / (1 << 20), question.ports, question.samples_per_s, stays);
 }
 
 /* Root makes a directory that is missing where its parent is there, see privilege_make_directory. */

@@ -1,4 +1,5 @@
 #include "common/options.h"
+#include "common/text.h"
 
 #include <confuse.h>
 #include <errno.h>
@@ -132,7 +133,6 @@ static bool
 set_choice(const struct option_row *row, const char *text, void *to, char *reason)
 {
 	const char *const *choices = row->choices;
-	int n;
 
 	for (int i = 0; choices[i]; i++) {
 		if (strcmp(text, choices[i]) != 0)
@@ -141,12 +141,10 @@ set_choice(const struct option_row *row, const char *text, void *to, char *reaso
 			*(int *)to = i;
 		return true;
 	}
-	n = snprintf(reason, REASON_OCTETS, "must be %s", choices[0]);
-	for (int i = 1; choices[i] && n < REASON_OCTETS; i++)
-		n += snprintf(reason + n, (size_t)(REASON_OCTETS - n), "%s%s",
-		    choices[i + 1] ? ", " : " or ", choices[i]);
-	if (n < REASON_OCTETS)
-		snprintf(reason + n, (size_t)(REASON_OCTETS - n), ", not \"%.40s\"", text);
+	snprintf(reason, REASON_OCTETS, "must be %s", choices[0]);
+	for (int i = 1; choices[i]; i++)
+		text_add(reason, REASON_OCTETS, "%s%s", choices[i + 1] ? ", " : " or ", choices[i]);
+	text_add(reason, REASON_OCTETS, ", not \"%.40s\"", text);
 	return false;
 }
 

@@ -1,4 +1,5 @@
 #include "common/privilege.h"
+#include "common/text.h"
 
 #include <cap-ng.h>
 #include <errno.h>
@@ -139,11 +140,9 @@ privilege_names(char *text, size_t size, const unsigned *capabilities, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *name = capng_capability_to_name(capabilities[i]);
-		size_t used = strlen(text);
 
-		used += (size_t)snprintf(text + used, size - used, "%sCAP_", used > 0 ? ", " : "");
-		for (; name && *name && used + 1 < size; name++)
-			text[used++] = *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name;
-		text[used] = '\0';
+		text_add(text, size, "%sCAP_", *text ? ", " : "");
+		for (; name && *name; name++)
+			text_add(text, size, "%c", *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name);
 	}
 }

@@ -8,6 +8,7 @@
  */
 #include "agent/rmon/rmon_private.h"
 #include "common/log.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -122,11 +123,9 @@ alarm_hc_ready(struct rmon *rmon, const struct rmon_hc_alarm *row)
 static const char *
 oid_text(const struct mib_oid *oid, char *text, size_t size)
 {
-	size_t at = 0;
-
 	text[0] = '\0';
-	for (size_t i = 0; i < oid->n && at < size; i++)
-		at += (size_t)snprintf(text + at, size - at, i ? ".%u" : "%u", (unsigned)oid->arcs[i]);
+	for (size_t i = 0; i < oid->n; i++)
+		text_add(text, size, i ? ".%u" : "%u", (unsigned)oid->arcs[i]);
 	return text;
 }
 

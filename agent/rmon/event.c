@@ -2,6 +2,7 @@
  * The event group: the events of alarms are logged and sent as their event rows say (RFC 2819).
  */
 #include "agent/rmon/rmon_private.h"
+#include "common/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,12 +10,9 @@
 static void
 print_oid(const struct mib_oid *oid, char *text, size_t size)
 {
-	size_t len = 0;
-
 	text[0] = '\0';
-	for (size_t i = 0; i < oid->n && len < size; i++)
-		len += (size_t)snprintf(text + len, size - len, "%s%" PRIu32, i ? "." : "",
-		    oid->arcs[i]);
+	for (size_t i = 0; i < oid->n; i++)
+		text_add(text, size, "%s%" PRIu32, i ? "." : "", oid->arcs[i]);
 }
 
 /* A number of up to 65 bits, which printf does not know. */

@@ -15,6 +15,7 @@
 #include "agent/snmp/mib_register.h"
 #include "agent/snmp/notify_send.h"
 #include "common/log.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -99,19 +100,17 @@ note_refused_table(struct snmp_agent *agent)
 {
 	const struct mib_oid *oid = &agent->registering;
 	char text[MIB_OID_ARCS * 11 + 64];
-	size_t n, used = strlen(agent->refused_tables);
+	size_t used = strlen(agent->refused_tables);
 
-	n = (size_t)snprintf(text, sizeof(text), "%s (",
-	    mib_registry_name(agent->registry, oid->arcs, oid->n));
-	for (size_t i = 0; i < oid->n && n < sizeof(text); i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u", i ? "." : "",
-		    (unsigned)oid->arcs[i]);
-	if (used + n + sizeof(", )") > sizeof(agent->refused_tables)) {
+	snprintf(text, sizeof(text), "%s (", mib_registry_name(agent->registry, oid->arcs, oid->n));
+	for (size_t i = 0; i < oid->n; i++)
+		text_add(text, sizeof(text), "%s%u", i ? "." : "", (unsigned)oid->arcs[i]);
+	if (used + strlen(text) + sizeof(", )") > sizeof(agent->refused_tables)) {
 		log_refused_tables(agent);
-		used = 0;
+		agent->refused_tables[0] = '\0';
 	}
-	snprintf(agent->refused_tables + used, sizeof(agent->refused_tables) - used, "%s%s)",
-	    used ? ", " : "", text);
+	text_add(agent->refused_tables, sizeof(agent->refused_tables), "%s%s)",
+	    agent->refused_tables[0] ? ", " : "", text);
 }
 
 /* The library reports only the master's error code, and the local registration stays. */

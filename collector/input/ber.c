@@ -1,4 +1,5 @@
 #include "collector/input/ber.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -148,12 +149,9 @@ ber_oid(struct rbuf content, struct ber_oid *oid)
 void
 ber_oid_format(const struct ber_oid *oid, char *text, size_t size)
 {
-	size_t used = 0;
-
 	text[0] = '\0';
-	for (size_t i = 0; i < oid->n && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32, i ? "." : "",
-		    oid->arcs[i]);
+	for (size_t i = 0; i < oid->n; i++)
+		text_add(text, size, "%s%" PRIu32, i ? "." : "", oid->arcs[i]);
 }
 
 bool

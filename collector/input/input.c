@@ -400,6 +400,12 @@ input_stop(struct input *in)
 }
 
 void
+input_clock_set(struct input *in, int64_t by_us, uint64_t now_us)
+{
+	sflow_input_clock_set(in->sflow, by_us, now_us);
+}
+
+void
 input_forget_sources(struct input *in)
 {
 	sflow_input_forget_sources(in->sflow);

@@ -54,6 +54,9 @@ void input_allow(struct input *in, const struct prefix *senders, size_t n_sender
 /* Has it asked anew who may speak for each sFlow agent, because the rules changed. */
 void input_forget_sources(struct input *in);
 
+/* The wall clock was set forward by so much, to now_us. */
+void input_clock_set(struct input *in, int64_t by_us, uint64_t now_us);
+
 /* Adds the datagrams that the kernel dropped since the last call to input.kernel_drops. */
 void input_count_drops(struct input *in);
 

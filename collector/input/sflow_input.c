@@ -123,6 +123,12 @@ sflow_input_free(struct sflow_input *in)
 }
 
 void
+sflow_input_clock_set(struct sflow_input *in, int64_t by_us, uint64_t now_us)
+{
+	sflow_clock_set(in->state, by_us, now_us);
+}
+
+void
 sflow_input_forget_sources(struct sflow_input *in)
 {
 	sflow_forget_sources(in->state);

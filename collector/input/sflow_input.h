@@ -93,6 +93,9 @@ const char *sflow_input_refusal(const struct sflow_input *in);
 /* Has the sender of each agent judged anew, because the rules changed. */
 void sflow_input_forget_sources(struct sflow_input *in);
 
+/* The wall clock was set, see sflow_clock_set. */
+void sflow_input_clock_set(struct sflow_input *in, int64_t by_us, uint64_t now_us);
+
 const struct stat_set *sflow_input_stats(const struct sflow_input *in);
 const struct stat_set *sflow_input_unread_stats(const struct sflow_input *in); /* sflow_unread.h */
 

@@ -72,6 +72,33 @@ sflow_state_free(struct sflow_state *s)
 	free(s);
 }
 
+/* 0 stays: never. What came between the setting and now is by the new time already. */
+static void
+move_time(uint64_t *time_us, int64_t by_us, uint64_t now_us)
+{
+	if (*time_us == 0)
+		return;
+	*time_us = by_us < 0 && *time_us <= (uint64_t)-by_us ? 1 : *time_us + (uint64_t)by_us;
+	*time_us = *time_us < now_us ? *time_us : now_us;
+}
+
+void
+sflow_clock_set(struct sflow_state *s, int64_t by_us, uint64_t now_us)
+{
+	for (size_t i = 0; i < SFLOW_MAX_AGENTS; i++) {
+		struct sflow_peer *peer = &s->peers[i];
+
+		move_time(&peer->heard_us, by_us, now_us);
+		move_time(&peer->met_us, by_us, now_us);
+		move_time(&peer->restarted_us, by_us, now_us);
+		peer->link.heard_us += by_us;
+	}
+	for (size_t i = 0; i < SFLOW_MAX_PORTS; i++) {
+		move_time(&s->ports[i].counters_us, by_us, now_us);
+		s->ports[i].link.heard_us += by_us;
+	}
+}
+
 static uint64_t
 spread_bits(uint64_t h)
 {

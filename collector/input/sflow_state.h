@@ -127,6 +127,10 @@ void sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, c
  * sender is this machine. */
 bool sflow_address_is_shared(const struct sflow_agent *agent, const char *sender);
 
+/* The wall clock, by which datagrams are stamped, was set forward by so much and shows now_us: what is remembered by it
+ * is moved as well, so that intervals stay what they are by the monotonic clock. */
+void sflow_clock_set(struct sflow_state *s, int64_t by_us, uint64_t now_us);
+
 /* Has the sender of each agent judged anew. */
 void sflow_forget_sources(struct sflow_state *s);
 

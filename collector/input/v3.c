@@ -8,6 +8,7 @@
 
 #include "collector/input/netsnmp_reader.h"
 #include "collector/input/v3_window.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,10 +53,9 @@ struct v3 {
 static void
 format_engine_id(const uint8_t *id, size_t n, char text[HEX_MAX])
 {
-	size_t at = (size_t)snprintf(text, HEX_MAX, "0x");
-
+	snprintf(text, HEX_MAX, "0x");
 	for (size_t i = 0; i < n; i++)
-		at += (size_t)snprintf(text + at, HEX_MAX - at, "%02x", id[i]);
+		text_add(text, HEX_MAX, "%02x", id[i]);
 }
 
 static bool

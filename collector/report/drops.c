@@ -89,6 +89,8 @@ enum { SQL_AGENT, SQL_IF_INDEX, SQL_N, SQL_KIND, SQL_KEYS, SQL_SRC = SQL_KEYS, S
 
 enum { KEYS_MAX = 200000 }; /* in memory at a time */
 
+#define HOUR_US (60 * (uint64_t)STORE_WINDOW_US)
+
 /* A port's part of the account, or that of a data source that is no port. */
 struct part {
 	int64_t agent;
@@ -177,34 +179,42 @@ name_row(const struct drops *d, sqlite3_stmt *stmt, struct report_value *row)
 	row[COLUMN_GROUP] = cell_column(stmt, SQL_GROUP);
 }
 
+/* Whether the row has the key of the one before, whatever a column holds; keeps a copy of what differs. */
+static bool
+is_same_key(sqlite3_stmt *stmt, sqlite3_value *last[SQL_END])
+{
+	bool same = true;
+
+	for (int column = SQL_KIND; column < SQL_END; column++) {
+		const void *value = sqlite3_column_blob(stmt, column);
+		const void *before = last[column] ? sqlite3_value_blob(last[column]) : NULL;
+		int octets = sqlite3_column_bytes(stmt, column);
+
+		if (last[column] && sqlite3_value_bytes(last[column]) == octets &&
+		    (octets == 0 || memcmp(value, before, (size_t)octets) == 0))
+			continue;
+		same = false;
+		sqlite3_value_free(last[column]);
+		last[column] = sqlite3_value_dup(sqlite3_column_value(stmt, column));
+	}
+	return same;
+}
+
 /* Rows of one key follow each other; more is added to the row of the same key. */
 static int
-add_told(struct drops *d, sqlite3_stmt *stmt, char **last_key)
+add_told(struct drops *d, sqlite3_stmt *stmt, sqlite3_value *last[SQL_END])
 {
-	char key[512];
-	size_t n = 0;
 	struct report_value *row;
 
 	if (!is_asked(d, sqlite3_column_int64(stmt, SQL_AGENT), (uint64_t)sqlite3_column_int64(stmt, SQL_IF_INDEX)))
 		return 0;
-	for (int column = SQL_KIND; column < SQL_END; column++) {
-		int octets = sqlite3_column_bytes(stmt, column);
-		const void *value = sqlite3_column_type(stmt, column) == SQLITE_BLOB
-		    ? sqlite3_column_blob(stmt, column) : sqlite3_column_text(stmt, column);
-
-		n += (size_t)snprintf(key + n, sizeof(key) - n, "%d:", octets);
-		for (int i = 0; value && i < octets && n + 3 < sizeof(key); i++)
-			n += (size_t)snprintf(key + n, sizeof(key) - n, "%02x", ((const uint8_t *)value)[i]);
-	}
 	d->told += sqlite3_column_double(stmt, SQL_N);
-	if (*last_key && strcmp(*last_key, key) == 0) {
+	if (is_same_key(stmt, last)) {
 		report_cell(d->result, d->result->n_rows - 1, COLUMN_PACKETS)->number +=
 		    sqlite3_column_double(stmt, SQL_N);
 		return 0;
 	}
-	free(*last_key);
-	*last_key = strdup(key);
-	row = *last_key && d->result->n_rows < KEYS_MAX ? result_add_row(d->result) : NULL;
+	row = d->result->n_rows < KEYS_MAX ? result_add_row(d->result) : NULL;
 	if (!row)
 		return d->result->n_rows == KEYS_MAX
 		    ? query_fail(d->query, -E2BIG, "more than %d rows: ask for a shorter range", KEYS_MAX) : -ENOMEM;
@@ -222,24 +232,30 @@ compare_packets(const void *a, const void *b)
 	    (x[COLUMN_PACKETS].number > y[COLUMN_PACKETS].number);
 }
 
-/* The store has the sums of an agent beside each other, by time. */
-#define FROM_DISCARDS " FROM discard WHERE agent IN (SELECT id FROM agent) AND start_us >= :from AND start_us < :to"
+/* The store has the sums of an agent beside each other, by time; those of longer ago by hour, without what only single
+ * packets have. */
+#define IN_RANGE " WHERE agent IN (SELECT id FROM agent) AND start_us >= :from AND start_us < :to"
+#define FROM_DISCARDS \
+	" FROM (SELECT agent, if_index, kind, reason, detail, place, trap_group, src, dst, n FROM discard" IN_RANGE \
+	" UNION ALL SELECT agent, if_index, kind, reason, '', '', '', x'', x'', n FROM discard_hour" IN_RANGE ")"
 
 static int
 add_list(struct drops *d)
 {
-	char sql[512], *last_key = NULL;
+	sqlite3_value *last[SQL_END] = {NULL};
+	char sql[1024];
 	sqlite3_stmt *stmt;
 	int err;
 
 	snprintf(sql, sizeof(sql), "SELECT agent, if_index, sum(n), %s" FROM_DISCARDS
-	    " AND kind <= %d GROUP BY 4, 5, 6, 7, 8, 9, 10, 1, 2 ORDER BY 4, 5, 6, 7, 8, 9, 10", d->grouping->columns, STORE_DISCARD_COUNTED);
+	    " WHERE kind <= %d GROUP BY 4, 5, 6, 7, 8, 9, 10, 1, 2 ORDER BY 4, 5, 6, 7, 8, 9, 10", d->grouping->columns, STORE_DISCARD_COUNTED);
 	stmt = query_prepare(d->query, sql);
 	err = stmt ? 0 : -EIO;
 	while (err == 0 && (err = query_step(d->query, stmt)) == 1)
-		err = add_told(d, stmt, &last_key);
+		err = add_told(d, stmt, last);
 	sqlite3_finalize(stmt);
-	free(last_key);
+	for (int column = SQL_KIND; column < SQL_END; column++)
+		sqlite3_value_free(last[column]);
 	if (d->result->n_rows > 1)
 		qsort(d->result->values, d->result->n_rows, N_COLUMNS * sizeof(*d->result->values), compare_packets);
 	for (size_t i = 0; i < d->result->n_rows; i++)
@@ -428,6 +444,39 @@ add_account(struct drops *d)
 
 /* ---- the report ---- */
 
+/* Moves an end of the range to moved_us if what was dropped in its hour is stored by hour. */
+static int
+fit_end(struct query *query, uint64_t *end_us, uint64_t moved_us)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT 1 FROM discard_hour WHERE agent IN (SELECT id FROM agent) AND"
+	    " start_us = ?1 LIMIT 1");
+	int found = stmt ? sqlite3_bind_int64(stmt, 1, (sqlite3_int64)store_window_start(*end_us, HOUR_US)) : -EIO;
+
+	if (found == SQLITE_OK)
+		found = query_step(query, stmt);
+	sqlite3_finalize(stmt);
+	if (found == 1)
+		*end_us = moved_us;
+	return found < 0 ? found : 0;
+}
+
+/* The ends move outwards to those of hours, but not beyond what was heard. */
+static int
+fit_to_hours(struct query *query)
+{
+	struct query_range *range = &query->range;
+	uint64_t newest_us = store_window_start(query->newest_us, STORE_WINDOW_US);
+	uint64_t end_us = store_window_start(range->to_us, HOUR_US) + HOUR_US;
+	int err = 0;
+
+	end_us = end_us < newest_us ? end_us : newest_us;
+	if (range->from_us % HOUR_US > 0)
+		err = fit_end(query, &range->from_us, store_window_start(range->from_us, HOUR_US));
+	if (err == 0 && range->to_us % HOUR_US > 0 && range->to_us < end_us)
+		err = fit_end(query, &range->to_us, end_us);
+	return err;
+}
+
 static int
 choose(struct drops *d)
 {
@@ -451,6 +500,8 @@ report_drops(struct query *query, const struct report_options *options, uint64_t
 
 	if (err == 0)
 		err = query_begin(query, options, now_us);
+	if (err == 0)
+		err = fit_to_hours(query);
 	if (err)
 		return err;
 	result_begin(result, "drops", drop_columns, N_COLUMNS, query);

@@ -3,6 +3,7 @@
 #include "collector/cluster/http.h"
 #include "collector/report/mirror_tables.h"
 #include "collector/store/schema.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -206,20 +207,18 @@ struct filling {
 	const struct mirror_table *table;
 	char columns[MIRROR_COLUMNS_TEXT];
 	enum cluster_type types[MIRROR_COLUMNS_MAX];
-	bool is_octets[MIRROR_COLUMNS_MAX]; /* addresses that are never NULL */
+	const struct stored_column *stored[MIRROR_COLUMNS_MAX]; /* NULL: the store has no such column */
 	size_t n_types, n_rows;
 	sqlite3_stmt *insert;
 };
 
-static bool
-is_octets(const char *name, size_t len)
+static const struct stored_column *
+find_stored(const struct stored_table *table, const char *name, size_t len)
 {
-	static const char *const names[] = {"mac", "src", "dst"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i]) == len && strncmp(name, names[i], len) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; table && i < table->n_columns; i++)
+		if (strlen(table->columns[i].name) == len && strncmp(name, table->columns[i].name, len) == 0)
+			return &table->columns[i];
+	return NULL;
 }
 
 static void
@@ -232,7 +231,7 @@ find_types(struct filling *f)
 	while (*name && f->n_types < MIRROR_COLUMNS_MAX) {
 		size_t len = strcspn(name, ",");
 
-		f->is_octets[f->n_types] = is_octets(name, len);
+		f->stored[f->n_types] = find_stored(cluster_tables[f->table->from].stored, name, len);
 		f->types[f->n_types++] = cluster_type_of(&cluster_tables[f->table->from], name, len);
 		name += len;
 		name += strspn(name, ", ");
@@ -250,11 +249,23 @@ bind_octets(sqlite3_stmt *stmt, int at, const struct row_cell *cell, bool text)
 		    (int)cell->octets, SQLITE_STATIC);
 }
 
-/* Whether the store has a column as text. Addresses are octets: most are in columns that can be NULL. */
+/* Whether the store has a column as text. */
 static bool
 is_text(const struct filling *f, size_t i)
 {
-	return f->types[i] == CLUSTER_TEXT && !f->is_octets[i];
+	return f->stored[i] ? f->stored[i]->form != STORED_OCTETS : f->types[i] == CLUSTER_TEXT;
+}
+
+/* A collector writes no text that is longer than its column, and octets are addresses; who may write a server's tables
+ * may write anything. */
+static bool
+is_too_long(const struct stored_column *column, const struct row_cell *cell)
+{
+	if (!column || cell->null || !cell->text)
+		return false;
+	if (column->form == STORED_OCTETS)
+		return cell->octets != 0 && cell->octets != 4 && cell->octets != FRAME_MAC_LEN && cell->octets != FRAME_IP_LEN;
+	return column->form == STORED_TEXT && column->room > 0 && cell->octets >= column->room;
 }
 
 /* False: the agent came after the list of agents was read. */
@@ -298,6 +309,10 @@ take_row(void *arg, const struct row_cell *cells)
 	if (++f->n_rows > most_rows(f->query))
 		return query_fail(f->query, -E2BIG, "more than %zu rows of table %s: ask for a"
 		    " shorter range or one switch", most_rows(f->query), f->table->name);
+	for (size_t i = 0; i < f->n_types; i++)
+		if (is_too_long(f->stored[i], &cells[i]))
+			return query_fail(f->query, -EBADMSG, "clickhouse: %zu octets in column %s of a row of table %s, which no"
+			    " collector writes", cells[i].octets, f->stored[i]->name, f->table->name);
 	if (f->table->from == CLUSTER_AGENTS)
 		err = add_agent(f->query, &cells[0]);
 	if (err || !bind_row(f, cells))
@@ -313,13 +328,11 @@ prepare_insert(struct filling *f)
 {
 	const struct mirror_table *t = f->table;
 	char sql[SQL_MAX];
-	size_t len;
 
-	len = (size_t)snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s(%s) VALUES(?", t->name,
-	    f->columns);
+	snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s(%s) VALUES(?", t->name, f->columns);
 	for (size_t i = 1; i < f->n_types; i++)
-		len += (size_t)snprintf(sql + len, sizeof(sql) - len, ",?");
-	snprintf(sql + len, sizeof(sql) - len, ")");
+		text_add(sql, sizeof(sql), ",?");
+	text_add(sql, sizeof(sql), ")");
 	if (sqlite3_prepare_v2(f->query->db, t->insert ? t->insert : sql, -1, &f->insert, NULL) !=
 	    SQLITE_OK)
 		return query_fail_sql(f->query);

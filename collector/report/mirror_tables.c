@@ -4,6 +4,7 @@
 #include "collector/cluster/sums_sql.h"
 #include "collector/store/schema.h"
 #include "collector/window/port_totals.h"
+#include "common/text.h"
 #include "common/trap_wire.h"
 
 #include <inttypes.h>
@@ -604,12 +605,9 @@ void
 mirror_columns(const struct mirror_table *table, char text[MIRROR_COLUMNS_TEXT])
 {
 	const struct stored_table *stored = cluster_tables[table->from].stored;
-	int len = 0;
 
-	if (table->columns)
-		snprintf(text, MIRROR_COLUMNS_TEXT, "%s", table->columns);
+	snprintf(text, MIRROR_COLUMNS_TEXT, "%s", table->columns ? table->columns : "");
 	for (size_t i = 0; !table->columns && i < stored->n_columns; i++)
 		if (!stored->columns[i].is_local)
-			len += snprintf(text + len, (size_t)(MIRROR_COLUMNS_TEXT - len), "%s%s", len > 0 ? ", " : "",
-			    stored->columns[i].name);
+			text_add(text, MIRROR_COLUMNS_TEXT, "%s%s", *text ? ", " : "", stored->columns[i].name);
 }

@@ -79,7 +79,7 @@ number_format_count(double value, char *text)
 	snprintf(digits, 24, "%.0f", fmin(value, 1e20));
 	len = strlen(digits);
 	for (size_t i = 0; i < len; i++) {
-		if (i > 0 && (len - i) % 3 == 0)
+		if (i > (digits[0] == '-') && (len - i) % 3 == 0)
 			text[out++] = ',';
 		text[out++] = digits[i];
 	}

@@ -39,6 +39,7 @@ query_fail_sql(struct query *query)
 	if (sqlite3_errcode(query->db) == SQLITE_INTERRUPT)
 		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for a"
 		    " shorter range or for one switch");
+	query->is_damaged |= sqlite3_errcode(query->db) == SQLITE_CORRUPT || sqlite3_errcode(query->db) == SQLITE_NOTADB;
 	return query_fail(query, -EIO, "%s: %s", query->path, sqlite3_errmsg(query->db));
 }
 
@@ -108,9 +109,11 @@ static int
 open_file(struct query *query)
 {
 	int err = check_readable(query);
+	struct stat st;
 
 	if (err)
 		return err;
+	query->inode = stat(query->path, &st) == 0 ? st.st_ino : 0;
 	if (sqlite3_open_v2(query->path, &query->db,
 	    SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return query_fail(query, -EIO, "%s: %s", query->path,
@@ -129,6 +132,7 @@ finish_open(struct query *q, int err, struct query **query, char *error, size_t 
 	*query = err ? NULL : q;
 	if (err) {
 		snprintf(error, error_size, "%s", q ? q->error : "no memory");
+		err = q && q->is_damaged ? -EUCLEAN : err;
 		query_close(q);
 	}
 	return err;

@@ -193,6 +193,8 @@ struct query {
 	int failed; /* what fetching from a cluster returned: each step of the statement returns it */
 	struct query_limits limits;
 	char *path;
+	uint64_t inode; /* of the file; 0: there is none */
+	bool is_damaged; /* a statement found the file to be so */
 	char error[QUERY_ERROR_TEXT];
 	struct query_names *names; /* of devices, as the store has them; NULL: none */
 	struct query_agent *agents; /* by id */

@@ -4,6 +4,7 @@
  */
 #include "collector/report/dimension.h"
 #include "collector/report/query_private.h"
+#include "common/text.h"
 
 #include <ctype.h>
 #include <endian.h>
@@ -147,17 +148,16 @@ static int
 refuse_port(struct query *query, const char *wanted)
 {
 	char folded[EASE_NAME_MAX + 1] = "", names[QUERY_ERROR_TEXT / 2] = "";
-	size_t n_near = 0, n = 0, len = 0;
+	size_t n_near = 0, n = 0;
 
 	if (strlen(wanted) <= EASE_NAME_MAX)
 		fold_name(wanted, folded);
 	for (size_t i = 0; i < query->n_ports; i++)
 		n_near += query->ports[i].agent->chosen && is_near(&query->ports[i], folded);
-	for (size_t i = 0; i < query->n_ports && n < PORTS_NAMED && len < sizeof(names); i++)
+	for (size_t i = 0; i < query->n_ports && n < PORTS_NAMED; i++)
 		if (query->ports[i].agent->chosen &&
 		    (n_near == 0 || is_near(&query->ports[i], folded)))
-			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
-			    n++ > 0 ? ", " : "", query->ports[i].name);
+			text_add(names, sizeof(names), "%s%s", n++ > 0 ? ", " : "", query->ports[i].name);
 	return query_fail(query, -ENOENT, "%s: no port with the name or ifIndex %s%s%s; easetop load"
 	    " lists all", query->path, wanted, n > 0 ? "; there is " : "", names);
 }
@@ -382,12 +382,11 @@ enum { N_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 void
 query_write_wanted(const struct query *query, char *sql, size_t size)
 {
-	size_t len = (size_t)snprintf(sql, size, "is_wanted(agent, if_index");
-
+	snprintf(sql, size, "is_wanted(agent, if_index");
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		if (query->filter->fields & FILTER_BIT(columns[i].field))
-			len += (size_t)snprintf(sql + len, size - len, ", %s", columns[i].column);
-	snprintf(sql + len, size - len, ")");
+			text_add(sql, size, ", %s", columns[i].column);
+	text_add(sql, size, ")");
 }
 
 static void

@@ -4,6 +4,7 @@
 #include "collector/report/protocol_names.h"
 #include "collector/report/query.h"
 #include "common/clock.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -335,23 +336,19 @@ refuse_option(const struct question *question, const struct question_option *opt
     size_t error_size)
 {
 	const char *between = " ";
-	int len;
 
 	for (const struct refusal *r = refusals; r->report; r++)
 		if (strcmp(r->report, question->report->name) == 0 && strcmp(r->option, option->name) == 0) {
 			snprintf(error, error_size, "%s", r->reason);
 			return -EINVAL;
 		}
-	len = snprintf(error, error_size, "--%s is for", option->name);
+	snprintf(error, error_size, "--%s is for", option->name);
 	for (const struct report *report = reports; report->name; report++)
-		if (report->takes & option->takes && len < (int)error_size) {
-			len += snprintf(error + len, error_size - (size_t)len, "%s%s", between,
-			    report->name);
+		if (report->takes & option->takes) {
+			text_add(error, error_size, "%s%s", between, report->name);
 			between = ", ";
 		}
-	if (len < (int)error_size)
-		snprintf(error + len, error_size - (size_t)len, ", not for %s",
-		    question->report->name);
+	text_add(error, error_size, ", not for %s", question->report->name);
 	return -EINVAL;
 }
 

@@ -246,7 +246,6 @@ struct store_discard {
 	int64_t agent;
 	uint64_t if_index, output_if;
 	uint8_t kind; /* enum store_discard_kind */
-	bool is_first; /* of its agent and minute */
 	uint32_t reason;
 	char detail[STORE_DISCARD_TEXT], place[STORE_DISCARD_TEXT], group[STORE_DISCARD_TEXT];
 	uint8_t src_octets, dst_octets; /* 0: not known */

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { PORTS_A_STEP = 256, AGENTS_A_STEP = 64, ROWS_A_STEP = 4096 };
+enum { PORTS_A_STEP = 256, AGENTS_A_STEP = 64, ROWS_A_STEP = 1024 };
 
 /* How long an agent, and a port by what it told at time, had been silent when the newest record came: by the
  * collector's clock and the agent's own. */
@@ -21,24 +21,26 @@ static const char choose_ports[] =
     " AND " SILENT("p.since_us") " AND NOT EXISTS(SELECT 1 FROM account WHERE agent = p.agent AND"
     " if_index = p.if_index) LIMIT ?3";
 
-#define OF_PORTS(table) "DELETE FROM " table " WHERE (agent, if_index) IN (SELECT agent, if_index FROM" \
-			" temp.forgotten)"
+/* ?1: most rows of a table. Those by which ports are chosen go last: what is left then is chosen again. */
+#define OF_PORTS(table, key) "DELETE FROM " table " WHERE (" key ") IN (SELECT " key " FROM temp.forgotten f CROSS JOIN " \
+			     table " t USING(agent, if_index) LIMIT ?1)"
+#define OF_PORTS_OF_AGENTS(table, key) "DELETE FROM " table " WHERE (" key ") IN (SELECT " key " FROM " table " WHERE" \
+				       " agent IN (SELECT agent FROM temp.forgotten) AND (agent, if_index) IN (SELECT" \
+				       " agent, if_index FROM temp.forgotten) LIMIT ?1)"
 static const char *const delete_ports[] = {
-    OF_PORTS("account"), OF_PORTS("gone"), OF_PORTS("port"), OF_PORTS("counter"),
-    OF_PORTS("resource"), OF_PORTS("error_source"), OF_PORTS("place"), OF_PORTS("oddity"),
-    OF_PORTS("discard") " AND agent IN (SELECT agent FROM temp.forgotten)", "DELETE FROM temp.forgotten",
+    OF_PORTS("counter", "agent, if_index, time_us"), OF_PORTS("resource", "agent, if_index, time_us"),
+    OF_PORTS("error_source", "agent, if_index, mac, kind"), OF_PORTS("place", "layer, address, agent, if_index"),
+    OF_PORTS("oddity", "agent, if_index, kind"), OF_PORTS_OF_AGENTS("discard", STORE_DISCARD_KEY),
+    OF_PORTS_OF_AGENTS("discard_hour", STORE_DISCARD_HOUR_KEY),
+    OF_PORTS_OF_AGENTS("gone", "agent, boot, if_index"), OF_PORTS("port", "agent, if_index, since_us"),
+    OF_PORTS("account", "agent, boot, if_index"),
 };
 
-static const char delete_agents[] =
-    "DELETE FROM agent WHERE id IN (SELECT id FROM agent g WHERE last_us < ?1 AND " NEWEST
+/* ?1: before_us, ?2: silent_us, ?3: most agents */
+static const char choose_agents[] =
+    "INSERT INTO temp.forgotten SELECT id, 0 FROM agent g WHERE last_us < ?1 AND " NEWEST
     " - last_received_us > ?2 AND NOT EXISTS(SELECT 1 FROM account WHERE agent = g.id) AND NOT EXISTS("
-    "SELECT 1 FROM port WHERE agent = g.id) LIMIT ?3)";
-
-#define OF_NOBODY(table) "DELETE FROM " table " WHERE agent NOT IN (SELECT id FROM agent)"
-static const char *const delete_of_nobody[] = {
-    OF_NOBODY("agent_source"), OF_NOBODY("agent_refused"), OF_NOBODY("agent_clock"), OF_NOBODY("sample_floor"),
-    OF_NOBODY("place"), OF_NOBODY("discard"), OF_NOBODY("oddity"),
-};
+    "SELECT 1 FROM port WHERE agent = g.id) LIMIT ?3";
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -51,16 +53,20 @@ change(struct rollup *r, const char *sql, const int64_t *parameters, int n)
 	return sqlite3_changes(r->db);
 }
 
+/* Returns 1 if some table has more rows of what is chosen, 0, or -EIO. */
 static int
 change_all(struct rollup *r, const char *const *sql, size_t n, uint64_t *rows)
 {
-	int did = 0;
+	static const int64_t most[] = {ROWS_A_STEP};
 
-	for (size_t i = 0; did >= 0 && i < n; i++) {
-		did = change(r, sql[i], NULL, 0);
+	for (size_t i = 0; i < n; i++) {
+		int did = change(r, sql[i], most, 1);
+
 		*rows += did > 0 ? (uint64_t)did : 0;
+		if (did < 0 || did == ROWS_A_STEP)
+			return did < 0 ? did : 1;
 	}
-	return did < 0 ? did : 0;
+	return 0;
 }
 
 int
@@ -80,49 +86,43 @@ chosen(struct rollup *r)
 	return rollup_query(r, "SELECT count(*) FROM temp.forgotten", NULL, 0, &n, 1) < 0 ? -EIO : (int)n;
 }
 
+/* Of which an agent may have very many rows first. The newest event stays, so that its id is not used again
+ * (retention.c). */
+#define OF_CHOSEN(table, key, further) "DELETE FROM " table " WHERE (" key ") IN (SELECT " key " FROM " table \
+				       " WHERE agent IN (SELECT agent FROM temp.forgotten)" further " LIMIT ?1)"
+static const char *const delete_agents[] = {
+    OF_CHOSEN("sample", "agent, boot, if_index, sequence", ""),
+    OF_CHOSEN("counter", "agent, if_index, time_us", ""), OF_CHOSEN("resource", "agent, if_index, time_us", ""),
+    OF_CHOSEN("event", "id", " AND id < (SELECT max(id) FROM event)"), OF_CHOSEN("gap", "id", ""),
+    OF_CHOSEN("account", "agent, boot, if_index", ""), OF_CHOSEN("gone", "agent, boot, if_index", ""),
+    OF_CHOSEN("port", "agent, if_index, since_us", ""),
+    OF_CHOSEN("error_source", "agent, if_index, mac, kind", ""), OF_CHOSEN("discard", STORE_DISCARD_KEY, ""),
+    OF_CHOSEN("discard_hour", STORE_DISCARD_HOUR_KEY, ""),
+    OF_CHOSEN("place", "layer, address, agent, if_index", ""), OF_CHOSEN("oddity", "agent, if_index, kind", ""),
+    OF_CHOSEN("agent_source", "agent", ""), OF_CHOSEN("agent_refused", "agent", ""),
+    OF_CHOSEN("agent_clock", "agent", ""), OF_CHOSEN("sample_floor", "agent", ""),
+    "DELETE FROM agent WHERE id IN (SELECT agent FROM temp.forgotten LIMIT ?1)",
+};
+
+/* Returns how many of what was chosen are forgotten, 0 if rows of them are left, or -EIO. */
+static int
+forget_chosen(struct rollup *r, const char *const *sql, size_t n_sql, uint64_t *rows)
+{
+	int n = chosen(r), more = n > 0 ? change_all(r, sql, n_sql, rows) : 0;
+
+	return n < 0 || more < 0 ? -EIO : more > 0 ? 0 : n;
+}
+
 int
 forget_chosen_ports(struct rollup *r)
 {
-	int n = chosen(r);
-	uint64_t rows = 0;
-
-	return n < 0 || change_all(r, delete_ports, N(delete_ports), &rows) < 0 ? -EIO : n;
+	return forget_chosen(r, delete_ports, N(delete_ports), &(uint64_t){0});
 }
-
-/* Of which an agent may have very many rows; ?1: most. The newest event stays, so that its id is not used again
- * (retention.c). */
-#define OF_CHOSEN(table, key, further) "DELETE FROM " table " WHERE " key " IN (SELECT " key " FROM " table \
-				       " WHERE agent IN (SELECT agent FROM temp.forgotten)" further " LIMIT ?1)"
-#define OF_CHOSEN_KEY(table, key) "DELETE FROM " table " WHERE (" key ") IN (SELECT " key " FROM " table \
-				  " WHERE agent IN (SELECT agent FROM temp.forgotten) LIMIT ?1)"
-static const char *const delete_many_of_agents[] = {
-    OF_CHOSEN_KEY("sample", "agent, boot, if_index, sequence"),
-    OF_CHOSEN_KEY("counter", "agent, if_index, time_us"), OF_CHOSEN_KEY("resource", "agent, if_index, time_us"),
-    OF_CHOSEN("event", "id", " AND id < (SELECT max(id) FROM event)"), OF_CHOSEN("gap", "id", ""),
-    OF_CHOSEN_KEY("account", "agent, boot, if_index"), OF_CHOSEN_KEY("gone", "agent, boot, if_index"),
-    OF_CHOSEN_KEY("port", "agent, if_index, since_us"),
-    OF_CHOSEN_KEY("error_source", "agent, if_index, mac, kind"), OF_CHOSEN_KEY("discard", STORE_DISCARD_KEY),
-};
-static const char *const delete_chosen_agents[] = {
-    "DELETE FROM agent WHERE id IN (SELECT agent FROM temp.forgotten)", "DELETE FROM temp.forgotten",
-};
 
 int
 forget_chosen_agents(struct rollup *r)
 {
-	const int64_t most[] = {ROWS_A_STEP};
-	int n = 0;
-	uint64_t rows = 0;
-
-	for (size_t i = 0; i < N(delete_many_of_agents); i++) {
-		n = change(r, delete_many_of_agents[i], most, 1);
-		if (n < 0 || n == ROWS_A_STEP)
-			return n < 0 ? n : 0;
-	}
-	n = chosen(r);
-	if (n < 0 || change_all(r, delete_chosen_agents, N(delete_chosen_agents), &rows) < 0)
-		return -EIO;
-	return change_all(r, delete_of_nobody, N(delete_of_nobody), &rows) < 0 ? -EIO : n;
+	return forget_chosen(r, delete_agents, N(delete_agents), &(uint64_t){0});
 }
 
 int
@@ -134,14 +134,13 @@ forget_silent(struct rollup *r, uint64_t before_us, uint64_t silent_us, uint64_t
 	if (did >= 0)
 		did = change(r, choose_ports, parameters, 3);
 	if (did > 0)
-		return change_all(r, delete_ports, N(delete_ports), rows) < 0 ? -EIO : 1;
+		return forget_chosen(r, delete_ports, N(delete_ports), rows) < 0 ? -EIO : 1;
 	parameters[2] = AGENTS_A_STEP;
 	if (did == 0)
-		did = change(r, delete_agents, parameters, 3);
+		did = change(r, choose_agents, parameters, 3);
 	if (did <= 0)
 		return did;
-	*rows += (uint64_t)did;
-	return change_all(r, delete_of_nobody, N(delete_of_nobody), rows) < 0 ? -EIO : 1;
+	return forget_chosen(r, delete_agents, N(delete_agents), rows) < 0 ? -EIO : 1;
 }
 
 /* By hand */
@@ -151,7 +150,7 @@ static const char *const delete_agent[] = {
     "DELETE FROM account WHERE agent = ?1", "DELETE FROM gone WHERE agent = ?1",
     "DELETE FROM port WHERE agent = ?1", "DELETE FROM counter WHERE agent = ?1",
     "DELETE FROM resource WHERE agent = ?1", "DELETE FROM error_source WHERE agent = ?1",
-    "DELETE FROM place WHERE agent = ?1", "DELETE FROM discard WHERE agent = ?1",
+    "DELETE FROM place WHERE agent = ?1", "DELETE FROM discard WHERE agent = ?1", "DELETE FROM discard_hour WHERE agent = ?1",
     "DELETE FROM oddity WHERE agent = ?1",
     "DELETE FROM sample WHERE agent = ?1", "DELETE FROM gap WHERE agent = ?1",
     "DELETE FROM sample_floor WHERE agent = ?1", "DELETE FROM agent_source WHERE agent = ?1",

@@ -12,8 +12,8 @@
 /* What is to be forgotten is named in temp.forgotten (agent, if_index), which this makes, empty. */
 int forget_nothing(struct rollup *r);
 
-/* Delete the rows of these ports; some or all rows of these agents, and the agents once no other row is left.
- * Within the caller's transaction. Return how many ports or agents are forgotten, or -EIO. */
+/* Delete some or all rows of these ports, or of these agents, and the agents once no other row is left. Within the
+ * caller's transaction. Return how many ports or agents are forgotten, 0 if rows of them are left, or -EIO. */
 int forget_chosen_ports(struct rollup *r);
 int forget_chosen_agents(struct rollup *r);
 

@@ -1,4 +1,5 @@
 #include "collector/store/plan.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -85,11 +86,11 @@ counter_rows(const struct plan_question *q, double samples_a_port)
 	return rows;
 }
 
-/* What is beyond the size is deleted: samples first, then sums, the finest first. */
+/* What is beyond the size, but for the parts of small tables, is deleted: samples first, then sums, the finest first. */
 static void
 fit(const struct plan_question *q, struct plan *plan)
 {
-	double over = q->keep.most_octets > 0 ? plan->all - (double)q->keep.most_octets : 0;
+	double over = q->keep.most_octets > 0 ? plan->all - (double)shares_of_others(q->keep.most_octets) : 0;
 	double part = plan->samples > 0 ? fmin(1, fmax(0, over) / plan->samples) : 0;
 
 	plan->fits = over <= 0;
@@ -265,14 +266,12 @@ void
 plan_format_stays(const struct plan *plan, char text[PLAN_STAYS_TEXT])
 {
 	char kept[32];
-	int len;
 
 	format_hours(plan->samples_h, kept);
-	len = snprintf(text, PLAN_STAYS_TEXT, "samples stay %s", kept);
-	for (int l = LEVEL_1_MIN; plan->samples_h == 0 && l <= LEVEL_1_D && len < PLAN_STAYS_TEXT; l++) {
+	snprintf(text, PLAN_STAYS_TEXT, "samples stay %s", kept);
+	for (int l = LEVEL_1_MIN; plan->samples_h == 0 && l <= LEVEL_1_D; l++) {
 		format_hours(plan->sums_h[l], kept);
-		len += snprintf(text + len, (size_t)(PLAN_STAYS_TEXT - len), ", sums of %s %s", store_levels[l].name,
-		    kept);
+		text_add(text, PLAN_STAYS_TEXT, ", sums of %s %s", store_levels[l].name, kept);
 	}
 }
 
@@ -316,6 +315,7 @@ print_fit(FILE *out, const struct plan_question *q, const struct plan *plan)
 void
 plan_print(FILE *out, const struct plan_question *q)
 {
+	double kept_free = (double)(q->keep.most_octets - shares_of_others(q->keep.most_octets));
 	struct plan plan;
 
 	plan_reckon(q, &plan);
@@ -332,7 +332,8 @@ plan_print(FILE *out, const struct plan_question *q)
 	}
 	print_line(out, "counters", 0, plan.counters);
 	print_line(out, "ports, places", 0, plan.ports);
-	print_line(out, "all", 0, plan.all);
+	print_line(out, "events, drops", 0, kept_free);
+	print_line(out, "all", 0, plan.all + kept_free);
 	fputc('\n', out);
 	print_fit(out, q, &plan);
 }

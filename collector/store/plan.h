@@ -33,7 +33,7 @@ struct plan_question {
 };
 
 /* What is in the file, in octets, and for how long what is deleted first is kept, in hours, where all of it would not
- * fit into keep.most_octets. */
+ * fit into what keep.most_octets has for it (shares.h). */
 struct plan {
 	struct plan_kind kind; /* interpolated */
 	double samples, counters, ports, sums[STORE_N_LEVELS], all;

@@ -44,6 +44,7 @@ struct store {
 	bool was_ours; /* there was a lock file: a collector used this path before */
 	dev_t device; /* of the file that is open */
 	ino_t inode;
+	_Atomic uint64_t damaged_inode; /* of a file that a reader found to be damaged; 0: none */
 	_Atomic int64_t id;   /* see store_life */
 	_Atomic uint64_t renewals;
 	enum store_outage_kind renewed_why;

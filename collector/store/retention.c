@@ -9,7 +9,8 @@
 enum {
 	ROWS_A_STEP = 256, /* samples or events deleted in a step: some milliseconds */
 	PARTS_A_STEP = 32, /* parts deleted in a step, each up to 80 kB */
-	SAMPLES_A_SIZE_STEP = 4096, /* samples deleted at once while the store is too large */
+	SAMPLES_A_SIZE_STEP = 1024, /* samples deleted at once while the store is too large */
+	PORTS_A_STEP = 16, /* whose spare rows are looked for in a step */
 };
 
 /* When this machine's clock was set by so much, nothing is deleted by age for so long: it may be set back. *assumed* */
@@ -19,7 +20,8 @@ enum {
 /* The pass that thins no further, but deletes what is older than all days that are kept. */
 #define ENDED_DAYS LEVEL_8_D
 
-/* The longest time whose counters of a port are thinned by one statement. */
+/* The longest time whose counters of a port are thinned by one statement: of those by the second, and of others. */
+#define THIN_SECONDS_US (4 * 3600 * 1000000ull)
 #define THIN_MOST_US (4 * 86400 * 1000000ull)
 
 /* Runs a DELETE statement that returns for each row what to add to count. Returns the number of
@@ -101,45 +103,42 @@ delete_old_rows(struct retention *t, struct rollup *r)
 
 /* Rows of devices */
 
-/* What is older than the days that are kept. Of each port the state before that time stays, and of
- * each agent the newest boot. ?1 is the time, ?2 the most rows. */
+/* What is older than the days that are kept; ?1: the time, ?2: most rows. */
 static const char *const old_device_rows[] = {
-    "DELETE FROM account WHERE (agent, boot, if_index) IN (SELECT agent, boot, if_index FROM account"
-    " a WHERE last_us < ?1 AND boot < (SELECT boot FROM agent WHERE id = a.agent) LIMIT ?2)"
-    " RETURNING 1",
     "DELETE FROM gone WHERE (agent, boot, if_index) IN (SELECT agent, boot, if_index FROM gone g"
     " WHERE ?1 > 0 AND NOT EXISTS(SELECT 1 FROM account WHERE agent = g.agent AND boot = g.boot AND"
     " if_index = g.if_index) LIMIT ?2) RETURNING 1",
-    "DELETE FROM port WHERE (agent, if_index, since_us) IN (SELECT agent, if_index, since_us FROM"
-    " port p WHERE since_us < ?1 AND EXISTS(SELECT 1 FROM port WHERE agent = p.agent AND"
-    " if_index = p.if_index AND since_us > p.since_us AND since_us <= ?1) LIMIT ?2) RETURNING 1",
-    "DELETE FROM error_source WHERE (agent, if_index, mac, kind) IN (SELECT agent, if_index, mac,"
-    " kind FROM error_source WHERE last_us < ?1 LIMIT ?2) RETURNING 1",
-    "DELETE FROM oddity WHERE (agent, if_index, kind) IN (SELECT agent, if_index, kind FROM oddity"
-    " WHERE last_us < ?1 LIMIT ?2) RETURNING 1",
-    "DELETE FROM discard WHERE (" STORE_DISCARD_KEY ") IN (SELECT " STORE_DISCARD_KEY " FROM discard WHERE"
-    " agent IN (SELECT id FROM agent) AND start_us < ?1 LIMIT ?2) RETURNING 1",
+    "DELETE FROM discard_hour WHERE (" STORE_DISCARD_HOUR_KEY ") IN (SELECT " STORE_DISCARD_HOUR_KEY " FROM"
+    " discard_hour WHERE agent IN (SELECT agent FROM held WHERE tab = 1) AND start_us < ?1 LIMIT ?2) RETURNING 1",
     "DELETE FROM outage WHERE id IN (SELECT id FROM outage WHERE until_us < ?1 AND id < (SELECT"
     " max(id) FROM outage) LIMIT ?2) RETURNING 1",
 };
 
-/* To make room: two boots, and few states, error sources and places of each port. */
+/* The same of tables that are gone through port after port, which are found by an index: so no step looks at more rows
+ * than a port has. Of each port the state before that time stays, and of each agent the newest boot. ?1: agent, ?2:
+ * ifIndex, ?3: the time, ?4: most rows. */
+#define OLD_OF_PORT(table, key, old)                                                                              \
+	{"SELECT agent, if_index FROM " table " WHERE (agent, if_index) >= (?1, ?2) ORDER BY agent, if_index LIMIT 1", \
+	    "DELETE FROM " table " WHERE (" key ") IN (SELECT " key " FROM " table " t WHERE agent = ?1 AND if_index = ?2" \
+	    " AND " old " LIMIT ?4) RETURNING 1"}
+static const struct {
+	const char *next, *delete;
+} old_of_ports[RETENTION_N_OLD] = {
+    [RETENTION_OLD_PLACES] = OLD_OF_PORT("place", "layer, address, agent, if_index", "last_us < ?3"),
+    [RETENTION_OLD_ACCOUNTS] = OLD_OF_PORT("account", "agent, boot, if_index",
+	"last_us < ?3 AND boot < (SELECT boot FROM agent WHERE id = ?1)"),
+    [RETENTION_OLD_STATES] = OLD_OF_PORT("port", "agent, if_index, since_us", "since_us < ?3 AND since_us < (SELECT"
+	" max(since_us) FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us <= ?3)"),
+    [RETENTION_OLD_ERROR_SOURCES] = OLD_OF_PORT("error_source", "agent, if_index, mac, kind", "last_us < ?3"),
+    [RETENTION_OLD_ODDITIES] = OLD_OF_PORT("oddity", "agent, if_index, kind", "last_us < ?3"),
+};
+
+/* To make room: two boots, and few states of each port. ?1: agent, ?2: ifIndex. A port has few of both (tables.c). */
 static const char *const spare_device_rows[] = {
-    "DELETE FROM place WHERE (layer, address, agent, if_index) IN (SELECT layer, address, agent, if_index"
-    " FROM (SELECT agent AS a, if_index AS i, (SELECT last_us FROM place p WHERE p.agent = place.agent AND"
-    " p.if_index = place.if_index ORDER BY last_us DESC LIMIT 1 OFFSET 255) AS floor_us FROM place GROUP BY"
-    " 1, 2) CROSS JOIN place ON agent = a AND if_index = i AND last_us < floor_us) RETURNING 1",
-    "DELETE FROM account WHERE boot < (SELECT boot FROM account a WHERE a.agent = account.agent AND"
-    " a.if_index = account.if_index ORDER BY boot DESC LIMIT 1 OFFSET 1) RETURNING 1",
-    "DELETE FROM port WHERE since_us < (SELECT since_us FROM port p WHERE p.agent = port.agent AND"
-    " p.if_index = port.if_index ORDER BY since_us DESC LIMIT 1 OFFSET 15) RETURNING 1",
-    "DELETE FROM discard WHERE start_us < (SELECT max(start_us) FROM discard d WHERE d.agent = discard.agent) -"
-    " 3600000000 RETURNING 1",
-    "DELETE FROM oddity WHERE last_us < (SELECT last_us FROM oddity o WHERE o.agent = oddity.agent"
-    " ORDER BY last_us DESC LIMIT 1 OFFSET 255) RETURNING 1",
-    "DELETE FROM error_source WHERE last_us < (SELECT last_us FROM error_source e WHERE e.agent ="
-    " error_source.agent AND e.if_index = error_source.if_index ORDER BY last_us DESC LIMIT 1"
-    " OFFSET 15) RETURNING 1",
+    "DELETE FROM account WHERE agent = ?1 AND if_index = ?2 AND boot < (SELECT boot FROM account WHERE agent = ?1 AND"
+    " if_index = ?2 ORDER BY boot DESC LIMIT 1 OFFSET 1) RETURNING 1",
+    "DELETE FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us < (SELECT since_us FROM port WHERE agent = ?1 AND"
+    " if_index = ?2 ORDER BY since_us DESC LIMIT 1 OFFSET 15) RETURNING 1",
 };
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -166,25 +165,40 @@ delete_old_device_rows(struct retention *t, struct rollup *r)
 	return n > 0 ? 1 : n;
 }
 
-/* Addresses that were seen in no window of five minutes that is kept; looks once for each hour. Ports are
- * gone through by their index. */
+/* Goes on with a pass over the ports, if there was none up to that time. */
 static int
-delete_old_places(struct retention *t, struct rollup *r)
+delete_old_of_ports(struct retention *t, struct rollup *r, enum retention_old table, uint64_t before_us)
 {
-	uint64_t before_us = store_window_start(limit_of(t, t->keep.level_us[LEVEL_5_MIN]),
-	    store_levels[LEVEL_1_H].span_us);
-	const int64_t row[] = {(int64_t)before_us, ROWS_A_STEP};
+	struct retention_pass *pass = &t->passes[table];
+	int64_t row[] = {pass->agent, pass->if_index, (int64_t)before_us, ROWS_A_STEP};
 	int n;
 
-	if (before_us <= t->places_us)
+	if (before_us <= pass->done_us)
 		return 0;
-	n = delete_rows(r, "DELETE FROM place WHERE (layer, address, agent, if_index) IN (SELECT layer, address,"
-	    " agent, if_index FROM (SELECT DISTINCT agent AS a, if_index AS i FROM place) CROSS JOIN place ON"
-	    " agent = a AND if_index = i WHERE last_us < ?1 LIMIT ?2) RETURNING 1", row, 2,
-	    &t->deleted[RETENTION_DEVICE_ROWS]);
+	n = rollup_query(r, old_of_ports[table].next, row, 2, row, 2);
 	if (n == 0)
-		t->places_us = before_us;
-	return n > 0 ? 1 : n;
+		*pass = (struct retention_pass){.done_us = before_us};
+	else if (n > 0) {
+		n = delete_rows(r, old_of_ports[table].delete, row, 4, &t->deleted[RETENTION_DEVICE_ROWS]);
+		pass->agent = row[0];
+		pass->if_index = row[1] + (n < ROWS_A_STEP);
+	}
+	return n < 0 ? n : 1;
+}
+
+/* Addresses that were seen in no window of five minutes that is kept, looked for each hour; and what belongs to days
+ * that are deleted. */
+static int
+delete_old_ports(struct retention *t, struct rollup *r)
+{
+	uint64_t places_us = store_window_start(limit_of(t, t->keep.level_us[LEVEL_5_MIN]),
+	    store_levels[LEVEL_1_H].span_us);
+	int did = 0;
+
+	for (int i = 0; did == 0 && i < RETENTION_N_OLD; i++)
+		did = delete_old_of_ports(t, r, (enum retention_old)i,
+		    i == RETENTION_OLD_PLACES ? places_us : r->levels[LEVEL_1_D].kept_us);
+	return did;
 }
 
 /* Sums */
@@ -275,35 +289,35 @@ delete_old_sums(struct retention *t, struct rollup *r)
  * the last row stay, for each boot and discontinuity in it; and the rows from which the accounting
  * continues the totals after a restart (account.base_us). */
 static const char thin_counters[] =
-    "DELETE FROM counter WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4"
-    " AND time_us NOT IN ("
+    "DELETE FROM counter WHERE agent = ?1 AND if_index = ?2 AND time_us IN (SELECT time_us FROM counter WHERE agent = ?1"
+    " AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4 AND time_us NOT IN ("
     "SELECT min(time_us) FROM counter WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
     " AND time_us < ?4 GROUP BY time_us / ?5, boot, discontinuity_us UNION ALL "
     "SELECT max(time_us) FROM counter WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
     " AND time_us < ?4 GROUP BY time_us / ?5, boot, discontinuity_us UNION ALL "
-    "SELECT base_us FROM account WHERE agent = ?1 AND if_index = ?2 AND base_us IS NOT NULL)"
+    "SELECT base_us FROM account WHERE agent = ?1 AND if_index = ?2 AND base_us IS NOT NULL) LIMIT ?6)"
     " RETURNING 1";
 
 /* Thins resources in the same way; they have no discontinuities, and nothing continues from them.
  */
 static const char thin_resources[] =
-    "DELETE FROM resource WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4"
-    " AND time_us NOT IN ("
+    "DELETE FROM resource WHERE agent = ?1 AND if_index = ?2 AND time_us IN (SELECT time_us FROM resource WHERE agent = ?1"
+    " AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4 AND time_us NOT IN ("
     "SELECT min(time_us) FROM resource WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
     " AND time_us < ?4 GROUP BY time_us / ?5, boot UNION ALL "
     "SELECT max(time_us) FROM resource WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
-    " AND time_us < ?4 GROUP BY time_us / ?5, boot)"
+    " AND time_us < ?4 GROUP BY time_us / ?5, boot) LIMIT ?6)"
     " RETURNING 1";
 
 /* Deletes the rows of port (?1, ?2) before ?4, of days that are deleted, but for the newest, with which a range that
  * begins there interpolates. */
-#define BEFORE_THE_NEWEST_OF(table) \
-	"DELETE FROM " table " WHERE agent = ?1 AND if_index = ?2 AND time_us < (SELECT max(time_us) FROM " table \
-	" WHERE agent = ?1 AND if_index = ?2 AND time_us < ?4)"
-static const char delete_counters[] = BEFORE_THE_NEWEST_OF("counter")
-    " AND time_us NOT IN (SELECT base_us FROM account WHERE agent = ?1 AND if_index = ?2 AND base_us IS NOT NULL)"
-    " RETURNING 1";
-static const char delete_resources[] = BEFORE_THE_NEWEST_OF("resource") " RETURNING 1";
+#define BEFORE_THE_NEWEST_OF(table, further) \
+	"DELETE FROM " table " WHERE agent = ?1 AND if_index = ?2 AND time_us IN (SELECT time_us FROM " table " WHERE" \
+	" agent = ?1 AND if_index = ?2 AND time_us < (SELECT max(time_us) FROM " table " WHERE agent = ?1 AND" \
+	" if_index = ?2 AND time_us < ?4)" further " LIMIT ?6) RETURNING 1"
+static const char delete_counters[] = BEFORE_THE_NEWEST_OF("counter", " AND time_us NOT IN (SELECT base_us FROM"
+    " account WHERE agent = ?1 AND if_index = ?2 AND base_us IS NOT NULL)");
+static const char delete_resources[] = BEFORE_THE_NEWEST_OF("resource", "");
 
 /* Makes one of the gaps that lie within one window, which changes no sum of whole windows. */
 #define GAPS_WITHIN " FROM gap WHERE agent = ?1 AND if_index = ?2 AND until_us > ?3 AND until_us" \
@@ -326,21 +340,24 @@ span_of(enum store_level_index level)
 	return level == LEVEL_UNSETTLED ? STORE_COUNTERS_STEP_US : store_levels[level].span_us;
 }
 
+/* Returns 1 if more of the port is left, 0, or -EIO. */
 static int
 thin_port(struct retention *t, struct rollup *r)
 {
 	const int64_t row[] = {t->agent, t->if_index,
 	    (int64_t)r->levels[t->thinning].thinned_us, (int64_t)t->thin_to_us,
-	    (int64_t)span_of(t->thinning)};
+	    (int64_t)span_of(t->thinning), ROWS_A_STEP};
 	uint64_t *deleted = &t->deleted[RETENTION_COUNTERS];
 	bool ended = t->thinning == ENDED_DAYS;
-	int n = delete_rows(r, ended ? delete_counters : thin_counters, row, 5, deleted);
+	int n = delete_rows(r, ended ? delete_counters : thin_counters, row, 6, deleted);
 
-	if (n >= 0)
-		n = delete_rows(r, ended ? delete_resources : thin_resources, row, 5, deleted);
+	if (n >= 0 && n < ROWS_A_STEP)
+		n = delete_rows(r, ended ? delete_resources : thin_resources, row, 6, deleted);
+	if (n == ROWS_A_STEP)
+		return 1;
 	if (n >= 0)
 		n = rollup_query(r, merge_gaps, row, 5, NULL, 0);
-	return n < 0 ? n : delete_rows(r, delete_merged_gaps, row, 5, deleted);
+	return n < 0 ? n : delete_rows(r, delete_merged_gaps, row, 5, deleted) < 0 ? -EIO : 0;
 }
 
 /* Thins the next port, or ends the pass. */
@@ -348,8 +365,8 @@ static int
 thin_next(struct retention *t, struct rollup *r)
 {
 	const int64_t row[] = {t->agent, t->if_index};
-	int64_t port[2];
-	int found = rollup_query(r, "SELECT agent, if_index FROM counter WHERE (agent, if_index) >"
+	int64_t port[2] = {t->agent, t->if_index};
+	int found = t->thin_again ? 1 : rollup_query(r, "SELECT agent, if_index FROM counter WHERE (agent, if_index) >"
 	    " (?1, ?2) ORDER BY agent, if_index LIMIT 1", row, 2, port, 2);
 
 	if (found < 0)
@@ -363,6 +380,7 @@ thin_next(struct retention *t, struct rollup *r)
 	t->agent = port[0];
 	t->if_index = port[1];
 	found = thin_port(t, r);
+	t->thin_again = found == 1;
 	return found < 0 ? found : 1;
 }
 
@@ -404,6 +422,7 @@ thin(struct retention *t, struct rollup *r)
 		return thin_next(t, r);
 	for (int l = LEVEL_UNSETTLED; l <= ENDED_DAYS; l++) {
 		uint64_t to_us = thinned_to(t, r, (enum store_level_index)l), from_us;
+		uint64_t most_us = l <= LEVEL_1_MIN ? THIN_SECONDS_US : THIN_MOST_US;
 
 		if (r->levels[l].thinned_us >= to_us)
 			continue;
@@ -413,7 +432,7 @@ thin(struct retention *t, struct rollup *r)
 		if (from_us >= to_us)
 			continue;
 		t->thinning = (enum store_level_index)l;
-		t->thin_to_us = to_us - from_us > THIN_MOST_US ? from_us + THIN_MOST_US : to_us;
+		t->thin_to_us = to_us - from_us > most_us ? from_us + most_us : to_us;
 		t->agent = t->if_index = -1;
 		return 1;
 	}
@@ -521,52 +540,49 @@ squeeze_samples(struct retention *t, struct rollup *r)
 	return delete_samples(t, r, INT64_MAX, SAMPLES_A_SIZE_STEP);
 }
 
-/* Of the agent that has most events, if it has many. The newest of all stays, see delete_old_rows. */
-static int
-squeeze_events(struct retention *t, struct rollup *r)
-{
-	const int64_t row[] = {ROWS_A_STEP};
-
-	return delete_rows(r, "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE agent ="
-	    " (SELECT agent FROM event GROUP BY agent HAVING count(*) > 4096 ORDER BY count(*)"
-	    " DESC LIMIT 1) AND"
-	    " id < (SELECT max(id) FROM event) ORDER BY id LIMIT ?1) RETURNING 1", row, 1,
-	    &t->deleted[RETENTION_EVENTS]);
-}
-
+/* Goes once through the ports. */
 static int
 squeeze_device_rows(struct retention *t, struct rollup *r)
 {
-	int n = 0, all = 0;
+	int n = 0;
 
-	if (t->shrunk)
-		return 0;
-	t->shrunk = true;
-	for (size_t i = 0; n >= 0 && i < N(spare_device_rows); i++) {
-		n = delete_rows(
-		    r, spare_device_rows[i], NULL, 0, &t->deleted[RETENTION_DEVICE_ROWS]);
-		all += n;
+	for (int i = 0; n >= 0 && i < PORTS_A_STEP && !t->shrunk; i++) {
+		n = rollup_query(r, "SELECT * FROM (SELECT * FROM (SELECT agent, if_index FROM port WHERE (agent, if_index)"
+		    " > (?1, ?2) ORDER BY 1, 2 LIMIT 1) UNION SELECT * FROM (SELECT agent, if_index FROM account WHERE"
+		    " (agent, if_index) > (?1, ?2) ORDER BY 1, 2 LIMIT 1)) ORDER BY 1, 2 LIMIT 1", t->shrink_port, 2,
+		    t->shrink_port, 2);
+		t->shrunk = n == 0;
+		for (size_t k = 0; n > 0 && k < N(spare_device_rows); k++)
+			n = delete_rows(r, spare_device_rows[k], t->shrink_port, 2,
+			    &t->deleted[RETENTION_DEVICE_ROWS]) < 0 ? -EIO : 1;
 	}
-	return n < 0 ? n : all;
+	return n < 0 ? n : !t->shrunk;
+}
+
+/* Whether samples, sums, counters and states take more than they may, see shares.h. */
+static int
+is_over_size(struct retention *t, struct rollup *r, uint64_t *octets)
+{
+	if (t->keep.most_octets == 0)
+		return 0;
+	if (octets_used(r, octets) < 0)
+		return -EIO;
+	if (*octets > shares_of_others(t->keep.most_octets) + (uint64_t)t->shares.held)
+		return 1;
+	t->over_size = t->shrunk = false;
+	t->shrink_port[0] = t->shrink_port[1] = 0;
+	return 0;
 }
 
 static int
 delete_by_size(struct retention *t, struct rollup *r)
 {
 	uint64_t octets;
-	int did = 0;
+	int did = is_over_size(t, r, &octets);
 
-	if (t->keep.most_octets == 0)
-		return 0;
-	if (octets_used(r, &octets) < 0)
-		return -EIO;
-	if (octets <= t->keep.most_octets) {
-		t->over_size = t->shrunk = false;
-		return 0;
-	}
+	if (did <= 0)
+		return did;
 	did = squeeze_samples(t, r);
-	if (did == 0)
-		did = squeeze_events(t, r);
 	if (did == 0)
 		did = squeeze_device_rows(t, r);
 	for (int l = LEVEL_1_MIN; did == 0 && l <= LEVEL_1_D; l++)
@@ -583,6 +599,19 @@ delete_by_size(struct retention *t, struct rollup *r)
 }
 
 int
+retention_make_room(struct retention *t, struct rollup *r)
+{
+	uint64_t octets = 0;
+	int did;
+
+	t->shares.most_octets = t->keep.most_octets;
+	did = shares_step(&t->shares, r);
+	if (did == 0 && is_over_size(t, r, &octets) > 0 && octets > t->keep.most_octets)
+		did = squeeze_samples(t, r);
+	return did > 0 ? 1 : did;
+}
+
+int
 retention_step(struct retention *t, struct rollup *r, uint64_t wall_us, uint64_t mono_us)
 {
 	int did;
@@ -593,9 +622,12 @@ retention_step(struct retention *t, struct rollup *r, uint64_t wall_us, uint64_t
 	if (did == 0)
 		did = delete_old_device_rows(t, r);
 	if (did == 0)
+		did = shares_fold_old(&t->shares, r, store_window_start(r->levels[LEVEL_1_MIN].kept_us,
+		    store_levels[LEVEL_1_H].span_us));
+	if (did == 0)
 		did = source_limits_step(&t->sources, r, &t->deleted[RETENTION_OF_SOURCES]);
 	if (did == 0)
-		did = delete_old_places(t, r);
+		did = delete_old_ports(t, r);
 	if (did == 0)
 		did = delete_old_sums(t, r);
 	if (did == 0)

@@ -9,8 +9,9 @@
  * While the store is too large, samples go first: not the oldest of all, but the oldest of the port
  * whose samples come in, chosen at random among the newest rows. So each port pays in proportion to
  * what it fills, and a flood of one agent deletes nobody else's. (The table sample_floor has since
- * when all samples of such an agent are kept.) Then events of the agent with most of them, then rows
- * of old boots, states and error sources, and sums last, the finest level first.
+ * when all samples of such an agent are kept.) Then rows of old boots and states, and sums last, the finest level
+ * first. What fills small tables (discarded packets, events, addresses, …) has parts of its own, paid by the source
+ * that fills them, and costs none of this: shares.h.
  *
  * Of one source there is a number of agents and ports (source_limits.h), of which it pays for what is beyond.
  *
@@ -35,6 +36,7 @@
 #define EASE_COLLECTOR_STORE_RETENTION_H
 
 #include "collector/store/rollup.h"
+#include "collector/store/shares.h"
 #include "collector/store/source_limits.h"
 
 /* How long data is kept; 0: for ever. */
@@ -43,7 +45,8 @@ struct store_retention {
 	uint64_t level_us[STORE_N_LEVELS]; /* [0] is not used; 8 d is kept as long as 1 d */
 	uint64_t forget_us;   /* what was silent for so long is forgotten with its last figures */
 	uint64_t most_agents, most_ports; /* places in memory: no source has more in the store, see source_limits.h */
-	uint64_t most_octets; /* size of the file, without its write-ahead log and free pages */
+	uint64_t most_octets; /* size of the file, without its write-ahead log and free pages; seven eighths of it are
+			       * for what has no part of its own (shares.h) */
 };
 
 enum retention_count {
@@ -62,6 +65,16 @@ struct retention_filler {
 	int64_t agent, if_index; /* 0, 0: none */
 };
 
+/* Tables whose old rows are looked for port after port. */
+enum retention_old {
+	RETENTION_OLD_PLACES,
+	RETENTION_OLD_ACCOUNTS,
+	RETENTION_OLD_STATES,
+	RETENTION_OLD_ERROR_SOURCES,
+	RETENTION_OLD_ODDITIES,
+	RETENTION_N_OLD,
+};
+
 struct retention {
 	struct store_retention keep;
 	uint64_t deleted[RETENTION_N_COUNTS];
@@ -73,9 +86,15 @@ struct retention {
 	enum store_level_index thinning;
 	uint64_t thin_to_us; /* 0: no pass */
 	int64_t agent, if_index;
+	bool thin_again; /* more of it is left */
 	uint64_t device_rows_us; /* rows of the time before this were looked for, */
 	uint64_t forgotten_us;	 /* with this forget_us */
-	uint64_t places_us; /* the same for places */
+	struct retention_pass {
+		uint64_t done_us; /* rows from before this are deleted */
+		int64_t agent, if_index; /* the port that is looked at next */
+	} passes[RETENTION_N_OLD];
+	struct shares shares;
+	int64_t shrink_port[2]; /* agent and ifIndex of the port that gave spare rows last */
 	struct retention_filler fillers[RETENTION_FILLERS];
 	uint64_t n_rows;    /* samples written so far */
 	uint64_t n_choices; /* of a port that pays */
@@ -94,6 +113,10 @@ retention_note_sample(struct retention *t, int64_t agent, uint64_t if_index)
 		t->fillers[n / RETENTION_FILLER_EVERY % RETENTION_FILLERS] =
 		    (struct retention_filler){agent, if_index};
 }
+
+/* Deletes some rows of who fills the store, if that is due at once: before sums are rolled up, and as often as more is
+ * written. Returns as below. */
+int retention_make_room(struct retention *t, struct rollup *r);
 
 /* Deletes some rows within the caller's transaction, at that time of the wall clock and of the monotonic one.
  * Returns 1, 0 if there is nothing to delete, or -EIO. */

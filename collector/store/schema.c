@@ -7,6 +7,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Discarded packets of longer ago (shares.h): of the minutes of `discard`, added up by port, reason and hour. */
+#define DISCARD_HOUR \
+	"CREATE TABLE discard_hour(agent INTEGER NOT NULL, start_us INTEGER NOT NULL, if_index INTEGER NOT NULL," \
+	" kind INTEGER NOT NULL, reason INTEGER NOT NULL, n INTEGER NOT NULL," \
+	" PRIMARY KEY(" STORE_DISCARD_HOUR_KEY ")) WITHOUT ROWID;"
+
+/* How many rows an agent has of a table (enum store_held), and how many octets of the file they take, with those of
+ * indexes. Triggers count, so that no row is missed, whoever writes or deletes it. */
+#define HELD                                                                                                      \
+	"CREATE TABLE held(tab INTEGER NOT NULL, agent INTEGER NOT NULL, n INTEGER NOT NULL, octets INTEGER NOT NULL," \
+	" PRIMARY KEY(tab, agent)) WITHOUT ROWID;"                                                                 \
+	HOLD("0", "discard", DISCARD_OCTETS) HOLD("1", "discard_hour", HOUR_OCTETS)                                \
+	HOLD("2", "event", EVENT_OCTETS) HOLD("3", "place", PLACE_OCTETS)                                          \
+	HOLD("4", "error_source", ERROR_SOURCE_OCTETS) HOLD("5", "oddity", ODDITY_OCTETS)                          \
+	"CREATE TRIGGER held_forgotten AFTER DELETE ON agent BEGIN"                                                \
+	" DELETE FROM held WHERE tab IN (0, 1, 2, 3, 4, 5) AND agent = old.id AND n = 0; END;"
+#define HOLD(tab, name, octets)                                                                                   \
+	"INSERT INTO held SELECT " tab ", agent, count(*), sum(" octets("") ") FROM " name " GROUP BY agent;"      \
+	"CREATE TRIGGER " name "_held AFTER INSERT ON " name " BEGIN INSERT INTO held VALUES(" tab ", new.agent, 1, " \
+	octets("new.") ") ON CONFLICT DO UPDATE SET n = n + 1, octets = octets + excluded.octets; END;"            \
+	"CREATE TRIGGER " name "_freed AFTER DELETE ON " name " BEGIN UPDATE held SET n = n - 1, octets = octets - (" \
+	octets("old.") ") WHERE tab = " tab " AND agent = old.agent; END;"
+/* measured; pages are two thirds full where rows come in any order */
+#define DISCARD_OCTETS(row) "130 + length(" row "detail) + length(" row "place) + length(" row "trap_group)"
+#define HOUR_OCTETS(row) "50"
+#define EVENT_OCTETS(row) "150 + ifnull(length(" row "text), 0)"
+#define PLACE_OCTETS(row) "130"
+#define ERROR_SOURCE_OCTETS(row) "70"
+#define ODDITY_OCTETS(row) "50"
+
 /* What is no table of rows, and indexes. */
 static const char others[] =
     "CREATE UNIQUE INDEX agent_identity ON agent(agent_id);"
@@ -51,7 +81,8 @@ static const char others[] =
     "CREATE TABLE place(layer INTEGER NOT NULL, address BLOB NOT NULL, agent INTEGER NOT NULL,"
     " if_index INTEGER NOT NULL, vlan INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
     " seen INTEGER NOT NULL, PRIMARY KEY(layer, address, agent, if_index)) WITHOUT ROWID;"
-    "CREATE INDEX place_port ON place(agent, if_index, last_us)";
+    "CREATE INDEX place_port ON place(agent, if_index, last_us);"
+    DISCARD_HOUR HELD;
 
 /* steps[v - STORE_FIRST_VERSION] brings version v to v + 1. */
 static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
@@ -60,6 +91,7 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL, PRIMARY KEY(agent, if_index, kind)) WITHOUT ROWID",
     "UPDATE OR IGNORE agent SET agent_id = made_id_now(agent_id, address,"
     " (SELECT source FROM agent_source WHERE agent = agent.id))", /* old_ids.h */
+    DISCARD_HOUR HELD,
 };
 
 const char *

@@ -20,7 +20,9 @@
  *
  * Some tables have names of our own: `account` is the accounting of one boot of a port, `gone` the
  * samples that a crash of the collector lost, `gap` what was counted while no counters arrived, `life`
- * whether a collector uses the store or crashed in it, `outage` the times in which nothing was stored,
+ * whether a collector uses the store or crashed in it, `outage` the times in which nothing was stored, `held` how
+ * much each agent has of small tables, `discard_hour` what was in `discard` when that was longer ago,
+ * `discard_hour` what `discard` had of longer ago, by hour, `held` what each agent's rows take of small tables,
  * `part` packs of sums, `level` how far each level is, `flush` when parts were written.
  */
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
@@ -31,7 +33,7 @@
 
 struct sqlite3;
 
-enum { STORE_VERSION = 26, STORE_FIRST_VERSION = 24, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 27, STORE_FIRST_VERSION = 24, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -69,12 +71,25 @@ enum store_place_layer {
 
 #define STORE_DISCARD_KEY "agent, start_us, if_index, kind, output_if, reason, detail, place, trap_group, src, dst"
 
+#define STORE_DISCARD_HOUR_KEY "agent, start_us, if_index, kind, reason"
+
 /* discard.kind */
 enum store_discard_kind {
 	STORE_DISCARD_EVENT = 1,    /* packets that the device told of */
 	STORE_DISCARD_COUNTED = 2,  /* the same beyond the rows that an agent has a minute: only port and number */
 	STORE_DISCARD_NOT_SENT = 3, /* packets that it did not tell of; of a port that has numbers only: of any port */
 	STORE_DISCARD_LOST = 4,	    /* events that were lost on the way, in the same way */
+};
+
+/* held.tab: tables that whoever may send can fill with rows of no limited number (shares.h) */
+enum store_held {
+	STORE_HELD_DISCARD,
+	STORE_HELD_DISCARD_HOUR,
+	STORE_HELD_EVENT,
+	STORE_HELD_PLACE,
+	STORE_HELD_ERROR_SOURCE,
+	STORE_HELD_ODDITY,
+	STORE_N_HELD,
 };
 
 /* outage.kind */

@@ -2,6 +2,7 @@
 #include "collector/store/naming.h"
 #include "collector/store/private.h"
 #include "collector/store/sql.h"
+#include "common/clock.h"
 #include "common/hash.h"
 #include "common/log.h"
 
@@ -25,6 +26,7 @@ enum {
 	/* After five seconds of I/O errors the file is opened again: SQLite goes on using the old
 	 * file descriptor even when the disk has come back. */
 	FAILURES_TO_REOPEN = 25,
+	MAKE_ROOM_US = 200000, /* between two batches, in steps, while the store is beyond its size */
 	UPKEEP_STEP_US =
 	    20000, /* the longest that upkeep delays a batch, except for a large unit */
 };
@@ -54,6 +56,20 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
 	"sightings of addresses that easetop addresses does not know, because very many new ones came at once"},
     [STORE_STAT_PLACES_BEYOND] = {"store.places_beyond_limit",
 	"rows of addresses deleted because a port had more than its number; those seen last stay"},
+    [STORE_STAT_LONGEST_UPKEEP_US] = {"store.longest_upkeep_us",
+	"the longest that a piece of upkeep took, in which nothing is written"},
+    [STORE_STAT_SHARES + STORE_HELD_DISCARD] = {"store.folded_discards",
+	"rows of discarded packets by minute that were added to their hour's, by age or to make room"},
+    [STORE_STAT_SHARES + STORE_HELD_DISCARD_HOUR] = {"store.room_discard_hours",
+	"rows of discarded packets by hour deleted to make room, of the source that had most"},
+    [STORE_STAT_SHARES + STORE_HELD_EVENT] = {"store.room_events",
+	"events deleted to make room, of the source that had most"},
+    [STORE_STAT_SHARES + STORE_HELD_PLACE] = {"store.room_addresses",
+	"addresses deleted to make room, of the source that had most"},
+    [STORE_STAT_SHARES + STORE_HELD_ERROR_SOURCE] = {"store.room_error_sources",
+	"sources of errors deleted to make room, of the source that had most"},
+    [STORE_STAT_SHARES + STORE_HELD_ODDITY] = {"store.room_oddities",
+	"rows of what cannot be deleted to make room, of the source that had most"},
     [STORE_STAT_DELETED + RETENTION_SAMPLES] = {"store.deleted_samples", "samples deleted"},
     [STORE_STAT_DELETED + RETENTION_COUNTERS] = {"store.deleted_counters",
 	"rows of counters and resources deleted; those at the ends of windows stay"},
@@ -148,6 +164,13 @@ store_set_naming(struct store *store, char *rows)
 		sem_post(&store->wake);
 }
 
+void
+store_note_damage(struct store *store, uint64_t inode)
+{
+	atomic_store(&store->damaged_inode, inode);
+	sem_post(&store->wake);
+}
+
 /* Returns true if there is more to do. */
 static bool
 do_upkeep(struct store *store)
@@ -162,13 +185,17 @@ do_upkeep(struct store *store)
 	store->upkeep.retention.keep = store->keep;
 	pthread_mutex_unlock(&store->lock);
 	write_naming(store);
-	did = upkeep_step(&store->upkeep, UPKEEP_STEP_US);
+	did = atomic_exchange(&store->damaged_inode, 0) == (uint64_t)store->inode ? -EBADMSG
+										  : upkeep_step(&store->upkeep, UPKEEP_STEP_US);
 	atomic_store(&store->values[STORE_STAT_SETTLED], store->upkeep.rollup->settled);
 	atomic_store(&store->values[STORE_STAT_ROLLED_UP], store->upkeep.rollup->rolled);
 	atomic_store(&store->values[STORE_STAT_TOO_OLD], store->upkeep.rollup->too_old);
 	atomic_store(&store->values[STORE_STAT_DAMAGED_PARTS], store->upkeep.parts->damaged);
 	for (int i = 0; i < RETENTION_N_COUNTS; i++)
 		atomic_store(&store->values[STORE_STAT_DELETED + i], retention->deleted[i]);
+	for (int i = 0; i < STORE_N_HELD; i++)
+		atomic_store(&store->values[STORE_STAT_SHARES + i], retention->shares.rows[i]);
+	atomic_store(&store->values[STORE_STAT_LONGEST_UPKEEP_US], store->upkeep.longest_us);
 	if (did == -EBADMSG && store_set_aside(store, error, sizeof(error)) < 0)
 		log_warn_limited(ROOM, "%s", error);
 	return did == 1;
@@ -503,6 +530,17 @@ write_or_give_up(struct store *store, const struct store_batch *batch)
 	stat_add(&store->stats, STORE_STAT_ROWS, batch_rows(batch));
 }
 
+/* Upkeep also where there is always a batch to write; longer while somebody fills the store. */
+static void
+make_room(struct store *store)
+{
+	uint64_t until_us = clock_mono_us(&clock_system) + MAKE_ROOM_US;
+
+	store->upkeep.retention.shares.due = true;
+	while (do_upkeep(store) && store->upkeep.makes_room && clock_mono_us(&clock_system) < until_us)
+		;
+}
+
 static void *
 writer(void *arg)
 {
@@ -514,7 +552,7 @@ writer(void *arg)
 	while ((batch = next_batch(store)) != NULL) {
 		write_or_give_up(store, batch);
 		recycle(store, batch);
-		do_upkeep(store); /* here too, for when there is always a batch to write */
+		make_room(store);
 	}
 	if (store->places && store->failures == 0 && places_end(store->places) < 0)
 		log_warn(ROOM, "when some addresses were seen last is not stored: %s", sqlite3_errmsg(store->db));

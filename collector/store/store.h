@@ -39,7 +39,9 @@ enum store_stat_id {
 	STORE_STAT_BEYOND_LIMIT,
 	STORE_STAT_PLACES_CROWDED,
 	STORE_STAT_PLACES_BEYOND,
-	STORE_STAT_DELETED, /* + enum retention_count */
+	STORE_STAT_LONGEST_UPKEEP_US,
+	STORE_STAT_SHARES, /* + enum store_held */
+	STORE_STAT_DELETED = STORE_STAT_SHARES + STORE_N_HELD, /* + enum retention_count */
 	STORE_N_STATS = STORE_STAT_DELETED + RETENTION_N_COUNTS,
 };
 
@@ -116,6 +118,10 @@ uint64_t store_renewals(const struct store *store, enum store_outage_kind *why);
 
 /* Sets how long data is kept; without this call everything is kept. May be called at any time. */
 void store_set_retention(struct store *store, const struct store_retention *retention);
+
+/* Somebody who reads the file of that inode found it damaged: if it is still the store's, it is set aside as if upkeep
+ * had found that. From any thread. */
+void store_note_damage(struct store *store, uint64_t inode);
 
 /* Puts these rows of device names, each ended by a newline, in place of those that the store has: the writing thread does
  * so, again for each new file. The store owns the text from here on; it was allocated with malloc. May be called

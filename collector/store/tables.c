@@ -12,7 +12,6 @@
 #define STATES_A_PORT "256"
 #define ERROR_SOURCES_A_PORT "256"
 #define EVENTS_AN_AGENT "100000"
-#define DISCARDS_AN_AGENT "100000"
 #define ODDITIES_AN_AGENT "4096"
 #define OUTAGES "1000"
 
@@ -74,23 +73,6 @@ agent_of_event(const void *row)
 	return e->agent;
 }
 
-static bool
-is_first_discard(const void *row, sqlite3_int64 id)
-{
-	const struct store_discard *d = row;
-
-	(void)id;
-	return d->is_first;
-}
-
-static sqlite3_int64
-agent_of_discard(const void *row)
-{
-	const struct store_discard *d = row;
-
-	return d->agent;
-}
-
 /* Finding the oldest one costs as much as there are, so it is looked for at moments that nobody can choose. */
 static bool
 is_limit_oddity(const void *row, sqlite3_int64 id)
@@ -121,8 +103,11 @@ oldest_refused(const void *row)
 #define BEYOND_NEWEST(table, of, which, number, most)                                               \
 	"DELETE FROM " table " WHERE " which " AND " number " <= (SELECT " number " FROM " of        \
 	" WHERE " which " ORDER BY " number " DESC LIMIT 1 OFFSET " most ")"
-#define OF_AGENT "agent = ?1"
-#define OF_PORT OF_AGENT " AND if_index = ?2"
+/* The oldest rows, by NUMBER, of an agent that has more than MOST; some in one statement. */
+#define OLDEST_OF_AGENT(table, key, tab, number, most)                                               \
+	"DELETE FROM " table " WHERE (" key ") IN (SELECT " key " FROM " table " WHERE agent = ?1 ORDER BY " number \
+	" LIMIT max(0, min(1024, ifnull((SELECT n FROM held WHERE tab = " tab " AND agent = ?1), 0) - " most ")))"
+#define OF_PORT "agent = ?1 AND if_index = ?2"
 
 #define LATEST "boot=excluded.boot, address=excluded.address, last_us=excluded.last_us," \
 	       " last_received_us=excluded.last_received_us, boot_shift=excluded.boot_shift"
@@ -145,7 +130,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_ODDITIES] = {.further = " ON CONFLICT DO UPDATE SET n = n + excluded.n, last_us = excluded.last_us,"
 			" first_us = iif(kind >= 64 AND excluded.last_us > last_us + 3600000000, excluded.first_us, first_us)"
 			" WHERE excluded.last_us > last_us",
-	.limit_sql = BEYOND_NEWEST("oddity", "oddity", OF_AGENT, "last_us", ODDITIES_AN_AGENT),
+	.limit_sql = OLDEST_OF_AGENT("oddity", "agent, if_index, kind", "5", "last_us", ODDITIES_AN_AGENT),
 	.is_due = is_limit_oddity, .limit_of = agent_of_oddity},
     [STORE_PORTS] = {.how = "OR REPLACE",
 	.limit_sql = BEYOND_NEWEST("port", "port", OF_PORT, "since_us", STATES_A_PORT), .port_of = port_of_state},
@@ -159,19 +144,19 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
      */
     [STORE_EVENTS] = {.unless = "EXISTS(SELECT 1 FROM event WHERE time_us=?1 AND agent=?2 AND boot=?3 AND kind=?4"
 		      " AND if_index=?5 AND mac IS ?6 AND vlan IS ?7 AND text IS ?9)",
-	.limit_sql = BEYOND_NEWEST("event", "event", OF_AGENT, "id", EVENTS_AN_AGENT),
+	.limit_sql = OLDEST_OF_AGENT("event", "id", "2", "id", EVENTS_AN_AGENT),
 	.is_due = is_limit_event, .limit_of = agent_of_event},
     [STORE_ENGINES] = {.how = "OR REPLACE"},
     [STORE_RESOURCES] = {.how = "OR REPLACE"},
-    [STORE_ERROR_SOURCES] = {.how = "OR REPLACE",
+    /* no REPLACE, whose deletions fire no trigger */
+    [STORE_ERROR_SOURCES] = {.further = " ON CONFLICT DO UPDATE SET boot = excluded.boot, frames = excluded.frames,"
+			     " first_us = excluded.first_us, last_us = excluded.last_us",
 	.limit_sql =
 	    "DELETE FROM error_source WHERE (agent, if_index, mac, kind) IN (SELECT agent, if_index,"
 	" mac, kind FROM error_source WHERE agent = ?1 AND if_index = ?2 ORDER BY last_us DESC"
 	" LIMIT -1 OFFSET " ERROR_SOURCES_A_PORT ")",
 	.port_of = port_of_error_source},
-    [STORE_DISCARDS] = {.further = " ON CONFLICT DO UPDATE SET n = n + excluded.n, received_us = excluded.received_us",
-	.limit_sql = BEYOND_NEWEST("discard", "discard", OF_AGENT, "start_us", DISCARDS_AN_AGENT),
-	.is_due = is_first_discard, .limit_of = agent_of_discard},
+    [STORE_DISCARDS] = {.further = " ON CONFLICT DO UPDATE SET n = n + excluded.n, received_us = excluded.received_us"},
     [STORE_CRASH_LOST] = {.how = "OR REPLACE",
 	.limit_sql = BEYOND_NEWEST("gone", "account", OF_PORT, "boot", BOOTS_A_PORT), .port_of = port_of_crash_lost},
     [STORE_OUTAGES] = {.limit_sql = "DELETE FROM outage WHERE id <= (SELECT max(id) FROM outage) - " OUTAGES},

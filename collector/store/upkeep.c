@@ -100,14 +100,19 @@ end_progress(struct upkeep *u)
 static int
 work(struct upkeep *u, uint64_t until_us)
 {
-	uint64_t wall_us = clock_wall_us(&clock_system), now_us = clock_mono_us(&clock_system);
+	uint64_t wall_us = clock_wall_us(&clock_system), now_us = clock_mono_us(&clock_system), began_us;
 	int did;
 
 	do {
-		did = rollup_step(u->rollup, wall_us);
+		began_us = now_us;
+		did = retention_make_room(&u->retention, u->rollup);
+		u->makes_room = did == 1;
+		if (did == 0)
+			did = rollup_step(u->rollup, wall_us);
 		if (did == 0)
 			did = retention_step(&u->retention, u->rollup, wall_us, now_us);
 		now_us = clock_mono_us(&clock_system);
+		u->longest_us = now_us - began_us > u->longest_us ? now_us - began_us : u->longest_us;
 	} while (did == 1 && now_us < until_us);
 	if (did == 0)
 		return end_progress(u);

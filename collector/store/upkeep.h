@@ -14,6 +14,8 @@ struct upkeep {
 	struct parts *parts;
 	struct rollup *rollup;
 	struct retention retention;
+	bool makes_room;     /* the store is beyond its size: this goes before the next batch */
+	uint64_t longest_us; /* that a piece of work took, which nothing can interrupt */
 	struct {
 		uint64_t since_us, reported_us; /* monotonic; 0: idle */
 		uint64_t from_us;		/* the level's done_us at the first report */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { HTTP_BAD_REQUEST = 400, HTTP_UNAVAILABLE = 503 };
 
@@ -117,6 +118,17 @@ limits_of_question(const struct api *api)
 	};
 }
 
+void
+api_note_damage(struct api *api, uint64_t inode)
+{
+	stat_add(api->stats, WEB_STAT_DAMAGED, 1);
+	if (atomic_exchange(&api->damaged_inode, inode) == inode)
+		return;
+	log_error("web", "%s is damaged: a question could not be answered", api->config->store);
+	if (api->config->damaged)
+		api->config->damaged(api->config->damaged_arg, inode);
+}
+
 static struct query *
 open_query(struct api *api, const struct query_cluster *cluster, struct reply *reply)
 {
@@ -124,6 +136,7 @@ open_query(struct api *api, const struct query_cluster *cluster, struct reply *r
 	const struct query_limits limits = limits_of_question(api);
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
+	struct stat st;
 	int err;
 
 	stat_add(api->stats, WEB_STAT_QUESTIONS, 1);
@@ -131,6 +144,8 @@ open_query(struct api *api, const struct query_cluster *cluster, struct reply *r
 		      : query_open(config->store, &query, error, sizeof(error));
 	if (err) {
 		stat_add(api->stats, WEB_STAT_FAILED, 1);
+		if (err == -EUCLEAN && stat(config->store, &st) == 0)
+			api_note_damage(api, st.st_ino);
 		log_warn_limited("web", "%s", error);
 		api_error(reply, HTTP_UNAVAILABLE, cluster ? "the cluster does not answer"
 							     : "the store cannot be read");
@@ -233,6 +248,8 @@ api_failed(struct api *api, const struct query *query, int err, struct reply *re
 		break;
 	default:
 		stat_add(api->stats, WEB_STAT_FAILED, 1);
+		if (query->is_damaged)
+			api_note_damage(api, query->inode);
 		api_error(reply, HTTP_UNAVAILABLE,
 		    *query->error ? without_path(query) : strerror(-err));
 		break;

@@ -26,6 +26,7 @@ enum web_stat_id {
 	WEB_STAT_REFUSED_BUSY,
 	WEB_STAT_TOO_LONG,
 	WEB_STAT_FAILED,
+	WEB_STAT_DAMAGED,
 	WEB_STAT_MALFORMED,
 	WEB_STAT_CONNECTIONS,
 	WEB_STAT_SLOW,
@@ -41,6 +42,7 @@ struct api {
 	struct moments moments;	    /* not used with a cluster */
 	bool has_lent[JOBS_WORKERS]; /* the worker has one of its queries */
 	_Atomic bool stopping;
+	_Atomic uint64_t damaged_inode; /* of the store's file that was found to be damaged last; 0: none */
 };
 
 /* Reads the files of names and vendors. 0, or -errno with the reason in error. api_close in both cases. */
@@ -61,6 +63,9 @@ api_stats(const struct api *api, size_t i)
 
 /* A body {"error": message}; without memory there is none, and web.c answers 503. */
 void api_error(struct reply *reply, int status, const char *message);
+
+/* A query failed because the store's file of that inode is damaged: counts it, logs it once and tells the store. */
+void api_note_damage(struct api *api, uint64_t inode);
 
 /* Opens the store or the cluster that the page shows, for a query with its limits; NULL after
  * setting the reply. */

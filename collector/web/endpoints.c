@@ -142,7 +142,7 @@ answer_claims(struct reply *reply)
 	reply->octets = strlen(reply->body);
 }
 
-/* Healthy means: the store can be read. */
+/* Healthy means: the store can be read, and nobody who read this file found it damaged. */
 static void
 answer_health(struct api *api, struct reply *reply)
 {
@@ -150,6 +150,11 @@ answer_health(struct api *api, struct reply *reply)
 
 	if (!query)
 		return;
+	if (query->inode == atomic_load(&api->damaged_inode)) {
+		query_close(query);
+		api_error(reply, HTTP_UNAVAILABLE, "the store is damaged");
+		return;
+	}
 	reply->status = HTTP_OK;
 	reply->content_type = "text/plain";
 	reply->body = strdup("ok\n");

@@ -633,6 +633,8 @@ static void
 tell_failed(const struct metrics *m, const char *part, int err)
 {
 	stat_add(m->api->stats, err == -ETIMEDOUT ? WEB_STAT_TOO_LONG : WEB_STAT_FAILED, 1);
+	if (m->query->is_damaged)
+		api_note_damage(m->api, m->query->inode);
 	log_warn_limited("web", "/metrics lacks its part %s: %s", part,
 	    *m->query->error ? m->query->error : strerror(-err));
 }

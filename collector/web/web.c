@@ -44,6 +44,7 @@ static const struct stat_name stat_names[WEB_N_STATS] = {
     [WEB_STAT_REFUSED_BUSY] = {"web.refused_busy", "requests refused: too many were waiting"},
     [WEB_STAT_TOO_LONG] = {"web.too_long", "queries ended after http_question"},
     [WEB_STAT_FAILED] = {"web.failed", "queries that failed"},
+    [WEB_STAT_DAMAGED] = {"web.damaged", "of these: because the store's file is damaged"},
     [WEB_STAT_MALFORMED] = {"web.malformed", "connections with malformed HTTP"},
     [WEB_STAT_CONNECTIONS] = {"web.connections", "connections accepted"},
     [WEB_STAT_SLOW] = {"web.slow", "connections closed because the client was too slow"},

@@ -23,6 +23,9 @@ struct web_config {
 	size_t question_keys;	/* most keys that a query may read */
 	uint32_t metrics_ports, metrics_top; /* most series of /metrics */
 	const char *store;
+	/* Called by any thread when the store's file, by its inode, is found to be damaged; NULL: nobody cares. */
+	void (*damaged)(void *arg, uint64_t inode);
+	void *damaged_arg;
 	const struct query_cluster *cluster; /* what page and /api/v1/ read instead, or NULL */
 	const char *names; /* file of names (address_names.h); "": none */
 	bool vendors;

@@ -26,14 +26,13 @@ add_row(struct accounting *acc, const struct port *p, uint64_t time_us, enum sto
 	return row;
 }
 
-/* Returns whether the agent has rows left this minute. *is_first: the row is the first of it. */
+/* Returns whether the agent has rows left this minute. */
 static bool
-may_tell(struct agent *a, uint64_t time_us, bool *is_first)
+may_tell(struct agent *a, uint64_t time_us)
 {
 	uint64_t start_us = time_us - time_us % STORE_WINDOW_US;
 
-	*is_first = a->discards.start_us != start_us;
-	if (*is_first) {
+	if (a->discards.start_us != start_us) {
 		a->discards.start_us = start_us;
 		a->discards.told = 0;
 	}
@@ -98,7 +97,6 @@ accounting_add_discard(
 	const struct ease_discard *d = &r->discard;
 	uint64_t time_us = d->frame.time_us;
 	struct store_discard *row;
-	bool is_first = false;
 
 	if (time_us - time_us % STORE_WINDOW_US != p->discards.time_us - p->discards.time_us % STORE_WINDOW_US)
 		accounting_flush_discards(acc, p, batch); /* of another minute, if there is room */
@@ -108,10 +106,9 @@ accounting_add_discard(
 	if (d->frame.mean_skip == 0)
 		return;
 	accounting_count(acc, ACCOUNTING_STAT_DISCARDS);
-	row = may_tell(p->agent, time_us, &is_first) ? add_row(acc, p, time_us, STORE_DISCARD_EVENT, batch) : NULL;
+	row = may_tell(p->agent, time_us) ? add_row(acc, p, time_us, STORE_DISCARD_EVENT, batch) : NULL;
 	if (row) {
 		fill_event(row, d);
-		row->is_first = is_first;
 		return;
 	}
 	accounting_count(acc, ACCOUNTING_STAT_DISCARDS_FOLDED);

@@ -467,12 +467,12 @@ names_that_change(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
-/* Of any port, reason and address, with texts and losses as large as can be said. */
+/* Of any port, reason and address, with texts and losses as large as can be said; the i-th of so many agents. */
 static void
-discards_without_end(struct attack_rig *r, uint32_t i)
+discards_of(struct attack_rig *r, uint32_t i, uint32_t agents)
 {
 	b.n = 0;
-	built_begin(&b, ATTACKER, 0, i, 1000 * i, 20);
+	built_begin(&b, ATTACKER + i % agents, 0, i / agents, 1000 * i, 20);
 	for (uint32_t k = 0; k < 20; k++) {
 		size_t length_at = b.n + 4;
 		const uint32_t words[] = {5, 0, (20 * i + k) * 1000, 0, 0, (20 * i + k) * 0x1000000, 1 + k % 4,
@@ -490,40 +490,86 @@ discards_without_end(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
+static void
+discards_without_end(struct attack_rig *r, uint32_t i)
+{
+	discards_of(r, i, 1);
+}
+
+/* ---- filling small tables, in the names of many agents ---- */
+
+enum { NAMES = 150 };
+
+static void
+discards_of_many(struct attack_rig *r, uint32_t i)
+{
+	discards_of(r, i, NAMES);
+}
+
+static void
+addresses_of_many(struct attack_rig *r, uint32_t i)
+{
+	start(r, EASE_NOTIFY_NEW_ADDRESS, id_of(i % NAMES), 1);
+	for (uint32_t k = 0; k < 40; k++) {
+		struct ease_address a = {.if_index = 1 + k % 2, .time_us = r->clock.manual_wall_us, .vlan = 1,
+		    .mac = {2, (uint8_t)k, (uint8_t)i, (uint8_t)(i >> 8), (uint8_t)(i >> 16), 3}};
+
+		trap_add_address(&m, &a);
+	}
+	attack_send_trap(r, ATTACKER, &m);
+}
+
+static void
+errors_of_many(struct attack_rig *r, uint32_t i)
+{
+	start(r, EASE_NOTIFY_ERROR_SOURCE, id_of(i % NAMES), 1);
+	for (uint32_t k = 0; k < 40; k++) {
+		struct ease_error_source e = {.if_index = 1 + k % 20, .kind = EASE_ERROR_FCS, .count = 1,
+		    .mac = {2, (uint8_t)k, (uint8_t)i, (uint8_t)(i >> 8), (uint8_t)(i >> 16), 4},
+		    .first_us = r->clock.manual_wall_us, .time_us = r->clock.manual_wall_us};
+
+		trap_add_error_source(&m, &e);
+	}
+	attack_send_trap(r, ATTACKER, &m);
+}
+
 const struct attack attacks[] = {
-    {"a port's counters of 41 days in one datagram", days_in_a_datagram, "accounting.snapshots_repeated", NULL},
-    {"a port's counters of another day in each datagram", a_day_a_datagram, "accounting.clock_corrected", NULL},
-    {"clocks of any year", clocks_of_any_year, "accounting.clock_corrected|accounting.bad_time", NULL},
-    {"samples of the year 2097", a_sample_of_2097, "accounting.clock_corrected", NULL},
-    {"boots of the far future in another's name", boots_for_another, "accounting.foreign_source", NULL},
-    {"numbers of the far future in another's name", numbers_for_another, "accounting.foreign_source", NULL},
-    {"counters in another's name", counters_for_another, "accounting.foreign_source", NULL},
+    {"a port's counters of 41 days in one datagram", days_in_a_datagram, "accounting.snapshots_repeated", NULL, 0},
+    {"a port's counters of another day in each datagram", a_day_a_datagram, "accounting.clock_corrected", NULL, 0},
+    {"clocks of any year", clocks_of_any_year, "accounting.clock_corrected|accounting.bad_time", NULL, 0},
+    {"samples of the year 2097", a_sample_of_2097, "accounting.clock_corrected", NULL, 0},
+    {"boots of the far future in another's name", boots_for_another, "accounting.foreign_source", NULL, 0},
+    {"numbers of the far future in another's name", numbers_for_another, "accounting.foreign_source", NULL, 0},
+    {"counters in another's name", counters_for_another, "accounting.foreign_source", NULL, 0},
     {"an SNMPv3 user in another's name", a_user_for_another, "accounting.foreign_source",
-	"0x80001f88050606060606060606"},
-    {"sFlow in another's name", sflow_for_another, "sflow.foreign_source", NULL},
-    {"sFlow that had the id of an SNMPv2c switch", sflow_with_the_hash, "sflow.samples", NULL},
-    {"sFlow that had the id of an SNMPv3 switch", sflow_with_the_hash_v3, "sflow.samples", "10.66.0.2"},
-    {"sFlow that states the address of a switch", sflow_at_an_address, "sflow.samples", NULL},
-    {"SNMPv2c in the name of sFlow switches", ease_for_sflow, "accounting.foreign_source", NULL},
-    {"agents without end", agents_without_end, "accounting.agents_full", NULL},
-    {"ports without end", ports_without_end, "accounting.ports_full", NULL},
-    {"boots without end", boots_without_end, "accounting.samples", NULL},
-    {"data sources without end", data_sources_without_end, "accounting.ports_full|sflow.ports_full", NULL},
-    {"data sources that begin anew", sources_that_begin_anew, "sflow.odd", NULL},
-    {"what cannot be, at ports without end", oddities_without_end, "sflow.odd", NULL},
-    {"sources of errors without end", sources_of_errors, "accounting.rows", NULL},
-    {"a port that changes its state all the time", states_that_change, "accounting.states", NULL},
-    {"new addresses, all of one moment", addresses_of_one_moment, "accounting.rows", NULL},
-    {"informs", informs, "inform.full|inform.over_share", NULL},
-    {"a wrong community", a_wrong_community, "input.refused_community", NULL},
+	"0x80001f88050606060606060606", 0},
+    {"sFlow in another's name", sflow_for_another, "sflow.foreign_source", NULL, 0},
+    {"sFlow that had the id of an SNMPv2c switch", sflow_with_the_hash, "sflow.samples", NULL, 0},
+    {"sFlow that had the id of an SNMPv3 switch", sflow_with_the_hash_v3, "sflow.samples", "10.66.0.2", 0},
+    {"sFlow that states the address of a switch", sflow_at_an_address, "sflow.samples", NULL, 0},
+    {"SNMPv2c in the name of sFlow switches", ease_for_sflow, "accounting.foreign_source", NULL, 0},
+    {"agents without end", agents_without_end, "accounting.agents_full", NULL, 0},
+    {"ports without end", ports_without_end, "accounting.ports_full", NULL, 0},
+    {"boots without end", boots_without_end, "accounting.samples", NULL, 0},
+    {"data sources without end", data_sources_without_end, "accounting.ports_full|sflow.ports_full", NULL, 0},
+    {"data sources that begin anew", sources_that_begin_anew, "sflow.odd", NULL, 0},
+    {"what cannot be, at ports without end", oddities_without_end, "sflow.odd", NULL, 0},
+    {"sources of errors without end", sources_of_errors, "accounting.rows", NULL, 0},
+    {"a port that changes its state all the time", states_that_change, "accounting.states", NULL, 0},
+    {"new addresses, all of one moment", addresses_of_one_moment, "accounting.rows", NULL, 0},
+    {"informs", informs, "inform.full|inform.over_share", NULL, 0},
+    {"a wrong community", a_wrong_community, "input.refused_community", NULL, 0},
     {"an address that is not allowed", an_address_that_is_not_allowed, "input.refused_sender",
-	"192.0.2.2"},
-    {"a wrong key", a_wrong_key, "v3.wrong_digest", NULL},
-    {"an authentic message again and again", a_replay, "accounting.snapshots_old", NULL},
-    {"messages with broken octets", broken_octets, "input.refused_parse", NULL},
-    {"sFlow with broken words", broken_sflow, "sflow.refused_datagram|sflow.refused_sample|sflow.no_rate|sflow.unknown", NULL},
-    {"sFlow records of any kind", records_of_any_kind, "sflow.unread_flow_other", NULL},
-    {"discarded packets without end", discards_without_end, "accounting.discards_folded", NULL},
-    {"a port of sFlow that changes its name", names_that_change, "accounting.states", NULL},
+	"192.0.2.2", 0},
+    {"a wrong key", a_wrong_key, "v3.wrong_digest", NULL, 0},
+    {"an authentic message again and again", a_replay, "accounting.snapshots_old", NULL, 0},
+    {"messages with broken octets", broken_octets, "input.refused_parse", NULL, 0},
+    {"sFlow with broken words", broken_sflow, "sflow.refused_datagram|sflow.refused_sample|sflow.no_rate|sflow.unknown", NULL, 0},
+    {"sFlow records of any kind", records_of_any_kind, "sflow.unread_flow_other", NULL, 0},
+    {"discarded packets without end", discards_without_end, "accounting.discards_folded", NULL, 0},
+    {"a port of sFlow that changes its name", names_that_change, "accounting.states", NULL, 0},
+    {"discarded packets of many agents", discards_of_many, "store.folded_discards|accounting.discards_folded", NULL, 3},
+    {"new addresses of many agents", addresses_of_many, "store.room_events", NULL, 3},
+    {"sources of errors of many agents", errors_of_many, "store.room_error_sources", NULL, 3},
 };
 const size_t n_attacks = sizeof(attacks) / sizeof(attacks[0]);

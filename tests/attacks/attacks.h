@@ -15,6 +15,7 @@ struct attack {
 	void (*send)(struct attack_rig *r, uint32_t i); /* the i-th datagram, from 0 */
 	const char *counters; /* "a|b": one of them at least rises; "": there is nothing to refuse */
 	const char *named; /* how log and `agents` name it; NULL: by ATTACKER's address */
+	unsigned store_mib; /* in which no row of the fleet's samples may be deleted; 0: as of the others */
 };
 
 extern const struct attack attacks[];

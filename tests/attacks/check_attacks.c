@@ -6,7 +6,8 @@
  *
  * What only fills is tried by the hour, too: the store has a number for each source.
  *
- * EASE_ATTACK=NAME tries one. With EASE_LONG each sends 1,000 datagrams a second for a minute, or EASE_RATE.
+ * EASE_ATTACK=NAME tries one. With EASE_LONG each sends 1,000 datagrams a second for a minute, or EASE_RATE; EASE_STORE
+ * is store_size.
  */
 #include "tests/attacks/attacks.h"
 #include "tests/collector/answers.h"
@@ -141,26 +142,44 @@ static void
 print_figures(const char *name)
 {
 	printf("%-52s %" PRIu64 " datagrams, away for at most %" PRIu64 " us, %" PRIu64 " us busy, store %" PRIu64
-	       " KiB\n", name, rig.sent, rig.longest_us, rig.longest_busy_us, attack_store_octets(&rig) / 1024);
+	       " KiB, upkeep for at most %.0f us\n", name, rig.sent, rig.longest_us, rig.longest_busy_us,
+	    attack_store_octets(&rig) / 1024, sql_number(rig.db, "SELECT value FROM stat WHERE name = 'store.longest_upkeep_us'"));
 	fflush(stdout);
+}
+
+/* Who fills other tables deletes no sample. */
+static void
+expect_sample_rows(const char *name)
+{
+	uint64_t sent = 0;
+
+	for (int i = 0; i < FLEET_SWITCHES; i++)
+		for (int p = 0; p < FLEET_PORTS; p++)
+			sent += rig.fleet[i].ports[p].sent_samples;
+	ck_assert_msg(sql_number(rig.db, "SELECT count(*) FROM sample s JOIN agent a ON a.id = s.agent WHERE a.address NOT"
+	    " LIKE '10.66.%'") == (double)sent, "%s: not all of %" PRIu64 " honest samples are there", name, sent);
 }
 
 static void
 try(const struct attack *attack)
 {
-	const char *name = attack ? attack->name : "nobody";
+	const char *name = attack ? attack->name : "nobody", *given = getenv("EASE_STORE");
+	unsigned store_mib = given ? (unsigned)strtoul(given, NULL, 10)
+	    : attack && attack->store_mib > 0 && !getenv("EASE_LONG") ? attack->store_mib : STORE_MIB;
 	char size[64], first_elsewhere[128];
 
-	snprintf(size, sizeof(size), "store_size = %d\nmemory = 256", STORE_MIB);
+	snprintf(size, sizeof(size), "store_size = %u\nmemory = 256", store_mib);
 	attack_rig_open(&rig, 1, size);
 	run(attack);
 	attack_rig_close(&rig);
 	print_figures(name);
 	attack_expect_fleet(&rig, name);
+	if (attack && attack->store_mib > 0)
+		expect_sample_rows(name);
 	expect_names(name);
 	if (attack)
 		attack_expect_named(&rig, attack->named ? attack->named : "10.66.0.1", name);
-	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20,
+	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(store_mib + STORE_SLACK_MIB) << 20,
 	    "%s: the store has %" PRIu64 " octets", name, attack_store_octets(&rig));
 	/* Upkeep begins where the first of them does: whatever year an agent says, it walks a day at most. */
 	snprintf(first_elsewhere, sizeof(first_elsewhere),

@@ -8,6 +8,7 @@
 #include "tests/sql.h"
 #include "tests/suite.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -178,6 +179,37 @@ START_TEST(clocks_that_are_set)
 END_TEST
 
 /* A switch that starts without a battery is in 1970 until NTP sets it, which costs nobody, itself included. */
+/* The collector's clock is a day ahead while switches that speak sFlow restart, and right again when they do so once
+ * more: an interval between two restarts is no matter of the wall clock. */
+START_TEST(restarts_while_the_clock_is_wrong)
+{
+	struct fleet_switch *s = &rig.fleet[FLEET_V3];
+	uint64_t sent = 0;
+
+	open_rig("");
+	set_clock(1440 * MINUTE_US, 0, true);
+	collector_turn(rig.collector);
+	for (int i = 0; i < FLEET_SFLOW; i++)
+		fleet_restart(&rig, s + i, 0);
+	steps(90);
+	set_clock(0, 1440 * MINUTE_US, true);
+	collector_turn(rig.collector);
+	for (int i = 0; i < FLEET_SFLOW; i++)
+		fleet_restart(&rig, s + i, 0);
+	steps(90);
+	attack_rig_close(&rig);
+	for (int i = 0; i < FLEET_SWITCHES; i++)
+		for (int p = 0; p < FLEET_PORTS; p++)
+			sent += rig.fleet[i].ports[p].sent_samples;
+	ck_assert_double_eq(sql_number(rig.db, "SELECT sum(received) FROM account"), (double)sent);
+	ck_assert_double_eq(sql_number(rig.db, "SELECT sum(duplicates) FROM account"), 0);
+	/* each restart is a boot, also the second */
+	ck_assert_double_eq(sql_number(rig.db, "SELECT count(*) FROM account"),
+	    FLEET_PORTS * (FLEET_SWITCHES + 2 * FLEET_SFLOW));
+	attack_rig_remove(&rig);
+}
+END_TEST
+
 START_TEST(a_clock_battery_that_is_empty)
 {
 	struct fleet_switch *s = &rig.fleet[VICTIM];
@@ -304,6 +336,45 @@ START_TEST(containers_that_come_and_go)
 }
 END_TEST
 
+static int
+refuse_to_open(const struct collector_config *config, char *error, size_t size)
+{
+	(void)config;
+	snprintf(error, size, "no");
+	return -EADDRNOTAVAIL;
+}
+
+static void
+expect_outages(double n)
+{
+	const struct collector_arguments arguments = {.no_sockets = true, .opened = refuse_to_open};
+	struct collector *none;
+	char error[256];
+
+	for (int tries = 0; tries < 3; tries++)
+		ck_assert_int_eq(collector_open(&none, &rig.config, &arguments, &rig.clock, error, sizeof(error)),
+		    -EADDRNOTAVAIL);
+	attack_rig_start(&rig);
+	attack_rig_step(&rig, 2);
+	ck_assert_double_eq(sql_number(rig.db, "SELECT count(*) FROM outage"), n);
+}
+
+/* Its address is not there yet, or somebody has its tap: that is no crash. And a crash before it is not forgotten. */
+START_TEST(starts_that_fail)
+{
+	open_rig("");
+	attack_rig_step(&rig, 30);
+	attack_rig_stop(&rig);
+	expect_outages(0);
+	attack_rig_step(&rig, 30);
+	collector_close(rig.collector); /* as if killed */
+	expect_outages(1);
+	attack_rig_step(&rig, 30);
+	attack_rig_close(&rig);
+	attack_rig_remove(&rig);
+}
+END_TEST
+
 /* A week, or two hours, of all of it: a bad cable, a host whose containers come and go, an agent that starts
  * anew each hour, a collector that is stopped each night. The others' history is whole, and the store within its
  * size. */
@@ -341,11 +412,13 @@ main(void)
 	/* A sanitizer looks at the first of each kind, because all take minutes with it. */
 	tcase_add_loop_test(all, outages_lose_nothing_counted, 0, SUITE_SANITIZES ? 1 : N_OUTAGES);
 	tcase_add_loop_test(all, clocks_that_are_set, 0, SUITE_SANITIZES ? 1 : N_CLOCKS);
+	tcase_add_test(all, restarts_while_the_clock_is_wrong);
 	tcase_add_test(all, a_clock_battery_that_is_empty);
 	tcase_add_test(all, agents_that_start_anew);
 	tcase_add_test(all, a_restored_machine);
 	tcase_add_test(all, a_bad_cable);
 	tcase_add_test(all, containers_that_come_and_go);
+	tcase_add_test(all, starts_that_fail);
 	tcase_add_test(all, a_week_of_it);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);

@@ -580,6 +580,36 @@ START_TEST(a_damaged_head_is_set_aside)
 }
 END_TEST
 
+/* Upkeep may never read the page that is damaged; whoever reads it tells. What is said of another file, as of one that
+ * was set aside before, is nothing. */
+START_TEST(a_reader_tells_of_damage)
+{
+	char aside[512];
+	struct accounting_rig f;
+	struct stat st;
+
+	make_store(&f, 100);
+	rig_open(&f);
+	ck_assert_int_eq(stat(f.path, &st), 0);
+	store_note_damage(f.store, st.st_ino + 1);
+	rig_send_range(&f, 1, 101, 110);
+	rig_flush(&f);
+	ck_assert_int_eq(store_rest(f.store), 0);
+	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_RENEWALS), 0);
+	store_note_damage(f.store, st.st_ino);
+	flush_patiently(&f);
+	ck_assert_int_eq(store_rest(f.store), 0);
+	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_RENEWALS), 1);
+	ck_assert_int_eq(set_aside_files(&f, aside), 1);
+	store_note_damage(f.store, st.st_ino);
+	flush_patiently(&f);
+	ck_assert_int_eq(store_rest(f.store), 0);
+	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_RENEWALS), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* Overwrites the root page of a table and leaves the rest of the file unchanged. */
 static void
 damage_table(const struct accounting_rig *f, const char *table)
@@ -861,6 +891,7 @@ main(void)
 	tcase_add_test(tc, away_for_longer_than_memory_lasts);
 	tcase_add_test(tc, snapshots_of_other_days);
 	tcase_add_test(tc, a_damaged_head_is_set_aside);
+	tcase_add_test(tc, a_reader_tells_of_damage);
 	tcase_add_test(tc, a_damaged_page_costs_history_but_no_state);
 	tcase_add_test(tc, damage_found_while_it_runs);
 	tcase_add_test(tc, moved_away_while_it_runs);

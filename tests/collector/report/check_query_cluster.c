@@ -5,7 +5,9 @@
  * servers show (check_cluster.sh, check_cluster_top.sh).
  */
 #include "collector/cluster/http.h"
+#include "collector/cluster/schema.h"
 #include "collector/report/query.h"
+#include "collector/report/reports.h"
 #include "common/clock.h"
 #include "tests/suite.h"
 
@@ -25,6 +27,8 @@ struct server {
 	pthread_t thread;
 	const char *answer;
 	size_t octets;
+	const char *later; /* the answer to the second question and all further ones; NULL: the same */
+	size_t later_octets;
 	bool hangs; /* until the other side closes */
 	atomic_uint asked;
 };
@@ -33,12 +37,13 @@ static void
 serve(struct server *server, int fd)
 {
 	char request[8192];
+	bool later;
 
 	if (read(fd, request, sizeof(request)) <= 0)
 		return;
-	server->asked++;
-	if (server->octets > 0 &&
-	    write(fd, server->answer, server->octets) != (ssize_t)server->octets)
+	later = server->asked++ > 0 && server->later;
+	if (server->octets > 0 && write(fd, later ? server->later : server->answer, later ? server->later_octets
+	    : server->octets) != (ssize_t)(later ? server->later_octets : server->octets))
 		return;
 	while (server->hangs && read(fd, request, sizeof(request)) > 0)
 		;
@@ -145,6 +150,36 @@ START_TEST(wrong_answers_are_errors_with_a_reason)
 }
 END_TEST
 
+/* Who may write a server's tables writes what no collector does. */
+START_TEST(columns_that_are_too_long_are_refused)
+{
+	static const char version[] = HEAD "Content-Length: 8\r\n\r\n\10\0\0\0\0\0\0";
+	static char agent[512] = HEAD "\r\n";
+	const struct report_options options = {.all = true};
+	struct server server = {.answer = version, .octets = sizeof(version), .later = agent};
+	struct cluster_url url = {.host = "127.0.0.1"};
+	char error[QUERY_ERROR_TEXT] = "";
+	struct report_result result;
+	struct query *query;
+	size_t at = strlen(agent);
+
+	_Static_assert(CLUSTER_VERSION == 8, "it is in the answer");
+	at += 8 + 8; /* id and boot */
+	agent[at++] = (char)((300 & 0x7f) | 0x80); /* the length of the address, in LEB128 */
+	agent[at++] = 300 >> 7;
+	memset(agent + at, '1', 300);
+	server.later_octets = at + 300 + 4 * 8;
+	start(&server);
+	url.port = server.port;
+	ck_assert_msg(query_open_cluster(&(struct query_cluster){.servers = &url, .n_servers = 1}, NULL, &query, error,
+	    sizeof(error)) == 0, "%s", error);
+	ck_assert_int_eq(report_agents(query, &options, 1, &result), -EBADMSG);
+	ck_assert_msg(strstr(query->error, "300 octets in column address"), "\"%s\"", query->error);
+	query_close(query);
+	stop(&server);
+}
+END_TEST
+
 START_TEST(nobody_there_is_said)
 {
 	struct server server = {0};
@@ -206,6 +241,7 @@ main(void)
 	}
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, wrong_answers_are_errors_with_a_reason);
+	tcase_add_test(tcase, columns_that_are_too_long_are_refused);
 	tcase_add_test(tcase, nobody_there_is_said);
 	tcase_add_test(tcase, half_an_answer_is_not_begun_again_elsewhere);
 	tcase_add_test(tcase, limits_end_a_question_that_is_not_answered);

@@ -413,6 +413,10 @@ START_TEST(ranges_counts_and_shares)
 	ck_assert_str_eq(text, "999");
 	number_format_count(1234567, text);
 	ck_assert_str_eq(text, "1,234,567");
+	number_format_count(-123, text); /* drops that nothing explains may be below 0 */
+	ck_assert_str_eq(text, "-123");
+	number_format_count(-1234567, text);
+	ck_assert_str_eq(text, "-1,234,567");
 	number_format_percent(0.01, text);
 	ck_assert_str_eq(text, "<0.1%");
 	number_format_completeness(0.99999, text);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 60000, STEP_MS = 20, A_BATCH = 20000 };
@@ -143,23 +144,146 @@ START_TEST(places_leave_when_they_are_old)
 }
 END_TEST
 
-START_TEST(places_make_room_but_the_newest_stay)
+/* ---- small tables have parts of their own, and who fills one pays ---- */
+
+/* A recount of what the triggers count. */
+static void
+expect_held_is_exact(const struct accounting_rig *f)
 {
-	const struct store_retention keep = {.most_octets = 1};
+	static const char *const tables[] = {"discard", "discard_hour", "event", "place", "error_source", "oddity"};
+	char sql[256];
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM (SELECT agent, count(*) FROM %s GROUP BY 1 EXCEPT SELECT"
+		    " agent, n FROM held WHERE tab = %zu)", tables[i], i);
+		ck_assert_msg(rig_query(f, sql) == 0, "%s", sql);
+		snprintf(sql, sizeof(sql), "SELECT (SELECT count(*) FROM %s) = (SELECT ifnull(sum(n), 0) FROM held WHERE"
+		    " tab = %zu)", tables[i], i);
+		ck_assert_msg(rig_query(f, sql) == 1, "%s", sql);
+	}
+}
+
+/* N rows of agents FIRST, FIRST + 1, … as if they had been written by the store; i counts them, a is the agent. */
+#define ROWS(n, first, agents) \
+	"WITH RECURSIVE c(i, a) AS (SELECT 0, " first " UNION ALL SELECT i + 1, " first " + (i + 1) %% " agents \
+	" FROM c WHERE i < " n " - 1) "
+static const char fillers[] =
+    "BEGIN;" ROWS("%1$d", "%2$d", "%3$d")
+    "INSERT INTO discard SELECT a, %4$llu + i / 1000 * 60000000, 1, 1, 2, i %% 5, 'detail', '', '', x'00', CAST(i AS BLOB),"
+    " 1, 1 FROM c;" ROWS("%1$d", "%2$d", "%3$d")
+    "INSERT INTO event(time_us, agent, boot, kind, if_index, text) SELECT %4$llu, a, 1, 2, i, 'text' FROM c;"
+    ROWS("%1$d", "%2$d", "%3$d")
+    "INSERT INTO place SELECT 2, CAST(printf('%2$d %%06d', i) AS BLOB), a, i %% 64, NULL, 1, %4$llu + i, 1 FROM c;"
+    ROWS("%1$d", "%2$d", "%3$d")
+    "INSERT INTO error_source SELECT a, i %% 64, CAST(printf('%%06d', i) AS BLOB), 1, 1, 1, 1, %4$llu + i FROM c;"
+    ROWS("%1$d", "%2$d", "%3$d") "INSERT INTO oddity SELECT a, i, 1, 1, 1, %4$llu + i FROM c; COMMIT";
+
+static void
+insert_rows(const struct accounting_rig *f, int n, int first, int agents)
+{
+	char *sql = malloc(8192);
+
+	ck_assert_ptr_nonnull(sql);
+	for (int i = 0; i < agents; i++) {
+		snprintf(sql, 8192, "INSERT INTO agent(id, agent_id, boot, address, first_us, last_us, last_received_us)"
+		    " VALUES(%1$d, x'66%1$014d', 1, '192.0.2.%2$d', 1, 1, %3$llu); INSERT INTO agent_source VALUES(%1$d,"
+		    " '10.66.0.%4$d', 1)", first + i, i, (unsigned long long)NOON_US, first / 1000);
+		rig_sql(f, sql);
+	}
+	ck_assert_int_lt(snprintf(sql, 8192, fillers, n, first, agents, (unsigned long long)NOON_US), 8192);
+	rig_sql(f, sql);
+	free(sql);
+}
+
+/* Each with another share of MOST, as the guide has them. */
+static const struct {
+	const char *name;
+	int part;
+} parts[] = {{"discard", 4}, {"discard_hour", 2}, {"event", 4}, {"place", 4}, {"error_source", 1}, {"oddity", 1}};
+
+START_TEST(who_fills_small_tables_pays_and_no_sample_does)
+{
+	enum { HONEST = 20000, THEIRS = 300, FILL = 60000, SUB_AGENTS = 150, MOST = 8 << 20 };
+	const struct store_retention keep = {.most_octets = MOST};
 	struct accounting_rig f;
+	char sql[256];
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint32_t i = 1; i <= HONEST; i++)
+		send_one(&f, 1, 1 + i % 4, (i + 3) / 4, NOON_US + i * STEP_US, NOON_US + i * STEP_US);
+	rig_flush(&f);
+	insert_rows(&f, THEIRS, 1000, 1);
+	insert_rows(&f, FILL, 2000, SUB_AGENTS);
+	store_set_retention(f.store, &keep);
+	rig_send_sample(&f, 1, 1);
+	rig_flush(&f);
+	ck_assert_int_eq(store_rest(f.store), 0);
+	for (int i = 0; i < STORE_N_HELD; i++)
+		ck_assert(i == STORE_HELD_DISCARD_HOUR || stat_get(store_stats(f.store), STORE_STAT_SHARES + i) > 0);
+	rig_close(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample WHERE agent = 1"), HONEST);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample_floor"), 0);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(sql, sizeof(sql), "SELECT sum(octets) FROM held WHERE tab = %zu", i);
+		ck_assert_msg(rig_query(&f, sql) <= MOST / 128.0 * parts[i].part, "%s: %.0f", parts[i].name,
+		    rig_query(&f, sql));
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s WHERE agent = 1000", parts[i].name);
+		ck_assert_msg(rig_query(&f, sql) == (i == STORE_HELD_DISCARD_HOUR ? 0 : THEIRS), "%s: %.0f", parts[i].name,
+		    rig_query(&f, sql));
+		/* and of the source that pays the newest stay */
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s WHERE agent > 1000", parts[i].name);
+		ck_assert_msg(rig_query(&f, sql) >= (i == STORE_HELD_DISCARD_HOUR ? 2 * SUB_AGENTS : THEIRS), "%s: %.0f",
+		    parts[i].name, rig_query(&f, sql));
+	}
+	/* as measured by the file itself, with all indexes */
+	snprintf(sql, sizeof(sql), "SELECT sum(pgsize) <= %d FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema"
+	    " WHERE tbl_name IN ('discard', 'discard_hour', 'event', 'place', 'error_source', 'oddity'))", MOST / 8);
+	ck_assert_double_eq(rig_query(&f, sql), 1);
+	snprintf(sql, sizeof(sql), "SELECT " OCTETS_USED " <= %d", MOST);
+	ck_assert_double_eq(rig_query(&f, sql), 1);
+	/* no packet is lost */
+	ck_assert_double_eq(rig_query(&f, "SELECT (SELECT sum(n) FROM discard) + (SELECT sum(n) FROM discard_hour)"),
+	    THEIRS + FILL);
+	expect_held_is_exact(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* Minutes of discarded packets become hours when minutes of sums are deleted; figures by port, kind and reason stay. */
+START_TEST(discards_are_rolled_up)
+{
+	enum { MINUTES = 300, KEPT = 60, ROWS_ = 100000 };
+	const struct store_retention keep = {.level_us = {[LEVEL_1_MIN] = KEPT * MINUTE_US}};
+	const uint64_t hour_us = 60 * MINUTE_US, end_us = NOON_US + (MINUTES - KEPT - 70) * MINUTE_US;
+	struct accounting_rig f;
+	struct stat wal;
 	char sql[512];
 
 	rig_make(&f);
 	rig_open(&f);
-	snprintf(sql, sizeof(sql), MANY_PLACES, (unsigned long long)NOON_US);
-	rig_sql(&f, sql);
+	insert_rows(&f, ROWS_, 2000, 3); /* of a hundred minutes */
+	rig_sql(&f, "CREATE TABLE before AS SELECT agent, start_us / 3600000000 * 3600000000, if_index, kind, reason, sum(n)"
+		    " FROM discard GROUP BY 1, 2, 3, 4, 5");
 	store_set_retention(f.store, &keep);
-	send_one(&f, 1, 1, 1, NOON_US, NOON_US);
-	rig_flush(&f);
-	ck_assert(comes_true(&f, "SELECT count(*) = 512 FROM place WHERE agent = 7"));
-	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM place WHERE agent = 7 AND"
-	    " CAST(address AS TEXT) > '0512'"), 0);
+	for (uint32_t i = 1; i <= MINUTES; i++) {
+		send_one(&f, 1, 1, i, NOON_US + i * MINUTE_US, NOON_US + i * MINUTE_US);
+		rig_flush(&f);
+	}
+	snprintf(sql, sizeof(sql), "SELECT count(*) = 0 FROM discard WHERE start_us < %llu",
+	    (unsigned long long)(end_us - end_us % hour_us));
+	ck_assert(comes_true(&f, sql));
+	ck_assert_double_gt(rig_query(&f, "SELECT count(*) FROM discard_hour"), 0);
+	snprintf(sql, sizeof(sql), "%s-wal", f.path);
+	ck_assert_int_eq(stat(sql, &wal), 0);
+	ck_assert_int_le(wal.st_size, 32 << 20);
 	rig_close(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM (SELECT * FROM before EXCEPT SELECT agent, start_us,"
+	    " if_index, kind, reason, sum(n) FROM (SELECT * FROM discard_hour UNION ALL SELECT agent, start_us / 3600000000"
+	    " * 3600000000, if_index, kind, reason, n FROM discard) GROUP BY 1, 2, 3, 4, 5)"), 0);
+	ck_assert_double_eq(rig_query(&f, "SELECT (SELECT ifnull(sum(n), 0) FROM discard) + (SELECT sum(n) FROM"
+	    " discard_hour)"), ROWS_);
+	expect_held_is_exact(&f);
 	rig_remove(&f);
 }
 END_TEST
@@ -317,7 +441,8 @@ main(void)
 	tcase_set_timeout(tc, 280);
 	tcase_add_test(tc, who_fills_the_store_makes_room);
 	tcase_add_test(tc, places_leave_when_they_are_old);
-	tcase_add_test(tc, places_make_room_but_the_newest_stay);
+	tcase_add_test(tc, who_fills_small_tables_pays_and_no_sample_does);
+	tcase_add_test(tc, discards_are_rolled_up);
 	tcase_add_test(tc, no_clock_stops_deletion_by_age);
 	tcase_add_test(tc, a_source_that_has_more_than_its_number_forgets_its_own);
 	tcase_add_test(tc, all_sources_together_have_a_number);

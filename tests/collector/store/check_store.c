@@ -441,6 +441,10 @@ START_TEST(ids_made_by_an_earlier_version_are_replaced)
 		    agents[i].source);
 		rig_sql(&f, sql);
 	}
+	rig_sql(&f, "DROP TABLE discard_hour; DROP TABLE held; DROP TRIGGER held_forgotten;"
+		    " DROP TRIGGER discard_held; DROP TRIGGER discard_freed; DROP TRIGGER event_held; DROP TRIGGER event_freed;"
+		    " DROP TRIGGER place_held; DROP TRIGGER place_freed; DROP TRIGGER error_source_held;"
+		    " DROP TRIGGER error_source_freed; DROP TRIGGER oddity_held; DROP TRIGGER oddity_freed"); /* of version 27 */
 	rig_set_version(&f, 25);
 	rig_open(&f);
 	rig_close(&f);

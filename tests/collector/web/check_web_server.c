@@ -18,6 +18,8 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -177,6 +179,55 @@ START_TEST(a_store_that_is_gone_is_said_to_be)
 	ck_assert_ptr_nonnull(strstr(answer.head, "Retry-After: 1\r\n"));
 	web_answer_free(&answer);
 	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_FAILED), 4);
+}
+END_TEST
+
+static _Atomic uint64_t told_damage;
+
+static void
+take_damage(void *arg, uint64_t inode)
+{
+	*(_Atomic uint64_t *)arg += inode;
+}
+
+/* All pages but the first are overwritten under way: it fails at once, or amid the question. */
+START_TEST(a_damaged_store_is_said_and_told_once)
+{
+	static const char rubbish[4096] = "no page of a database";
+	static struct clock moving;
+	char aside[160];
+	struct stat st;
+	int fd;
+
+	told_damage = 0;
+	config.damaged = take_damage;
+	config.damaged_arg = &told_damage;
+	moving = now;
+	config.clock = &moving;
+	start();
+	expect("/healthz", LOCAL, 200, "ok");
+	fd = open(store.newest, O_WRONLY);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	for (off_t at = sizeof(rubbish); at < st.st_size; at += (off_t)sizeof(rubbish))
+		ck_assert_int_eq(pwrite(fd, rubbish, sizeof(rubbish), at), (ssize_t)sizeof(rubbish));
+	close(fd);
+	for (int i = 1; i <= 2; i++) {
+		char what[64];
+
+		snprintf(what, sizeof(what), "/api/v1/load?last=all&top=%d", i);
+		expect(what, LOCAL, 503, "error");
+	}
+	clock_step_us(&moving, 2 * SECOND); /* answers are kept for one */
+	expect("/healthz", LOCAL, 503, "the store");
+	ck_assert_uint_eq(told_damage, st.st_ino);
+	ck_assert_uint_ge(stat_get(web_stats(web), WEB_STAT_DAMAGED), 2);
+	/* another file is another story */
+	snprintf(aside, sizeof(aside), "%s.damaged", store.newest);
+	ck_assert_int_eq(rename(store.newest, aside), 0);
+	report_store_renew(&store);
+	unlink(aside);
+	clock_step_us(&moving, 2 * SECOND);
+	expect("/healthz", LOCAL, 200, "ok");
 }
 END_TEST
 
@@ -507,6 +558,7 @@ main(void)
 	tcase_add_test(all, without_a_token_names_must_be_ours);
 	tcase_add_test(all, who_may_ask_changes_while_it_serves);
 	tcase_add_test(all, a_store_that_is_gone_is_said_to_be);
+	tcase_add_test(all, a_damaged_store_is_said_and_told_once);
 	tcase_add_test(all, a_cluster_that_is_gone_is_said_to_be);
 	tcase_add_test(all, of_more_keys_than_memory_holds_the_largest_are_shown);
 	tcase_add_test(all, an_empty_store_has_no_newest);
