@@ -4,7 +4,8 @@
  * octet, under its names and at its sites; nothing was lost for want of room; the attacker is counted, and named in the log and by `agents`; and the
  * file is within its size.
  *
- * What only fills is tried by the hour, too: the store has a number for each source.
+ * What only fills is tried by the hour, too: the store has a number for each source. At last all of them are mixed, with
+ * EASE_LONG for an hour; and a live report ends a minute ago at most, whoever sends meanwhile.
  *
  * EASE_ATTACK=NAME tries one. With EASE_LONG each sends 1,000 datagrams a second for a minute, or EASE_RATE; EASE_STORE
  * is store_size.
@@ -282,16 +283,75 @@ START_TEST(no_source_fills_the_store)
 }
 END_TEST
 
+/* ---- all at once ---- */
+
+enum { MIXED_S = 150, MIXED_LONG_S = 3600, A_LOOK_S = 30, EDGE_MOST_S = 62 };
+
+static void
+expect_live_edge(void)
+{
+	struct report_options options = report_default_options();
+	struct report_result result = {0};
+	char error[QUERY_ERROR_TEXT] = "";
+	uint64_t now_us = rig.clock.manual_wall_us;
+	struct query *query;
+
+	options.last_us = 60 * SECOND_US;
+	ck_assert_msg(query_open(rig.db, &query, error, sizeof(error)) == 0, "%s", error);
+	ck_assert_int_eq(report_run(report_find("talkers"), query, &options, now_us, &result), 0);
+	ck_assert_msg(result.to_us + EDGE_MOST_S * SECOND_US >= now_us, "counted to %.0f s ago",
+	    (double)(now_us - result.to_us) / 1e6);
+	report_result_free(&result);
+	query_close(query);
+}
+
+START_TEST(all_of_them_at_once)
+{
+	uint32_t seconds = getenv("EASE_LONG") ? MIXED_LONG_S : suite_is_slow() ? SECONDS_SLOW : MIXED_S, sent[64] = {0};
+	char size[64];
+
+	if (getenv("EASE_ATTACK"))
+		return;
+	ck_assert_uint_le(n_attacks, 64);
+	snprintf(size, sizeof(size), "store_size = %u\nmemory = 256", STORE_MIB);
+	attack_rig_open(&rig, 7, size);
+	silence_late_ones(true);
+	attack_rig_step(&rig, 1);
+	for (uint32_t second = 0; second < seconds; second++) {
+		for (int k = 0; k < RATE; k++) {
+			uint64_t which = attack_draw(&rig, n_attacks);
+
+			attacks[which].send(&rig, sent[which]++);
+		}
+		attack_rig_step(&rig, 1);
+		if (second == seconds / 2)
+			silence_late_ones(false);
+		if (second > 0 && second % A_LOOK_S == 0)
+			expect_live_edge();
+	}
+	expect_no_losses("all at once");
+	attack_rig_close(&rig);
+	print_figures("all at once");
+	attack_expect_fleet(&rig, "all at once");
+	expect_names("all at once");
+	ck_assert_uint_le(attack_store_octets(&rig), (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20);
+	attack_rig_remove(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *suite = suite_create("attacks");
-	TCase *all = tcase_create("all");
+	TCase *all = tcase_create("all"), *mixed = tcase_create("mixed");
 
 	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 900);
 	tcase_add_test(all, the_fleet_alone);
 	tcase_add_loop_test(all, the_fleet_beside, 0, (int)n_attacks);
 	tcase_add_loop_test(all, no_source_fills_the_store, 0, SUITE_SANITIZES ? 1 : N_FILLERS);
+	tcase_set_timeout(mixed, getenv("EASE_LONG") ? 3600 : 900);
+	tcase_add_test(mixed, all_of_them_at_once);
 	suite_add_tcase(suite, all);
+	suite_add_tcase(suite, mixed);
 	return suite_run(suite);
 }
