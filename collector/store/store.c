@@ -60,7 +60,7 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
 	"the longest that a piece of upkeep took, in which nothing is written"},
     [STORE_STAT_SHARES + STORE_HELD_DISCARD] = {"store.folded_discards",
 	"rows of discarded packets by minute that were added to their hour's, by age or to make room"},
-    [STORE_STAT_SHARES + STORE_HELD_DISCARD_HOUR] = {"store.room_discard_hours",
+    [STORE_STAT_SHARES + STORE_HELD_DISCARD_HOUR] = {"store.room_old_discards",
 	"rows of discarded packets by hour deleted to make room, of the source that had most"},
     [STORE_STAT_SHARES + STORE_HELD_EVENT] = {"store.room_events",
 	"events deleted to make room, of the source that had most"},

@@ -549,22 +549,24 @@ ends_with(const char *text, const char *end)
 }
 
 /* "input.records" becomes collector_input_records_total; "ship.lag_s" can decrease and becomes the
- * gauge collector_ship_lag_seconds. The counter without a room is the start time, see below. */
+ * gauge collector_ship_lag_seconds, and so does what is in microseconds ("_us"). The counter without a room is the start
+ * time, see below. */
 static void
 put_counter(const struct metrics *m, const struct stat_set *set, unsigned i)
 {
-	bool is_gauge = ends_with(set->names[i].name, "_s");
+	bool is_us = ends_with(set->names[i].name, "_us"), is_gauge = is_us || ends_with(set->names[i].name, "_s");
+	int unit = is_us ? 3 : is_gauge ? 2 : 0;
 	char name[128];
 
 	if (!strchr(set->names[i].name, '.'))
 		return;
-	snprintf(name, sizeof(name), "collector_%s%s", set->names[i].name,
-	    is_gauge ? "econds" : "_total");
+	snprintf(name, sizeof(name), "collector_%.*s%s", (int)strlen(set->names[i].name) - unit, set->names[i].name,
+	    is_gauge ? "_seconds" : "_total");
 	for (char *c = name; *c; c++)
 		if (!isalnum((unsigned char)*c))
 			*c = '_';
 	put_plain(m->out, name, is_gauge ? "gauge" : "counter", set->names[i].help,
-	    (double)stat_get(set, i));
+	    (double)stat_get(set, i) / (is_us ? 1e6 : 1));
 }
 
 static void

@@ -920,7 +920,7 @@ send_stranger(struct live *l, uint64_t octets, int s)
 {
 	struct ease_record r = record_at(EASE_PART_SNAPSHOT, s);
 
-	r.agent_id[0] ^= 0xff;
+	r.agent_id[7] ^= 0xff;
 	r.sender = "192.0.2.66";
 	r.snapshot = (struct ease_snapshot){.if_index = 1, .time_us = time_at(s),
 	    .in = {.octets = octets, .ucast_pkts = octets / 100}, .pool_in_pkts = octets / 100};
