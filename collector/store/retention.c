@@ -103,13 +103,16 @@ delete_old_rows(struct retention *t, struct rollup *r)
 
 /* Rows of devices */
 
+static const char old_discard_hours[] =
+    "DELETE FROM discard_hour WHERE (" STORE_DISCARD_HOUR_KEY ") IN (SELECT " STORE_DISCARD_HOUR_KEY " FROM"
+    " discard_hour WHERE agent IN (SELECT agent FROM held WHERE tab = 1) AND start_us < ?1 LIMIT ?2) RETURNING 1";
+
 /* What is older than the days that are kept; ?1: the time, ?2: most rows. */
 static const char *const old_device_rows[] = {
     "DELETE FROM gone WHERE (agent, boot, if_index) IN (SELECT agent, boot, if_index FROM gone g"
     " WHERE ?1 > 0 AND NOT EXISTS(SELECT 1 FROM account WHERE agent = g.agent AND boot = g.boot AND"
     " if_index = g.if_index) LIMIT ?2) RETURNING 1",
-    "DELETE FROM discard_hour WHERE (" STORE_DISCARD_HOUR_KEY ") IN (SELECT " STORE_DISCARD_HOUR_KEY " FROM"
-    " discard_hour WHERE agent IN (SELECT agent FROM held WHERE tab = 1) AND start_us < ?1 LIMIT ?2) RETURNING 1",
+    old_discard_hours,
     "DELETE FROM outage WHERE id IN (SELECT id FROM outage WHERE until_us < ?1 AND id < (SELECT"
     " max(id) FROM outage) LIMIT ?2) RETURNING 1",
 };

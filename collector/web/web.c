@@ -23,7 +23,7 @@
 
 enum {
 	/* Memory of a connection: limits the length of a request with its headers. */
-	CONNECTION_OCTETS = 65536, /* a parameter takes some 70 of them */
+	CONNECTION_OCTETS = 24576, /* a parameter takes some 70 of them */
 	/* More than `connections` exist until those that are being closed are gone. */
 	SPARE_CONNECTIONS = 64,
 	OTHER_FILES = 128, /* descriptors that the rest of the collector may need */

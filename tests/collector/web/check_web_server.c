@@ -364,7 +364,7 @@ send_octets(const char *octets)
 
 START_TEST(what_is_no_request_is_refused_and_forgotten)
 {
-	static char long_path[100000], long_header[100000];
+	static char long_path[40000], long_header[40000];
 	static const struct {
 		const char *octets;
 		int status; /* 0: closed, or 400 */
@@ -377,10 +377,10 @@ START_TEST(what_is_no_request_is_refused_and_forgotten)
 	};
 
 	strcpy(long_path, "GET /");
-	memset(long_path + 5, 'a', 90000);
+	memset(long_path + 5, 'a', 30000);
 	strcat(long_path, " HTTP/1.1\r\n" LOCAL "\r\n");
 	strcpy(long_header, "GET / HTTP/1.1\r\n" LOCAL "X: ");
-	memset(long_header + strlen(long_header), 'a', 90000);
+	memset(long_header + strlen(long_header), 'a', 30000);
 	strcat(long_header, "\r\n\r\n");
 	start();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
