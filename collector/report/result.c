@@ -86,10 +86,11 @@ report_about_part(const struct report_result *result)
 static void
 note_partly(struct report_uncounted *uncounted, const struct query_port *port)
 {
-	struct report_partly *partly = &uncounted->partly[uncounted->n_partly];
+	struct report_partly *partly;
 
 	if (uncounted->n_partly++ >= REPORT_UNCOUNTED_NAMED)
 		return;
+	partly = &uncounted->partly[uncounted->n_partly - 1];
 	result_name_port(port, &partly->name);
 	partly->from_us = port->counted_from_us;
 	partly->until_us = port->counted_until_us;
@@ -138,13 +139,14 @@ name_silent(struct report_result *result, const struct query *query)
 {
 	for (size_t i = 0; result->counted_to_us > 0 && i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
-		struct report_silent *silent = &result->silent[result->n_silent];
+		struct report_silent *silent;
 
 		if (!(port->silent || port->late) || !port->edge || port->counters_us <= result->from_us || port_is_down(port))
 			continue;
 		result->is_late = result->is_late || port->late;
 		if (result->n_silent++ >= REPORT_SILENT_NAMED)
 			continue;
+		silent = &result->silent[result->n_silent - 1];
 		snprintf(silent->agent, sizeof(silent->agent), "%s", port->agent->name);
 		snprintf(silent->port, sizeof(silent->port), "%.*s", REPORT_NAME_TEXT - 1, port->name);
 		silent->newest_us = port->counters_us;

@@ -28,13 +28,14 @@ static const struct {
 static void
 name_port(struct report_audited *audited, const struct query_port *port, unsigned faults)
 {
-	struct report_accused *accused = &audited->ports[audited->n_ports];
+	struct report_accused *accused;
 	size_t i = 0;
 
 	while (i < ARRAY_LEN(verdicts) && !(faults & verdicts[i].fault))
 		i++;
 	if (i == ARRAY_LEN(verdicts) || audited->n_ports++ >= REPORT_UNCOUNTED_NAMED)
 		return;
+	accused = &audited->ports[audited->n_ports - 1];
 	result_name_port(port, &accused->name);
 	accused->says = verdicts[i].says;
 }

@@ -123,7 +123,7 @@ make_switch(struct attack_rig *r, int i)
 	s->way = i < FLEET_V3 ? FLEET_BY_V3 : i < FLEET_V3 + FLEET_SFLOW ? FLEET_BY_SFLOW : FLEET_BY_V2C;
 	s->address = 0x0a000001 + (uint32_t)i * 256;
 	for (int k = 0; k < 8; k++)
-		s->id[k] = (uint8_t)attack_draw(r, 256);
+		s->id[k] = (uint8_t)(attack_draw(r, 256) | (k == 0)); /* no agent draws the form of common/made_id.h */
 	if (i == FLEET_HASHED || i == FLEET_HASHED_V3)
 		old_hash(ATTACKER + (i == FLEET_HASHED_V3), s->id);
 	s->boot = 1 + (uint32_t)attack_draw(r, 50);
