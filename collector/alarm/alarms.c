@@ -395,6 +395,17 @@ tag_of(const struct alarms *a, size_t rule, const struct watched_sample *s, cons
 	return tag ? tag : 1;
 }
 
+/* Samples that are missing of the port that raised it may all have been the key's. */
+static void
+take_missing(struct standing_alarm *alarm, const struct watched_port *p)
+{
+	if (p && p->missing > alarm->missing)
+		alarm->statistic = alarm_clear_sample(alarm->statistic, p->skip, fmax(alarm->largest_skip, p->skip),
+		    (double)(p->missing - alarm->missing));
+	if (p)
+		alarm->missing = p->missing;
+}
+
 static void
 raise_alarm(struct alarms *a, size_t rule, const struct watched_sample *s, uint64_t tag, double rate,
     const uint8_t key[ALARM_KEY_OCTETS])
@@ -408,10 +419,11 @@ raise_alarm(struct alarms *a, size_t rule, const struct watched_sample *s, uint6
 		stat_add_own(&a->stats, ALARM_STAT_NO_ROOM, 1);
 		return;
 	}
+	if (again)
+		take_missing(alarm, port_of_alarm(a, alarm));
 	alarm->is_below = false;
 	alarm->statistic = 0;
 	alarm->largest_skip = s->sample->mean_skip;
-	alarm->missing = a->ports[s->place].missing;
 	alarm->rate = rate;
 	alarm->last_us = s->sample->time_us;
 	alarm->last_mono_us = alarm->raised_mono_us = a->mono_us;
@@ -424,6 +436,7 @@ raise_alarm(struct alarms *a, size_t rule, const struct watched_sample *s, uint6
 	alarm->agent = s->agent;
 	alarm->if_index = s->sample->if_index;
 	alarm->place = s->place;
+	alarm->missing = a->ports[s->place].missing;
 	alarm->raised_us = s->sample->time_us;
 	memcpy(alarm->key, key, sizeof(alarm->key));
 	tell_of(a, alarm, false);
@@ -436,17 +449,6 @@ go_below_if(struct alarms *a, struct standing_alarm *alarm, double statistic)
 		return;
 	alarm->is_below = true;
 	alarm->below_mono_us = a->mono_us;
-}
-
-/* Samples that are missing of the port that raised it may all have been the key's. */
-static void
-take_missing(struct standing_alarm *alarm, const struct watched_port *p)
-{
-	if (p && p->missing > alarm->missing)
-		alarm->statistic = alarm_clear_sample(alarm->statistic, p->skip, fmax(alarm->largest_skip, p->skip),
-		    (double)(p->missing - alarm->missing));
-	if (p)
-		alarm->missing = p->missing;
 }
 
 /* A sample of a key whose alarm stands. */
@@ -467,6 +469,8 @@ follow(struct alarms *a, struct standing_alarm *alarm, const struct watched_samp
 		alarm->statistic = 0;
 	}
 	take_missing(alarm, port_of_alarm(a, alarm));
+	if (s->place != alarm->place) /* a rule of all ports: the key is here, too */
+		alarm->statistic = alarm_clear_sample(alarm->statistic, skip, alarm->largest_skip, (double)s->missing);
 	go_below_if(a, alarm, alarm->statistic);
 	alarm->statistic = alarm_clear_sample(alarm->statistic, skip, alarm->largest_skip, units);
 }

@@ -99,13 +99,6 @@ sflow_clock_set(struct sflow_state *s, int64_t by_us, uint64_t now_us)
 	}
 }
 
-static uint64_t
-spread_bits(uint64_t h)
-{
-	h = (h ^ h >> 31) * 0x9e3779b97f4a7c15ull;
-	return h >> 32;
-}
-
 /* Addresses that makers set, or that devices have inside: Juniper's 128.0.0.0/24, SONiC's 240.127.1.1; and those that
  * are none. */
 bool
@@ -192,7 +185,7 @@ sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent, co
 static uint32_t *
 port_bucket(struct sflow_state *s, uint32_t peer_number, uint64_t if_index)
 {
-	uint64_t h = spread_bits(s->seed ^ (uint64_t)peer_number << 32 ^ if_index);
+	uint64_t h = hash_pair(s->seed, peer_number, if_index);
 
 	return &s->port_buckets[h % (2 * SFLOW_MAX_PORTS)];
 }

@@ -458,7 +458,7 @@ fill_entry(const struct list *list, size_t i, const double unkeyed[2], size_t n_
 	list_fill_figures(list, row, figure, entry->n);
 }
 
-/* Where no sample was lost, the port's counters say whether its skip counter was empty. */
+/* Where no sample was lost, the port's counters say whether its skip counter was empty; a cluster is not asked for them. */
 static int
 note_why_lost(struct list *list, const struct query_port *port)
 {
@@ -472,6 +472,10 @@ note_why_lost(struct list *list, const struct query_port *port)
 	}
 	if ((*why | REPORT_LOST_SAMPLES) == (REPORT_LOST_SAMPLES | REPORT_LOST_STALLED | REPORT_LOST_BEFORE_FIRST))
 		return 0;
+	if (list->query->mirror) {
+		*why |= REPORT_LOST_STALLED | REPORT_LOST_BEFORE_FIRST;
+		return 0;
+	}
 	err = query_load(list->query, port, &load);
 	if (err == 0)
 		*why |= load.stalled_pkts > 0 ? REPORT_LOST_STALLED : REPORT_LOST_BEFORE_FIRST;

@@ -20,8 +20,7 @@
  *
  * Some tables have names of our own: `account` is the accounting of one boot of a port, `gone` the
  * samples that a crash of the collector lost, `gap` what was counted while no counters arrived, `life`
- * whether a collector uses the store or crashed in it, `outage` the times in which nothing was stored, `held` how
- * much each agent has of small tables, `discard_hour` what was in `discard` when that was longer ago,
+ * whether a collector uses the store or crashed in it, `outage` the times in which nothing was stored,
  * `discard_hour` what `discard` had of longer ago, by hour, `held` what each agent's rows take of small tables,
  * `part` packs of sums, `level` how far each level is, `flush` when parts were written.
  */
