@@ -602,20 +602,19 @@ struct pseudo_sample {
 	double value, square;
 };
 
-/* The length of such a frame is the key's mean drawn to that of all frames, the more the fewer samples it has
- * (the best linear prediction). */
+/* Frames of the key are as long as its samples and, the more the fewer these are, as all frames (the best linear
+ * prediction). What is missed is missed in octets, and each octet counts once: so such a frame is as long as those are
+ * in which an octet of the key is, by the mean of the squares through the mean. */
 static struct pseudo_sample
 pseudo_sample(const struct estimate_range *r, const struct estimate_key *key, enum estimate_unit unit, double weight)
 {
-	double theta, kappa, mean, n = (double)key->sums.n;
+	double theta = part_within(r), n = (double)key->sums.n, of_all = theta / (1 - theta);
+	double of_each = n > 0 ? n / key->sums.w : 0, value = weight;
 
-	if (unit == ESTIMATE_PKTS)
-		return (struct pseudo_sample){weight, weight * weight};
-	theta = part_within(r);
-	kappa = theta / (1 - theta);
-	mean = ((n > 0 ? n * key->sums.wb / key->sums.w : 0) + kappa * r->mean_octets) / (n + kappa);
-	return (struct pseudo_sample){weight * mean,
-	    weight * weight * (mean * mean + theta * r->octets_variance)};
+	if (unit == ESTIMATE_OCTETS)
+		value *= (of_each * key->sums.wb2 + of_all * (r->octets_variance + r->mean_octets * r->mean_octets)) /
+		    fmax(1, of_each * key->sums.wb + of_all * r->mean_octets);
+	return (struct pseudo_sample){value, value * value};
 }
 
 /* As long as the frames of the others, or of all, where each octet counts once. */
@@ -665,18 +664,17 @@ lower_limit(const struct estimate_piece *piece, double error, bool of_a_list)
 	return piece->total * lower_share(error, share * trials, trials, of_a_list);
 }
 
-/* With equal weights packets get a half of the pseudo-sample, as Jeffreys' limits do; octets and packets of very
- * unequal weights all of it. total: of all strata where the key may have had frames. */
+/* A half of the pseudo-sample is added where the key's samples are like it, as Jeffreys' limits do, and all of it where
+ * it is much heavier or longer. total: of all strata where the key may have had frames. */
 static double
-upper_limit(const struct estimate_piece *piece, double total, double error, enum estimate_unit unit,
-    struct pseudo_sample added)
+upper_limit(const struct estimate_piece *piece, double total, double error, struct pseudo_sample added)
 {
 	double share = total > 0 ? fmin(piece->y / total, 1) : 1;
 	double variance = piece->variance / fmax(1 - share, 1e-9), part = 1, y, x, each, trials, limited;
 
 	if (!(total > 0))
 		return piece->y;
-	if (unit == ESTIMATE_PKTS && piece->y > 0)
+	if (piece->y > 0)
 		part = 1 - 0.5 * fmin(1, variance / piece->y / fmax(added.value, 1e-9));
 	y = piece->y + part * added.value;
 	variance += part * added.square;
@@ -701,13 +699,13 @@ upper_limit_of_rest(const struct estimate_range *r, const struct estimate_key *k
 {
 	const struct estimate_piece *rest = &key->unit[unit].rest;
 	struct pseudo_sample added = pseudo_sample_of_rest(r, key, unit);
-	double high = upper_limit(rest, rest->total, claim->low_error, unit, added);
+	double high = upper_limit(rest, rest->total, claim->low_error, added);
 	double trials = fmax(1, rest->total * (rest->y + added.value) / (rest->variance + added.square));
 
 	for (int i = 0; claim->of_a_list && key->sums.n < SEEN_BELOW && i < SEEN_STEPS; i++) {
 		double seen = -expm1(trials * log1p(-fmin(1 - 1e-12, 1 - high / rest->total)));
 
-		high = upper_limit(rest, rest->total, fmax(1e-15, claim->low_error * seen), unit, added);
+		high = upper_limit(rest, rest->total, fmax(1e-15, claim->low_error * seen), added);
 	}
 	return high;
 }
@@ -754,8 +752,7 @@ figure_of(const struct estimate_range *r, const struct estimate_key *key, enum e
 	if (weight <= 1) /* every frame is sampled */
 		return (struct estimate_figure){sum->estimate, sum->estimate, sum->estimate};
 	if (piece->y > 0 || rest->total < bound * (1 - 1e-12))
-		f.high = upper_limit(piece, elsewhere, claim->high_error, unit,
-		    pseudo_sample(r, key, unit, weight));
+		f.high = upper_limit(piece, elsewhere, claim->high_error, pseudo_sample(r, key, unit, weight));
 	if (rest->total > 0) { /* limits of a difference (Zou and Donner 2008) */
 		double below = lower_limit(rest, claim->high_error, false) - rest->y;
 		double above = upper_limit_of_rest(r, key, unit, claim) - rest->y;

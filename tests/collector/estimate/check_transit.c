@@ -17,6 +17,9 @@
 
 enum { FRAMES = 20000, KEYS = 40, RUNS = 200, RUNS_WHEN_SLOW = 50, MEAN_SKIP = 20, LOSS_RUNS = 50, LONG_LOSS_RUNS = 1000 };
 
+/* Of octets, above upper limits: 0.025, and three standard deviations of 6,000 trials. */
+#define HIGH_MISSES 0.031
+
 struct made {
 	uint32_t octets[FRAMES], key[FRAMES];
 	uint64_t octets_before[FRAMES + 1];
@@ -87,16 +90,20 @@ check_intervals(const struct coverage_traffic *traffic, int which)
 	};
 	struct coverage_result results[COVERAGE_N_UNITS];
 	struct coverage_accounts accounts;
-	/* Upper limits allow for rare heavy samples, which here no key has: they are wide. */
-	double most = cases[which].tied_to_rate ? 0.99 : 0.97;
+	/* Upper limits allow for rare heavy samples, and for long frames in them, which here no key has: they are wide. */
+	double wide = cases[which].rate_change ? 0.98 : 0.97;
+	const double most[COVERAGE_N_UNITS] = {cases[which].tied_to_rate ? 0.99 : 0.97,
+	    cases[which].tied_to_rate ? 0.99 : wide};
 
 	ck_assert_int_eq(coverage_measure(traffic, &options, results, &accounts), 0);
 	for (int unit = 0; unit < COVERAGE_N_UNITS; unit++) {
 		double covered = coverage_held(&results[unit]);
 
 		ck_assert_uint_gt(results[unit].trials, 10 * runs);
-		ck_assert_msg(covered >= 0.93 && covered <= most, "case %d unit %d: %.4f", which,
+		ck_assert_msg(covered >= 0.93 && covered <= most[unit], "case %d unit %d: %.4f", which,
 		    unit, covered);
+		ck_assert_msg(unit == 0 || suite_is_slow() || (double)results[unit].above <= HIGH_MISSES * (double)results[unit].trials,
+		    "case %d: %llu octets above upper limits", which, (unsigned long long)results[unit].above);
 		/* theory is that of samples lost one by one */
 		ck_assert_msg(cases[which].bursts || fabs(results[unit].rms_ratio - 1) < 0.1,
 		    "case %d unit %d: rms %.3f", which, unit, results[unit].rms_ratio);
