@@ -194,8 +194,8 @@ estimate_total_variance(enum estimate_unit unit, const struct estimate_stratum *
 	double total = estimate_total(unit, s);
 
 	if (!(s->divided[unit] > 0) || !(all.wy > 0) || !(total > 0))
-		return 0;
-	return selection_variance(&all, total / all.wy) * fmin(1, s->divided[unit] / total);
+		return s->untold[unit];
+	return s->untold[unit] + selection_variance(&all, total / all.wy) * fmin(1, s->divided[unit] / total);
 }
 
 double
@@ -246,7 +246,7 @@ unite_quiet(struct estimate_range *r)
 		r->united.pool_pkts += estimate_total(ESTIMATE_PKTS, s);
 		r->united.pool_octets += estimate_total(ESTIMATE_OCTETS, s);
 		for (int u = 0; u < ESTIMATE_N_UNITS; u++)
-			r->united.divided[u] += s->divided[u];
+			r->united.divided[u] += s->divided[u], r->united.untold[u] += s->untold[u];
 		lost += s->lost * (double)s->all.n;
 	}
 	if (r->n_quiet > 0)

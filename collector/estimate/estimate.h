@@ -52,6 +52,7 @@ struct estimate_stratum {
 	/* Of the totals, what is known no better than samples would tell it, because they say how much of what was
 	 * counted across an end of the range belongs to it. */
 	double divided[ESTIMATE_N_UNITS];
+	double untold[ESTIMATE_N_UNITS]; /* variance of what was divided so that no sample tells it */
 };
 
 /* A stratum with fewer samples is quiet: united with others of its kind. */

@@ -497,6 +497,11 @@ follow_restart(struct sflow_port *p)
 	p->generation = p->peer->generation;
 	p->has_flow = p->line.started = false;
 	p->counters_again = p->has_counters;
+	for (int d = 0; d < 2; d++) {
+		p->untold[d].pkts += p->sampled[d].pkts;
+		p->untold[d].octets += p->sampled[d].octets;
+	}
+	memset(p->sampled, 0, sizeof(p->sampled));
 	p->rate = (struct rate_check){.stated = p->rate.stated};
 }
 
@@ -757,7 +762,8 @@ count_sent(struct sflow_port *p, uint64_t pkts, uint64_t received_us)
 void
 sflow_note_sampled(struct sflow_port *p, uint8_t direction, uint32_t frame_octets, uint32_t weight)
 {
-	p->sampled_octets[direction == EASE_OUT] += (uint64_t)frame_octets * weight;
+	p->sampled[direction == EASE_OUT].pkts += weight;
+	p->sampled[direction == EASE_OUT].octets += (uint64_t)frame_octets * weight;
 	p->n_sampled++;
 }
 
@@ -788,7 +794,7 @@ take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint3
 		if (now[d] == SFLOW_UNKNOWN64 || p->raw_octets[d] == SFLOW_UNKNOWN64)
 			continue;
 		switch (octets_judge(p->raw_octets[d], now[d], frames_since(p, raw, d),
-		    p->n_sampled < ENOUGH ? 0 : p->sampled_octets[d], p->is_octets_32, elapsed_us, &rise[d])) {
+		    p->n_sampled < ENOUGH ? 0 : p->sampled[d].octets, p->is_octets_32, elapsed_us, &rise[d])) {
 		case OCTETS_GO_ON:
 			break;
 		case OCTETS_WRAPPED:
@@ -825,6 +831,18 @@ take_from_zero(struct sflow_port *p, const struct sflow_if_counters *i, const ui
 	memset(p->raw, 0, sizeof(p->raw));
 	memset(p->raw_octets, 0, sizeof(p->raw_octets));
 	return take_octets(p, i, raw, up_us);
+}
+
+/* What passed from the newest counters of before until then none has counted: it is what its samples stand for. */
+static void
+add_untold(struct sflow_port *p)
+{
+	static const enum sflow_total of[2] = {SFLOW_IN_UCAST, SFLOW_OUT_UCAST};
+
+	for (int d = 0; d < 2; d++) {
+		p->totals[of[d]] += p->untold[d].pkts;
+		p->octets[d] += p->untold[d].octets;
+	}
 }
 
 struct sflow_port *
@@ -891,7 +909,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	int32_t step = (int32_t)(c->sequence - p->counters_sequence);
 	uint64_t elapsed_us = received_us > p->counters_us ? received_us - p->counters_us : 0, sent = sent_total(p);
 	uint64_t before[2] = {p->octets[0], p->octets[1]}, rise[2] = {0, 0};
-	bool known = p->has_counters;
+	bool known = p->has_counters, from_zero = false;
 	uint32_t raw[SFLOW_N_TOTALS];
 
 	follow_restart(p);
@@ -906,7 +924,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	raw_counters(c, i, raw);
 	/* An agent that began anew need not be a device that did: its counters say. */
 	if (known && ((step < 0 && !p->counters_again) ||
-	    (!take_octets(p, i, raw, elapsed_us) && !take_from_zero(p, i, raw, received_us)))) {
+	    (!take_octets(p, i, raw, elapsed_us) && !(from_zero = take_from_zero(p, i, raw, received_us))))) {
 		p->discontinuity_us = received_us;
 		p->waiting_pkts = 0;
 		known = false;
@@ -922,12 +940,16 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	}
 	hold_speed(p, i->speed_bps, rise[0] > rise[1] ? rise[0] : rise[1], elapsed_us);
 	extend_totals(p, raw, !known);
+	if (from_zero)
+		add_untold(p);
 	p->has_counters = true;
 	p->counters_sequence = c->sequence;
 	p->counters_us = received_us;
 	p->raw_octets[0] = i->in_octets;
 	p->raw_octets[1] = i->out_octets;
-	p->sampled_octets[0] = p->sampled_octets[1] = p->n_sampled = 0;
+	p->n_sampled = 0;
+	memset(p->sampled, 0, sizeof(p->sampled));
+	memset(p->untold, 0, sizeof(p->untold));
 	count_sent(p, known ? sent_total(p) - sent : 0, received_us);
 	return SFLOW_COUNTERS_TAKEN;
 }

@@ -89,7 +89,9 @@ struct sflow_port {
 	uint32_t odd; /* bits of oddities that were found and not told yet */
 	struct number_line line;
 	uint64_t pool_pkts; /* the pool in 64 bits, since the port's first sample */
-	uint64_t sampled_octets[2]; /* by samples since the newest counters, in and out; octets times weight */
+	struct sflow_sampled {
+		uint64_t pkts, octets; /* what samples stand for */
+	} sampled[2], untold[2]; /* in and out: since the newest counters; of that, before the device began anew */
 	uint32_t n_sampled;
 	uint32_t frames_short, frames_60, frames_64; /* samples below 60, of 60, of 64 octets */
 	struct rate_check rate;

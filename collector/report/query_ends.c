@@ -114,17 +114,18 @@ is_too_much(const struct query *query)
 int
 query_add_divided(struct query *query)
 {
+	bool has_ends = query->asked.to_us - query->asked.from_us <= LONGEST_US && !is_too_much(query);
 	double all = 0;
 	int err = 0;
 
-	if (query->asked.to_us - query->asked.from_us > LONGEST_US || is_too_much(query))
-		return 0;
 	for (size_t i = 0; i < query->n_ports; i++)
 		all += query->ports[i].chosen ? octets_of(&query->ports[i]) : 0;
-	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
-		if (query->ports[i].chosen && octets_of(&query->ports[i]) * SMALLEST_PART > all) {
-			err = add_ends(query, &query->ports[i]);
-			query->ports[i].is_divided |= is_about(query_listed(&query->ports[i]));
-		}
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
+		struct query_port *port = &query->ports[i];
+
+		if (has_ends && port->chosen && octets_of(port) * SMALLEST_PART > all)
+			err = add_ends(query, port);
+		port->is_divided |= port->chosen && is_about(query_listed(port));
+	}
 	return err;
 }

@@ -1,6 +1,7 @@
 /*
  * What ports counted while their counters did not arrive (the store's table gap): it is in no
- * window, so each range adds its share, evenly by time. Part of query.h.
+ * window, so each range adds its share, evenly by time. Nothing tells that it passed evenly: a part p of a range may
+ * have all of it or none, so its limits are as if half of it came at one moment, whenever that was. Part of query.h.
  *
  * In a cluster another collector may have received the agent meanwhile. Its minutes then have those
  * counts, and the gap counts only for minutes that no other collector has (the cluster's table
@@ -10,6 +11,7 @@
 #include "collector/window/port_totals.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +235,29 @@ add_uncovered(struct query *query, struct query_port *port, const struct query_g
 	}
 }
 
+static void
+pools_of(const struct query_port *port, double pools[PORT_TOTALS_N_VALUES])
+{
+	pools[PORT_TOTALS_IN_PKTS] = port->side[EASE_IN].pool_pkts;
+	pools[PORT_TOTALS_IN_OCTETS] = port->side[EASE_IN].pool_octets;
+	pools[PORT_TOTALS_OUT_PKTS] = port->side[EASE_OUT].pool_pkts;
+	pools[PORT_TOTALS_OUT_OCTETS] = port->side[EASE_OUT].pool_octets;
+}
+
+/* Half of n that comes at one moment, in the range with probability p, has the variance n^2 p (1 - p) / 4. */
+static void
+add_untold(struct query_port *port, const struct query_gap *gap, const double before[PORT_TOTALS_N_VALUES])
+{
+	double part[PORT_TOTALS_N_VALUES];
+
+	pools_of(port, part);
+	for (int i = 0; i < PORT_TOTALS_N_VALUES; i++) {
+		part[i] -= before[i];
+		port->side[EASE_IN + i / ESTIMATE_N_UNITS].untold[i % ESTIMATE_N_UNITS] +=
+		    0.25 * part[i] * fmax(0, (double)gap->values[i] - part[i]);
+	}
+}
+
 int
 query_add_gaps(struct query *query)
 {
@@ -245,6 +270,7 @@ query_add_gaps(struct query *query)
 		const struct query_gap *gap = &gaps->items[i];
 		struct query_port *port = query_find_port(query, gap->agent, gap->if_index);
 		uint64_t from_us = gap->from_us, to_us = gap->until_us;
+		double before[PORT_TOTALS_N_VALUES];
 
 		if (from_us < query->range.from_us)
 			from_us = query->range.from_us;
@@ -252,10 +278,12 @@ query_add_gaps(struct query *query)
 			to_us = query->range.to_us;
 		if (!port || from_us >= to_us)
 			continue;
+		pools_of(port, before);
 		if (gaps->n_hours > 0)
 			add_uncovered(query, port, gap, from_us, to_us);
 		else
 			add_piece(query, port, gap, from_us, to_us);
+		add_untold(port, gap, before);
 	}
 	return err;
 }

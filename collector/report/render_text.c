@@ -555,7 +555,7 @@ print_divided(FILE *out, const struct report_result *result)
 		fprintf(out, ": samples divided among steps what was counted there, so steps are known to %s or better.\n",
 		    percent);
 	else
-		fputs(": samples tell how much of what was counted across an end of the range belongs to it.\n", out);
+		fputs(": samples, or time where none came, tell how much of what was counted across an end of the range belongs to it.\n", out);
 }
 
 static void

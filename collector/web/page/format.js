@@ -216,7 +216,7 @@ export function divided({part, ...ports}, isHistory) {
 	return `Counters are far apart at ${named(ports)}: ` + (isHistory
 		? 'samples divided among steps what was counted there, so steps are known to' +
 		    ` ${(100 * part).toFixed(1)}% or better.`
-		: 'samples tell how much of what was counted across an end of the range belongs to it.');
+		: 'samples, or time where none came, tell how much of what was counted across an end of the range belongs to it.');
 }
 
 /* Ports with samples and no counters, or with counters of a part of the range. */

@@ -134,7 +134,7 @@ END_TEST
 START_TEST(packets_are_cochrans)
 {
 	struct estimate_sums key = samples_of(30, 100, 64);
-	struct estimate_stratum s = {together(key, samples_of(70, 100, 1518)), 12000, 13e6, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum s = {together(key, samples_of(70, 100, 1518)), 12000, 13e6, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 	struct estimate_figure f = figure_of(ESTIMATE_PKTS, &s, &key);
 	double n_eff = 99 / (1 - 100.0 / 12000);
 	double x = 0.3 * n_eff;
@@ -150,7 +150,7 @@ END_TEST
 START_TEST(what_was_counted_in_part)
 {
 	struct estimate_sums key = samples_of(40, 100, 64), rest = samples_of(60, 100, 64);
-	struct estimate_stratum all = {together(key, rest), 10000, 640000, 0, 0, {0, 0}, {0, 0}}, half = all, none = all;
+	struct estimate_stratum all = {together(key, rest), 10000, 640000, 0, 0, {0, 0}, {0, 0}, {0, 0}}, half = all, none = all;
 	struct estimate_figure f, counted, uncounted;
 
 	half.pool_pkts = 5000;
@@ -178,7 +178,7 @@ START_TEST(octets_are_cochrans)
 	struct estimate_sums key = samples_of(2000, 1000, 64);
 	struct estimate_sums rest = together(samples_of(50000, 1000, 64),
 	    samples_of(50000, 1000, 1518));
-	struct estimate_stratum s = {together(key, rest), 1.02e8, 0, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum s = {together(key, rest), 1.02e8, 0, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 	struct estimate_figure f;
 	double r, residuals, se;
 
@@ -196,8 +196,8 @@ END_TEST
 START_TEST(loss_moves_nothing_and_widens)
 {
 	struct estimate_sums key = samples_of(40, 100, 200), half = samples_of(20, 100, 200);
-	struct estimate_stratum all = {together(key, samples_of(160, 100, 900)), 20000, 15.2e6, 0, 0, {0, 0}, {0, 0}};
-	struct estimate_stratum lossy = {together(half, samples_of(80, 100, 900)), 20000, 15.2e6, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum all = {together(key, samples_of(160, 100, 900)), 20000, 15.2e6, 0, 0, {0, 0}, {0, 0}, {0, 0}};
+	struct estimate_stratum lossy = {together(half, samples_of(80, 100, 900)), 20000, 15.2e6, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 
 	for (int unit = ESTIMATE_PKTS; unit <= ESTIMATE_OCTETS; unit++) {
 		struct estimate_figure a = figure_of(unit, &all, &key), b = figure_of(unit, &lossy, &half);
@@ -213,7 +213,7 @@ END_TEST
 START_TEST(without_counters_keys_and_total_are_raised_alike)
 {
 	struct estimate_sums key = samples_of(40, 100, 200), rest = samples_of(160, 100, 900);
-	struct estimate_stratum s = {together(key, rest), 0, 0, 0.5, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum s = {together(key, rest), 0, 0, 0.5, 0, {0, 0}, {0, 0}, {0, 0}};
 
 	assert_near(figure_of(ESTIMATE_PKTS, &s, &key).estimate, 8000, 1e-6);
 	assert_near(figure_of(ESTIMATE_PKTS, &s, &rest).estimate, 32000, 1e-6);
@@ -226,7 +226,7 @@ END_TEST
 START_TEST(every_frame_sampled_is_counted)
 {
 	struct estimate_sums key = samples_of(3, 1, 100);
-	struct estimate_stratum s = {together(key, samples_of(5, 1, 1518)), 8, 7890, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum s = {together(key, samples_of(5, 1, 1518)), 8, 7890, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 	struct estimate_figure pkts = figure_of(ESTIMATE_PKTS, &s, &key);
 	struct estimate_figure octets = figure_of(ESTIMATE_OCTETS, &s, &key);
 
@@ -240,7 +240,7 @@ END_TEST
 START_TEST(the_only_key_has_a_width)
 {
 	struct estimate_sums key = samples_of(20, 100, 100);
-	struct estimate_stratum s = {key, 2000, 2e5, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum s = {key, 2000, 2e5, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 
 	for (int unit = ESTIMATE_PKTS; unit <= ESTIMATE_OCTETS; unit++) {
 		struct estimate_figure f = figure_of(unit, &s, &key);
@@ -257,7 +257,7 @@ START_TEST(a_key_with_all_samples_leaves_nothing)
 {
 	for (int n = 1; n <= 200; n++) {
 		struct estimate_sums key = together(samples_of(n, 7 + 0.1 * n, 64 + n), samples_of(n / 3, 400, 1518));
-		struct estimate_stratum s = {key, 0.7931 * key.w, 1.0177 * key.wb, 0, 400, {0, 0}, {0, 0}};
+		struct estimate_stratum s = {key, 0.7931 * key.w, 1.0177 * key.wb, 0, 400, {0, 0}, {0, 0}, {0, 0}};
 		struct estimate_range *range;
 		struct estimate_key all;
 
@@ -283,7 +283,7 @@ START_TEST(a_list_allows_for_the_key_having_been_seen)
 
 	for (int n = 1; n <= 2; n++) {
 		struct estimate_sums sums = samples_of(n, 100, 64);
-		struct estimate_stratum s = {sums, 100 * n, 40000 * n, 0, 0, {0, 0}, {0, 0}};
+		struct estimate_stratum s = {sums, 100 * n, 40000 * n, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 		struct estimate_figure named, listed, octets;
 		struct estimate_range *range;
 		struct estimate_key key;
@@ -307,7 +307,7 @@ END_TEST
 START_TEST(limits_stay_within_what_is_certain)
 {
 	struct estimate_sums key = samples_of(9, 3, 64), one = samples_of(1, 3, 1518);
-	struct estimate_stratum s = {together(key, one), 30, 9 * 192 + 3 * 1518, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum s = {together(key, one), 30, 9 * 192 + 3 * 1518, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 
 	ck_assert_double_ge(figure_of(ESTIMATE_PKTS, &s, &one).low, 1);
 	ck_assert_double_le(figure_of(ESTIMATE_PKTS, &s, &key).high, 29);
@@ -422,10 +422,10 @@ END_TEST
 START_TEST(strata_are_one_count)
 {
 	struct estimate_sums key = samples_of(30, 100, 64), two_keys = samples_of(60, 100, 64);
-	struct estimate_stratum s = {together(key, samples_of(70, 100, 64)), 10000, 640000, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum s = {together(key, samples_of(70, 100, 64)), 10000, 640000, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 	struct estimate_stratum alike[] = {s, s};
 	struct estimate_sums parts[] = {key, key}, one_part[] = {key, {0}};
-	struct estimate_stratum twice = {together(two_keys, samples_of(140, 100, 64)), 20000, 1280000, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum twice = {together(two_keys, samples_of(140, 100, 64)), 20000, 1280000, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 	struct estimate_figure both = figure_of_parts(ESTIMATE_PKTS, alike, 2, parts);
 	struct estimate_figure united = figure_of(ESTIMATE_PKTS, &twice, &two_keys);
 	struct estimate_figure alone = figure_of(ESTIMATE_PKTS, &s, &key);
@@ -445,8 +445,8 @@ START_TEST(ports_that_sample_rarely_may_hide_a_key)
 {
 	struct estimate_sums parts[] = {samples_of(20, 100, 64), {0}};
 	struct estimate_stratum strata[] = {
-		{together(parts[0], samples_of(80, 100, 64)), 10000, 640000, 0, 0, {0, 0}, {0, 0}},
-		{samples_of(100, 10000, 64), 1e6, 6.4e7, 0, 0, {0, 0}, {0, 0}},
+		{together(parts[0], samples_of(80, 100, 64)), 10000, 640000, 0, 0, {0, 0}, {0, 0}, {0, 0}},
+		{samples_of(100, 10000, 64), 1e6, 6.4e7, 0, 0, {0, 0}, {0, 0}, {0, 0}},
 	};
 	struct estimate_range *range;
 	struct estimate_key key;
@@ -467,7 +467,7 @@ START_TEST(weights_carry_a_rate_change)
 {
 	struct estimate_sums key = together(samples_of(1000, 10, 64), samples_of(10, 100, 64));
 	struct estimate_sums rest = together(samples_of(1000, 10, 64), samples_of(190, 100, 64));
-	struct estimate_stratum s = {together(key, rest), 40000, 2560000, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum s = {together(key, rest), 40000, 2560000, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 	double of_key = figure_of(ESTIMATE_PKTS, &s, &key).estimate;
 
 	assert_near(of_key / 11000, 1, 0.001); /* but for the bias of a ratio */
@@ -491,7 +491,7 @@ START_TEST(estimates_are_right_on_the_average)
 	for (int i = 0; i <= 40; i++)
 		for (int j = i == 0; j <= 160; j++) {
 			struct estimate_sums key = samples_of(i, 10, 1518);
-			struct estimate_stratum s = {together(key, samples_of(j, 10, 64)), 200, total, 0, 0, {0, 0}, {0, 0}};
+			struct estimate_stratum s = {together(key, samples_of(j, 10, 64)), 200, total, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 			double p = binomial(i, 40, 0.1) * binomial(j, 160, 0.1);
 
 			if (p < 1e-9)
@@ -509,7 +509,7 @@ END_TEST
 START_TEST(unknown_totals_are_scaled_by_weights)
 {
 	struct estimate_sums key = samples_of(10, 1e6, 64);
-	struct estimate_stratum s = {together(key, samples_of(10, 1e6, 64)), 0, 0, 0, 0, {0, 0}, {0, 0}};
+	struct estimate_stratum s = {together(key, samples_of(10, 1e6, 64)), 0, 0, 0, 0, {0, 0}, {0, 0}, {0, 0}};
 	struct estimate_figure f = figure_of(ESTIMATE_PKTS, &s, &key);
 
 	assert_near(f.estimate, 1e7, 1e-3);
@@ -547,10 +547,10 @@ given_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata)
 START_TEST(keys_not_seen_are_bounded)
 {
 	struct estimate_stratum strata[] = {
-		{samples_of(1000, 100, 64), 1e5, 0, 0, 0, {0, 0}, {0, 0}},
-		{samples_of(1000, 400, 64), 4e5, 0, 0, 0, {0, 0}, {0, 0}},
-		{samples_of(50, 1, 64), 50, 0, 0, 0, {0, 0}, {0, 0}},
-		{{0}, 700, 0, 0, 0, {0, 0}, {0, 0}}, /* traffic, but no sample: counted, and not estimated */
+		{samples_of(1000, 100, 64), 1e5, 0, 0, 0, {0, 0}, {0, 0}, {0, 0}},
+		{samples_of(1000, 400, 64), 4e5, 0, 0, 0, {0, 0}, {0, 0}, {0, 0}},
+		{samples_of(50, 1, 64), 50, 0, 0, 0, {0, 0}, {0, 0}, {0, 0}},
+		{{0}, 700, 0, 0, 0, {0, 0}, {0, 0}, {0, 0}}, /* traffic, but no sample: counted, and not estimated */
 	};
 	struct estimate_range *range;
 	double any;
