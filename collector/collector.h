@@ -67,11 +67,13 @@ void collector_add_stats(struct collector *c, const struct stat_set *stats);
 void collector_on_reload(struct collector *c, void (*reloaded)(void *arg), void *arg);
 
 /* Verdicts on samplers, which somebody else finds (judge.h): adds their rows to a batch that is flushed, and says whether
- * a port's samples are no random choice, for alarms of it. Called by the thread of collector_run. */
+ * a port's samples are no random choice, for alarms of it. turn, if it is not NULL, finds those of an hour that an import has
+ * stored. Called by the thread of collector_run, or that imports. */
 struct store_batch;
 struct collector_verdicts {
 	void (*flush)(void *arg, struct store_batch *batch);
 	bool (*accuses)(void *arg, int64_t agent, uint64_t if_index);
+	void (*turn)(void *arg);
 	void *arg;
 };
 void collector_set_verdicts(struct collector *c, const struct collector_verdicts *verdicts);

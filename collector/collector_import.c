@@ -17,12 +17,16 @@ enum {
 	STORE_WAITS = 600, /* a minute: another writer ends by then, a full disk does not */
 };
 
+/* Samplers are judged by the hour before (judge.h), in the capture's time. */
+#define IMPORT_JUDGE_US (3600 * UINT64_C(1000000))
+
 struct importing {
 	struct collector *c;
 	struct clock *clock;
 	uint64_t *other;
 	struct import_counts *counts;
 	uint64_t taken; /* datagrams */
+	uint64_t judge_us; /* when samplers are judged next; 0: no datagram has come */
 	bool gave_up;	/* the store cannot be written */
 };
 
@@ -49,6 +53,20 @@ flush_waiting(struct importing *i)
 		return;
 	collector_flush(c);
 	c->next_flush_us = clock_mono_us(c->clock) + IMPORT_FLUSH_S * 1000000ull;
+}
+
+/* By what is in the store. */
+static void
+judge_hour(struct importing *i)
+{
+	const struct collector_verdicts *verdicts = &i->c->verdicts;
+
+	if (verdicts->turn && i->judge_us > 0) {
+		flush_waiting(i);
+		if (store_drain(i->c->store) == 0)
+			verdicts->turn(verdicts->arg);
+	}
+	i->judge_us = i->clock->manual_wall_us + IMPORT_JUDGE_US;
 }
 
 /* A capture's clock may have been wrong, but nothing was received in the future. */
@@ -78,6 +96,10 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 	if (i->gave_up)
 		return;
 	i->taken++;
+	if (i->judge_us == 0)
+		i->judge_us = captured_us + IMPORT_JUDGE_US;
+	else if (captured_us >= i->judge_us)
+		judge_hour(i);
 	go_along(i->clock, captured_us);
 	if (n > 0 && octets[0] == SNMP_FIRST_OCTET)
 		input_take(c->input, from, octets, n);
@@ -101,6 +123,8 @@ collector_import(struct collector *c, struct clock *clock, const char *file,
 	*other = 0;
 	tap_flush(c->tap);
 	r = import_file(file, import_one, &importing, &progress, counts, error, error_size);
+	if (!importing.gave_up)
+		judge_hour(&importing);
 	progress_end(&c->display);
 	stopped = collector_stop(c);
 	if (importing.gave_up) {

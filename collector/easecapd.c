@@ -302,10 +302,11 @@ open_shipping(const struct clickhouse *clickhouse, const struct collector_config
 
 /* Without memory for the page there is none for a port's samples of an hour either. */
 static struct judge *
-open_judge(const struct collector_config *config, struct collector *collector)
+open_judge(const struct collector_config *config, struct collector *collector, const struct clock *clock)
 {
-	const struct judge_config judge_config = {.store = config->store, .clock = &clock_system,
-	    .first_ms = JUDGE_FIRST_MS, .every_ms = JUDGE_EVERY_MS, .lasts_ms = JUDGE_LASTS_MS};
+	bool is_import = clock->manual;
+	const struct judge_config judge_config = {.store = config->store, .clock = clock, .first_ms = JUDGE_FIRST_MS,
+	    .every_ms = is_import ? 0 : JUDGE_EVERY_MS, .lasts_ms = JUDGE_LASTS_MS};
 	struct judge *judge = NULL;
 	int r = config->memory_mib < COLLECTOR_PAGE_MIB ? 0 : judge_open(&judge, &judge_config);
 
@@ -313,7 +314,7 @@ open_judge(const struct collector_config *config, struct collector *collector)
 		log_error("easecapd", "no sampler is judged: %s", strerror(-r));
 	if (judge)
 		collector_set_verdicts(collector,
-		    &(struct collector_verdicts){judge_flush, judge_accuses, judge});
+		    &(struct collector_verdicts){judge_flush, judge_accuses, is_import ? judge_turn : NULL, judge});
 	return judge;
 }
 
@@ -342,7 +343,7 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	}
 	services.ship = open_shipping(clickhouse, config, collector);
 	services.web = open_page(page_fd, config, &cluster, collector, stats);
-	judge = open_judge(config, collector);
+	judge = open_judge(config, collector, &clock_system);
 	collector_on_reload(collector, reload_services, &services);
 	if (foreground && services.web)
 		web_announce(services.web);
@@ -399,13 +400,16 @@ import(const struct collector_config *config, const struct command *cmd)
 	struct import_counts counts;
 	char error[ERROR_TEXT];
 	struct collector *collector;
+	struct judge *judge;
 	uint64_t other;
 	int r = collector_open(&collector, config, &cmd->options, &clock, error, sizeof(error));
 
 	if (r == 0) {
+		judge = open_judge(config, collector, &clock);
 		r = collector_import(collector, &clock, cmd->import_file, &counts, &other, error,
 		    sizeof(error));
 		print_import(collector, &counts, other);
+		judge_close(judge);
 		collector_close(collector);
 	}
 	if (r < 0)

@@ -97,9 +97,10 @@ hand_over(struct judge *j)
 	free(atomic_exchange(&j->fresh, list));
 }
 
-static void
-take_turn(struct judge *j)
+void
+judge_turn(void *judge)
 {
+	struct judge *j = judge;
 	const struct query_limits limits = {.cancel = &j->stopping};
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
@@ -126,7 +127,7 @@ run(void *arg)
 
 	setpriority(PRIO_PROCESS, (id_t)gettid(), LEAST_PRIORITY);
 	while (poll(&stop, 1, (int)wait_ms) <= 0) {
-		take_turn(j);
+		judge_turn(j);
 		wait_ms = j->config.every_ms;
 	}
 	return NULL;
@@ -145,6 +146,10 @@ judge_open(struct judge **out, const struct judge_config *config)
 	j->turn.judged = take_verdict;
 	j->turn.arg = j;
 	j->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (config->every_ms == 0 && j->stop_fd >= 0) {
+		*out = j;
+		return 0;
+	}
 	r = j->stop_fd < 0 ? -errno : -pthread_create(&j->thread, NULL, run, j);
 	if (r < 0) {
 		if (j->stop_fd >= 0)
@@ -164,7 +169,8 @@ judge_close(struct judge *j)
 		return;
 	atomic_store(&j->stopping, true);
 	eventfd_write(j->stop_fd, 1);
-	pthread_join(j->thread, NULL);
+	if (j->config.every_ms > 0)
+		pthread_join(j->thread, NULL);
 	close(j->stop_fd);
 	free(atomic_load(&j->fresh));
 	free(atomic_load(&j->used));

@@ -162,6 +162,19 @@ short_captures() {
 	short_capture 'agents that end at different times' 320 '192.0.2.10 10 160 12+' '192.0.2.11 0 170 5+'
 }
 
+# Samplers are judged while a capture is taken, too.
+judged_imported() {
+	rig_new
+	printf 'sflow_listen = {"127.0.0.1:1"}\nsenders = {"192.0.2.0/24"}\n' >>"$rig/collector.conf"
+	for misses in 0 0.3; do
+		MISSES=$misses perl "$top/tests/e2e/sflow_capture.pl" "$keep/judged.pcap" '192.0.2.10 0 4000 0+'
+		rm -f "$rig/judged.db"*
+		import "$keep/judged.pcap" "$rig/judged.db" >/dev/null
+		expect "$misses of the samples are not taken: a list accuses the port" "$("$build/collector/easetop" talkers --last all \
+		    --utc --store "sqlite:$rig/judged.db" 2>&1 | grep -c 'does not sample at the rate that it says')" "$([ "$misses" = 0 ] && echo 0 || echo 1)"
+	done
+}
+
 # VXLAN to a port of its own: opened where the option names it.
 vxlan_imported() {
 	rig_new
@@ -323,6 +336,7 @@ interrupted INT
 interrupted KILL
 wrong_files
 short_captures
+judged_imported
 wrapped_imported
 foreign_imported
 vxlan_imported

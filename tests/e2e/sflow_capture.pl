@@ -31,7 +31,8 @@ for (@agents) {
 		my ($host, $length) = $ms % 10 < 7 ? (1, 1518) : (2, 517);
 		$pool++;
 		$octets += $length;
-		next if rand(100) >= 1;
+		# with MISSES=PART in the environment it takes fewer than 1 in 100, and says nothing of it
+		next if rand(100) >= 1 - ($ENV{MISSES} // 0);
 		my $header = pack("H24 n CCnnnCCn C4 C4 nn", "020000000002020000000001", 0x800, 0x45, 0, $length - 18, 1, 0, 64, 17, 0,
 		    10, 0, 0, $host, 10, 9, 9, 9, 4000, 443);
 		$header .= "\0" x (64 - length $header);
