@@ -155,7 +155,7 @@ enum query_rows {
 };
 
 /* A statement that is asked for each port: preparing it takes longer than running it. */
-enum { QUERY_KEPT = 8 };
+enum { QUERY_KEPT = 16 };
 struct query_kept {
 	const char *sql; /* static storage; NULL: free */
 	sqlite3_stmt *stmt;

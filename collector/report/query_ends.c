@@ -86,9 +86,14 @@ is_about(const struct estimate_stratum *side)
 {
 	bool is = false;
 
-	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
-		is |= estimate_deviation(estimate_total((enum estimate_unit)u, side),
-			  estimate_total_variance((enum estimate_unit)u, side)) > REPORT_ABOUT_PART;
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+		double total = estimate_total((enum estimate_unit)u, side);
+		double variance = estimate_total_variance((enum estimate_unit)u, side);
+
+		/* limits are further away than a deviation is */
+		is |= 4 * variance > REPORT_ABOUT_PART * REPORT_ABOUT_PART * total * total &&
+		    estimate_deviation(total, variance) > REPORT_ABOUT_PART;
+	}
 	return is;
 }
 

@@ -230,13 +230,13 @@ read_file(struct query *query, const struct query_want *want, const struct query
     size_t n_runs, query_body_fn *take, void *arg)
 {
 	const struct query_run unsettled = {LEVEL_UNSETTLED, query->range.from_us, query->range.to_us};
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT body, id, start_us FROM part WHERE level = ?1 AND"
+	sqlite3_stmt *stmt = query_prepare_kept(query, "SELECT body, id, start_us FROM part WHERE level = ?1 AND"
 	    " kind = ?2 AND start_us >= ?3 AND start_us < ?4 AND shard BETWEEN ?5 AND ?6");
 	int err = stmt ? read_run(query, stmt, &unsettled, want->kind, take, arg) : -EIO;
 
 	for (size_t i = 0; err == 0 && i < n_runs; i++)
 		err = read_run(query, stmt, &runs[i], kind_at(want, runs[i].level), take, arg);
-	sqlite3_finalize(stmt);
+	query_give_back(query, stmt);
 	return err;
 }
 
