@@ -28,6 +28,11 @@ for package; do :; done
 grep -qx "$package" "$STANDIN/missing" && exit 1
 echo installed
 END
+cat >"$dir/bin/apt-cache" <<'END'
+#!/bin/sh
+[ "$1" = depends ] && echo '  Depends: clang-77' && exit
+grep -qx "$2" "$STANDIN/unknown" && echo '  Candidate: (none)' || echo '  Candidate: 1'
+END
 printf '#!/bin/sh\necho 0\n' >"$dir/bin/id"
 printf '#!/bin/sh\nexit 0\n' >"$dir/bin/systemctl"
 printf '#!/bin/sh\nexit 0\n' >"$dir/bin/update-rc.d"
@@ -39,6 +44,7 @@ nothing_in() { [ ! -s "$1" ]; }
 absent() { [ ! -e "$1" ]; }
 
 : >"$dir/missing"
+: >"$dir/unknown"
 check 'nothing missing succeeds' run
 check 'nothing missing runs no apt' nothing_in "$dir/apt"
 
@@ -48,6 +54,13 @@ check 'only those, without recommended ones' grep -q -- 'install --no-install-re
 check 'no update while the lists suffice' [ "$(wc -l <"$dir/apt")" = 1 ]
 check 'no daemon may start meanwhile' grep -qx 101 "$dir/policy"
 check 'nothing stays behind' absent "$EASE_POLICY_RC_D"
+
+echo clickhouse-server >"$dir/unknown"
+printf 'clickhouse-client\nclickhouse-server\nlibclang-rt-77-dev\n' >"$dir/missing"
+check 'a release need not have all' run
+check 'what it has is installed, of its own clang' grep -q -- 'recommends clickhouse-client libclang-rt-77-dev$' "$dir/apt"
+check 'what it has not is named' grep -q '^this release does not have clickhouse-server: ' "$dir/out"
+printf 'snmpd\n' >"$dir/missing"
 
 printf '#!/bin/sh\nexit 7\n' >"$EASE_POLICY_RC_D"
 chmod +x "$EASE_POLICY_RC_D"
