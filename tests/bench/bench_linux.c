@@ -36,8 +36,9 @@ enum {
 	KEPT_OCTETS = 128,
 	ROUNDS_MAX = 1001,
 	EAR_OCTETS = 8 << 20,
-	RANDOM_WORD = 0xfffff038, /* SKF_AD_OFF + SKF_AD_RANDOM */
 };
+
+#define RANDOM_WORD 0xfffff038u /* SKF_AD_OFF + SKF_AD_RANDOM; in an enum it would make the others unsigned (C23) */
 
 struct bench {
 	int sender;
@@ -80,7 +81,7 @@ send_batch(int fd)
 	memset(messages, 0, sizeof(messages));
 	for (int i = 0; i < BATCH; i++)
 		messages[i].msg_hdr = (struct msghdr){.msg_iov = &part, .msg_iovlen = 1};
-	if (sendmmsg(fd, messages, BATCH, 0) != (int)BATCH)
+	if (sendmmsg(fd, messages, BATCH, 0) != BATCH)
 		die("sending");
 }
 
