@@ -155,13 +155,13 @@ typedef uint32_t eee_calendar_four __attribute__((vector_size(16), aligned(4), m
 typedef int32_t eee_calendar_truth __attribute__((vector_size(16), aligned(4), may_alias));
 enum { EEE_FOUR = 4 };
 
-/* The ports of `mask` among the four from `first` on. */
+/* The ports of the mask among the four from `first` on; gcc 14 of arm64 takes it by its address alone. */
 static inline void
-eee_calendar_model_sleep_four(struct eee_calendar_lanes *l, unsigned first, eee_calendar_four mask,
+eee_calendar_model_sleep_four(struct eee_calendar_lanes *l, unsigned first, const eee_calendar_four *of,
     struct eee_calendar_time from, struct eee_calendar_time to)
 {
 	eee_calendar_truth offset = *(eee_calendar_truth *)&l->offset_ns[first];
-	eee_calendar_four *visits = (eee_calendar_four *)&l->visits[first];
+	eee_calendar_four mask = *of, *visits = (eee_calendar_four *)&l->visits[first];
 	eee_calendar_four before = from.rounds - (eee_calendar_four)((int32_t)from.rest_ns > offset);
 	eee_calendar_four after = to.rounds - (eee_calendar_four)((int32_t)to.rest_ns > offset);
 	eee_calendar_four told = (eee_calendar_four)((eee_calendar_truth)(*visits - before) > 0);
@@ -193,9 +193,10 @@ eee_calendar_model_sleep_many(struct eee_calendar_model *model, enum eee_directi
 		return;
 	}
 	for (unsigned first = 0; ports != 0; first += EEE_FOUR, ports >>= EEE_FOUR) {
+		const eee_calendar_four of = (eee_calendar_four)(((uint32_t)ports & bits) == bits);
+
 		if (((uint32_t)ports & 0xf) != 0)
-			eee_calendar_model_sleep_four(&model->lanes[direction], first,
-			    (eee_calendar_four)(((uint32_t)ports & bits) == bits), from, to);
+			eee_calendar_model_sleep_four(&model->lanes[direction], first, &of, from, to);
 	}
 }
 
