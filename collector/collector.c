@@ -159,10 +159,14 @@ known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint64_t if_inde
 	return accounting_newest_number(((struct collector *)arg)->accounting, agent_id, boot, if_index);
 }
 
-static bool
+static enum sflow_admission
 admits(void *arg, const struct ease_record *who)
 {
-	return accounting_admits(((struct collector *)arg)->accounting, who);
+	enum agent_identity_verdict verdict = accounting_judge(((struct collector *)arg)->accounting, who);
+
+	return verdict == AGENT_IDENTITY_CLAIMED ? SFLOW_CLAIMED
+	    : verdict == AGENT_IDENTITY_FOREIGN	 ? SFLOW_FOREIGN
+						 : SFLOW_ADMITTED;
 }
 
 static bool

@@ -737,15 +737,30 @@ is_shared(const struct sflow_input *in, const struct sflow_agent *agent, const c
 	return false;
 }
 
-static bool
-may_speak(const struct taking *t, const struct sflow_peer *peer)
+static enum sflow_admission
+admission_of(const struct taking *t, const struct sflow_peer *peer)
 {
 	const struct sflow_accounting *a = &t->in->accounting;
 	struct ease_record who = {
 	    .loose_numbers = true, .sender = peer->address, .source = t->origin->sender};
 
 	memcpy(who.agent_id, peer->id, sizeof(who.agent_id));
-	return !a->admits || a->admits(a->arg, &who);
+	return a->admits ? a->admits(a->arg, &who) : SFLOW_ADMITTED;
+}
+
+/* Sets the peer, if there is one; true if it is known by this sender. */
+static bool
+find_known(struct taking *t, const struct sflow_agent *agent, bool shared)
+{
+	struct sflow_input *in = t->in;
+
+	t->peer = sflow_find_peer(in->state, agent, t->origin->sender, shared);
+	if (!t->peer || strcmp(t->peer->source, t->origin->sender) != 0)
+		return false;
+	in->last.agent = *agent;
+	in->last.peer = t->peer;
+	in->last.number = t->peer->number;
+	return true;
 }
 
 /* Sets the peer, or leaves NULL; what is refused is counted. */
@@ -755,6 +770,7 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 	struct sflow_input *in = t->in;
 	const char *sender = t->origin->sender;
 	struct sflow_peer *known = in->last.peer;
+	enum sflow_admission admission;
 	bool shared;
 
 	if (known && known->number == in->last.number && memcmp(&in->last.agent, agent, sizeof(*agent)) == 0 &&
@@ -763,22 +779,19 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 		return;
 	}
 	shared = is_shared(in, agent, sender);
-	known = sflow_find_peer(in->state, agent, sender, shared);
-	t->peer = known;
-	if (known && strcmp(known->source, sender) == 0) {
-		in->last.agent = *agent;
-		in->last.peer = known;
-		in->last.number = known->number;
-		return;
-	}
-	t->in->stranger = (struct sflow_peer){.met = false};
-	sflow_name_peer(&t->in->stranger, agent, sender, shared);
-	if (!may_speak(t, &t->in->stranger)) {
+	do {
+		if (find_known(t, agent, shared))
+			return;
+		in->stranger = (struct sflow_peer){.met = false};
+		sflow_name_peer(&in->stranger, agent, sender, shared);
+		admission = admission_of(t, &in->stranger);
+	} while (admission == SFLOW_CLAIMED && !shared && (shared = true));
+	if (admission != SFLOW_ADMITTED) {
 		count(in, SFLOW_STAT_FOREIGN_SOURCE);
-		t->peer = &t->in->stranger;
+		t->peer = &in->stranger;
 		return;
 	}
-	if (!known)
+	if (!t->peer)
 		t->peer = sflow_add_peer(in->state, &t->in->stranger, sender, t->origin->received_us);
 	if (t->peer) {
 		snprintf(t->peer->source, sizeof(t->peer->source), "%s", sender);

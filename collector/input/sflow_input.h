@@ -59,8 +59,13 @@ enum sflow_stat_id {
 /* Returns the newest boot of an agent in the accounting; 0 if there is none. */
 typedef uint32_t sflow_known_boot(void *arg, const uint8_t *agent_id);
 
-/* Returns true if records of who->agent_id from who->source are accepted (accounting_admits). */
-typedef bool sflow_admits(void *arg, const struct ease_record *who);
+/* Whether records of who->agent_id from who->source are accepted (accounting_judge). */
+enum sflow_admission {
+	SFLOW_ADMITTED,
+	SFLOW_FOREIGN,
+	SFLOW_CLAIMED, /* not with this id: another source that stated this sender's address has it */
+};
+typedef enum sflow_admission sflow_admits(void *arg, const struct ease_record *who);
 
 /* Returns the highest sample number that a port of an agent's boot has in the accounting; 0 if there is none. */
 typedef uint32_t sflow_known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint64_t if_index);

@@ -151,9 +151,8 @@ struct accounting_event {
 void accounting_add_own_event(struct accounting *acc, struct store_batch *batch, const struct accounting_event *event,
     const char *text);
 
-/* Returns true if records of that agent from that source will be accepted. who needs agent_id,
- * sender, source and loose_numbers. */
-bool accounting_admits(struct accounting *acc, const struct ease_record *who);
+/* Judges records of that agent from that source. who needs agent_id, sender, source and loose_numbers. */
+enum agent_identity_verdict accounting_judge(struct accounting *acc, const struct ease_record *who);
 
 /* Binds agents to these sources only, as the store has them; n is their number. An agent without
  * one is bound to the next source that is heard for it. */

@@ -169,6 +169,7 @@ accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_
 		return true;
 	switch (judge(acc, a, r)) {
 	case AGENT_IDENTITY_FOREIGN:
+	case AGENT_IDENTITY_CLAIMED:
 		return false;
 	case AGENT_IDENTITY_BIND:
 		bind_source(a, r);
@@ -285,12 +286,12 @@ accounting_set_uplinks(struct accounting *acc, const struct uplink_rules *rules)
 	acc->uplinks = *rules;
 }
 
-bool
-accounting_admits(struct accounting *acc, const struct ease_record *who)
+enum agent_identity_verdict
+accounting_judge(struct accounting *acc, const struct ease_record *who)
 {
 	int err;
 
-	return judge(acc, accounting_find_agent(acc, who, &err), who) != AGENT_IDENTITY_FOREIGN;
+	return judge(acc, accounting_find_agent(acc, who, &err), who);
 }
 
 void

@@ -130,14 +130,14 @@ is_authentic(const char *source)
 	return is_engine(source) || strchr(source, '@');
 }
 
-/* The same sFlow agent from the address that it states, or SNMPv3 from the address that is bound. */
+/* SNMPv3 from the address that is bound. */
 static bool
 is_better(const struct agent_identity *identity, const struct ease_record *r)
 {
 	const char *source = agent_identity_source(r);
 
-	return r->loose_numbers ? strcmp(source, r->sender) == 0
-				: is_authentic(source) && !is_own_engine(source) && strcmp(identity->bound, r->sender) == 0;
+	return !r->loose_numbers && is_authentic(source) && !is_own_engine(source) &&
+	    strcmp(identity->bound, r->sender) == 0;
 }
 
 /* What the rules for any agent allow does not replace SNMPv3, bound or named, by an address. */
@@ -172,8 +172,9 @@ agent_identity_judge(const struct agent_identity *identity,
 		return AGENT_IDENTITY_KNOWN;
 	if (allowed || is_better(identity, r))
 		return AGENT_IDENTITY_BIND;
-	return *identity->bound || is_own_engine(source) /* of another agent */ ? AGENT_IDENTITY_FOREIGN
-										: AGENT_IDENTITY_BIND;
+	if (!*identity->bound && !is_own_engine(source)) /* that of another agent */
+		return AGENT_IDENTITY_BIND;
+	return r->loose_numbers && strcmp(source, r->sender) == 0 ? AGENT_IDENTITY_CLAIMED : AGENT_IDENTITY_FOREIGN;
 }
 
 void

@@ -11,11 +11,11 @@
  *   - a proven one is accepted and bound: the engine ID that easeagentd makes of its easeAgentId;
  *   - of an agent that the option agent_sources names only what stands there is accepted besides,
  *     and bound;
- *   - a better one is accepted and bound: for sFlow the agent's own address, and SNMPv3 from the
- *     address that is bound;
+ *   - a better one is accepted and bound: SNMPv3 from the address that is bound;
  *   - so is one that agent_sources allows for any agent, but no address where SNMPv3 is bound;
  *   - any other is foreign, and refused.
- * sFlow and EASE never speak for one agent, as their ids have different forms. No I/O and no time
+ * sFlow and EASE never speak for one agent, as their ids have different forms. An sFlow switch whose address another one
+ * stated before it was heard itself is another agent, by its sender, too (sflow_input.c). No I/O and no time
  * but the arguments.
  */
 #ifndef EASE_COLLECTOR_WINDOW_AGENT_IDENTITY_H
@@ -81,6 +81,7 @@ enum agent_identity_verdict {
 	AGENT_IDENTITY_KNOWN,	/* may speak for the agent */
 	AGENT_IDENTITY_BIND,	/* the same, and is to be bound */
 	AGENT_IDENTITY_FOREIGN, /* may not */
+	AGENT_IDENTITY_CLAIMED, /* may not: sFlow from the agent's own address, which another source stated before */
 };
 
 /* Judges the source of a record of that agent; changes nothing. */

@@ -160,6 +160,19 @@ sflow_for_another(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
+/* The address is stated before the switch itself is heard. */
+static void
+sflow_before_another(struct attack_rig *r, uint32_t i)
+{
+	b.n = 0;
+	built_begin(&b, r->fleet[FLEET_V3 + FLEET_SFLOW - 1].address, 0, 1 + i, 1000 * i, 2);
+	built_add_flow(&b, &(struct built_flow){.sequence = 1 + i, .index = 1, .rate = 1000, .pool = 1000 * i, .input = 1,
+	    .frame_octets = 1500, .stripped = 4});
+	built_add_counters(&b, &(struct built_counters){.sequence = 1 + i, .index = 1, .speed_bps = 1000, .status = 3,
+	    .in_octets = (uint64_t)i << 30});
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
 /* The agent address is that of a switch that sends by SNMPv2c, by SNMPv3, and by SNMPv2c later on, in turn. */
 static void
 sflow_at_an_address(struct attack_rig *r, uint32_t i)
@@ -544,6 +557,7 @@ const struct attack attacks[] = {
     {"an SNMPv3 user in another's name", a_user_for_another, "accounting.foreign_source",
 	"0x80001f88050606060606060606", 0},
     {"sFlow in another's name", sflow_for_another, "sflow.foreign_source", NULL, 0},
+    {"sFlow in another's name before it is heard", sflow_before_another, "sflow.samples", NULL, 0},
     {"sFlow that had the id of an SNMPv2c switch", sflow_with_the_hash, "sflow.samples", NULL, 0},
     {"sFlow that had the id of an SNMPv3 switch", sflow_with_the_hash_v3, "sflow.samples", "10.66.0.2", 0},
     {"sFlow that states the address of a switch", sflow_at_an_address, "sflow.samples", NULL, 0},

@@ -53,7 +53,7 @@ static const struct {
     {"", {NULL}, BY_SFLOW, HERE, "192.0.2.9", AGENT_IDENTITY_BIND},
     {"192.0.2.9", {NULL}, BY_SFLOW, HERE, "192.0.2.9", AGENT_IDENTITY_KNOWN},
     {"192.0.2.9", {NULL}, BY_SFLOW, HERE, STRANGER, AGENT_IDENTITY_FOREIGN},
-    {STRANGER, {NULL}, BY_SFLOW, HERE, HERE, AGENT_IDENTITY_BIND},
+    {STRANGER, {NULL}, BY_SFLOW, HERE, HERE, AGENT_IDENTITY_CLAIMED},
     {HERE, {NULL}, BY_SFLOW, HERE, HERE, AGENT_IDENTITY_KNOWN},
     /* rules for all: what they allow is bound */
     {HERE, {"any 192.0.2.64/27"}, BY_EASE, STRANGER, NULL, AGENT_IDENTITY_BIND},
@@ -442,7 +442,7 @@ static const struct {
 	bool sflow, wins;
 } real[] = {
     {OWN_ENGINE, NULL, false, true}, /* the engine ID that has the agent's id in it */
-    {HERE, NULL, true, true},	     /* sFlow from the agent's own address */
+    {HERE, NULL, true, false},	     /* sFlow from the agent's own address: it is another agent, by its sender (sflow_input.c) */
     {NULL, AGENT " " HERE, false, true}, /* as the refusal tells to add */
     {NULL, NULL, false, false},	     /* an address is as good as another: both are told */
 };
