@@ -75,7 +75,8 @@ clickhouse_set_retention(struct ship *ship, const struct collector_config *confi
 
 int
 clickhouse_ship(struct ship **ship, const struct clickhouse *c,
-    const struct collector_config *config, char *error, size_t error_size)
+    const struct collector_config *config, void (*damaged)(void *arg, uint64_t inode), void *damaged_arg, char *error,
+    size_t error_size)
 {
 	const struct ship_config ship_config = {
 	    .store = config->store,
@@ -89,6 +90,8 @@ clickhouse_ship(struct ship **ship, const struct clickhouse *c,
 	    .interval_s = config->clickhouse_interval_s,
 	    .timeout_ms = TIMEOUT_MS,
 	    .keep = keep_of(config),
+	    .damaged = damaged,
+	    .damaged_arg = damaged_arg,
 	};
 
 	*ship = NULL;

@@ -21,9 +21,10 @@ struct clickhouse {
 int clickhouse_read(struct clickhouse *c, const struct collector_config *config);
 void clickhouse_free(struct clickhouse *c);
 
-/* Starts shipping; *ship is NULL if there is no cluster. 0, or -errno with the reason in error. */
+/* Starts shipping; *ship is NULL if there is no cluster. damaged: see struct ship_config. 0, or -errno with the reason in error. */
 int clickhouse_ship(struct ship **ship, const struct clickhouse *c,
-    const struct collector_config *config, char *error, size_t error_size);
+    const struct collector_config *config, void (*damaged)(void *arg, uint64_t inode), void *damaged_arg, char *error,
+    size_t error_size);
 
 /* Applies the configuration's cluster_keep_… options. ship may be NULL. */
 void clickhouse_set_retention(struct ship *ship, const struct collector_config *config);

@@ -293,7 +293,7 @@ open_shipping(const struct clickhouse *clickhouse, const struct collector_config
 	struct ship *ship;
 	char error[ERROR_TEXT];
 
-	if (clickhouse_ship(&ship, clickhouse, config, error, sizeof(error)) < 0)
+	if (clickhouse_ship(&ship, clickhouse, config, note_damage, collector, error, sizeof(error)) < 0)
 		log_error("easecapd", "nothing is shipped to ClickHouse: %s", error);
 	else if (ship)
 		collector_add_stats(collector, ship_stats(ship));
@@ -305,8 +305,9 @@ static struct judge *
 open_judge(const struct collector_config *config, struct collector *collector, const struct clock *clock)
 {
 	bool is_import = clock->manual;
-	const struct judge_config judge_config = {.store = config->store, .clock = clock, .first_ms = JUDGE_FIRST_MS,
-	    .every_ms = is_import ? 0 : JUDGE_EVERY_MS, .lasts_ms = JUDGE_LASTS_MS};
+	const struct judge_config judge_config = {.store = config->store, .clock = clock, .damaged = note_damage,
+	    .damaged_arg = collector, .first_ms = JUDGE_FIRST_MS, .every_ms = is_import ? 0 : JUDGE_EVERY_MS,
+	    .lasts_ms = JUDGE_LASTS_MS};
 	struct judge *judge = NULL;
 	int r = config->memory_mib < COLLECTOR_PAGE_MIB ? 0 : judge_open(&judge, &judge_config);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ROOM "judge"
@@ -97,6 +98,13 @@ hand_over(struct judge *j)
 	free(atomic_exchange(&j->fresh, list));
 }
 
+static void
+note_damage(const struct judge *j, uint64_t inode)
+{
+	if (j->config.damaged)
+		j->config.damaged(j->config.damaged_arg, inode);
+}
+
 void
 judge_turn(void *judge)
 {
@@ -104,8 +112,12 @@ judge_turn(void *judge)
 	const struct query_limits limits = {.cancel = &j->stopping};
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
+	struct stat st;
+	int err = query_open(j->config.store, &query, error, sizeof(error));
 
-	if (query_open(j->config.store, &query, error, sizeof(error)) < 0) {
+	if (err < 0) {
+		if (err == -EUCLEAN && stat(j->config.store, &st) == 0)
+			note_damage(j, st.st_ino);
 		log_warn_limited(ROOM, "no sampler is judged: %s", error);
 		return;
 	}
@@ -114,6 +126,8 @@ judge_turn(void *judge)
 	j->turn.until_us = clock_mono_us(&clock_system) + j->config.lasts_ms * 1000ull;
 	if (verdicts_judge(query, j->now_us, &j->turn) < 0 && !atomic_load(&j->stopping))
 		log_warn_limited(ROOM, "not all samplers are judged: %s", query->error);
+	if (query->is_damaged)
+		note_damage(j, query->inode);
 	query_close(query);
 	hand_over(j);
 }

@@ -16,6 +16,8 @@ struct judge;
 struct judge_config {
 	const char *store;	   /* borrowed */
 	const struct clock *clock; /* borrowed: of the samples; turns last by the system's */
+	void (*damaged)(void *arg, uint64_t inode); /* called when the store's file, by its inode, is found to be damaged */
+	void *damaged_arg;
 	unsigned first_ms, every_ms, lasts_ms; /* until the first turn, from one to the next (0: no thread), a turn at most */
 };
 

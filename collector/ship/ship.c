@@ -660,6 +660,8 @@ note_failure(struct ship *s, int err)
 	if (err == -EREMOTEIO) /* perhaps tables are missing, also on another shard */
 		ship_upkeep_forget(&s->upkeep);
 	atomic_store(&s->values[SHIP_STAT_LAG], (now_us() - s->complete_us) / SECOND_US);
+	if (s->store.is_damaged && s->config.damaged)
+		s->config.damaged(s->config.damaged_arg, s->store.inode);
 	if (!is_over(s))
 		log_warn_limited(ROOM, "cannot ship to the cluster, trying again: %s",
 		    reason_of(s, err));

@@ -37,6 +37,8 @@ struct ship_config {
 	uint32_t interval_s; /* between two rounds */
 	uint32_t timeout_ms; /* of one statement */
 	struct ship_keep keep;
+	void (*damaged)(void *arg, uint64_t inode); /* called when the store's file, by its inode, is found to be damaged */
+	void *damaged_arg;
 };
 
 enum ship_stat_id {

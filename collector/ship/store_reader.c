@@ -48,6 +48,9 @@ store_reader_refresh(struct store_reader *s)
 static int
 fail(struct store_reader *s)
 {
+	int code = sqlite3_errcode(s->db) & 0xff;
+
+	s->is_damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
 	snprintf(s->error, sizeof(s->error), "%s: %s", s->path,
 	    s->db ? sqlite3_errmsg(s->db) : "cannot be opened");
 	return -EIO;

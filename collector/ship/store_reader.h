@@ -35,6 +35,7 @@ struct store_reader {
 	sqlite3 *db;
 	dev_t device;
 	ino_t inode;
+	bool is_damaged; /* the last failure was for this */
 	struct parts *parts;
 	int64_t store_id;
 	struct store_reader_agent *agents; /* by number */

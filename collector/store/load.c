@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define ROOM "store"
 
@@ -240,6 +241,17 @@ open_recall(struct store *store)
 	return -EIO;
 }
 
+static int
+end_recall(struct store *store, int r)
+{
+	int code = sqlite3_errcode(store->recall.db) & 0xff;
+	struct stat st;
+
+	if (r < 0 && (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) && stat(store->path, &st) == 0)
+		store_note_damage(store, st.st_ino);
+	return r;
+}
+
 static sqlite3_stmt *
 prepared(struct store_recall *recall, const char *sql, int i)
 {
@@ -261,6 +273,7 @@ store_recall_agent(
 
 		sqlite3_bind_blob(statement, 1, agent_id, EASE_AGENT_ID_LEN, SQLITE_STATIC);
 		r = statement ? load_rows(statement, &agent_loads[i], loader) : -EIO;
+		r = end_recall(store, r);
 		sqlite3_reset(statement);
 	}
 	return r;
@@ -278,6 +291,7 @@ store_recall_port(
 		sqlite3_bind_int64(statement, 1, agent);
 		sqlite3_bind_int64(statement, 2, if_index);
 		r = statement ? load_rows(statement, &port_loads[i], loader) : -EIO;
+		r = end_recall(store, r);
 		sqlite3_reset(statement);
 	}
 	return r;

@@ -328,6 +328,15 @@ choose_name(const struct store *store, char name[PATH_TEXT])
 	return -EEXIST;
 }
 
+void
+store_note_damage(struct store *store, uint64_t inode)
+{
+	stat_add(&store->stats, STORE_STAT_DAMAGE_MET, 1);
+	if (atomic_exchange(&store->damaged_inode, inode) != inode)
+		log_error(ROOM, "%s is damaged: a reader could not read it", store->path);
+	sem_post(&store->wake);
+}
+
 /* Renames the database and its files. The write-ahead log is moved first: if a crash left it
  * behind, SQLite would apply it to the new database. */
 static int

@@ -35,6 +35,8 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_BATCHES] = {"store.batches", "transactions written"},
     [STORE_STAT_ROWS] = {"store.rows", "rows written, new or changed"},
     [STORE_STAT_RETRIES] = {"store.retries", "transactions that failed and were tried again"},
+    [STORE_STAT_DAMAGE_MET] = {"store.damage_met", "times a reader of the file found it damaged: a question, the judge of"
+	" samplers, shipping, or what is known of an agent that was silent"},
     [STORE_STAT_REOPENED] = {"store.reopened", "times the file was opened again after I/O errors"},
     [STORE_STAT_RENEWALS] = {"store.renewals",
 	"times a new store was started because the file was damaged, moved or removed"},
@@ -162,13 +164,6 @@ store_set_naming(struct store *store, char *rows)
 	pthread_mutex_unlock(&store->lock);
 	if (changed)
 		sem_post(&store->wake);
-}
-
-void
-store_note_damage(struct store *store, uint64_t inode)
-{
-	atomic_store(&store->damaged_inode, inode);
-	sem_post(&store->wake);
 }
 
 /* Returns true if there is more to do. */

@@ -29,6 +29,7 @@ enum store_stat_id {
 	STORE_STAT_ROWS,
 	STORE_STAT_RETRIES,
 	STORE_STAT_REOPENED,
+	STORE_STAT_DAMAGE_MET,
 	STORE_STAT_RENEWALS,
 	STORE_STAT_LOST_ROWS,
 	STORE_STAT_LOST_BATCHES,
@@ -120,7 +121,7 @@ uint64_t store_renewals(const struct store *store, enum store_outage_kind *why);
 void store_set_retention(struct store *store, const struct store_retention *retention);
 
 /* Somebody who reads the file of that inode found it damaged: if it is still the store's, it is set aside as if upkeep
- * had found that. From any thread. */
+ * had found that. Counts it. From any thread. */
 void store_note_damage(struct store *store, uint64_t inode);
 
 /* Puts these rows of device names, each ended by a newline, in place of those that the store has: the writing thread does

@@ -624,6 +624,26 @@ damage_table(const struct accounting_rig *f, const char *table)
 	overwrite(f->path, (off_t)((page - 1) * size), (size_t)size);
 }
 
+/* An agent that is heard again is looked for in the file. */
+START_TEST(recalling_tells_of_damage)
+{
+	static const uint8_t agent_id[EASE_AGENT_ID_LEN] = {1, 2, 3, 4, 5, 6, 7, 8};
+	const struct store_loader loader = {0};
+	struct accounting_rig f;
+
+	make_store(&f, 100);
+	rig_open(&f);
+	damage_table(&f, "agent");
+	ck_assert_int_lt(store_recall_agent(f.store, agent_id, &loader), 0);
+	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_DAMAGE_MET), 1);
+	flush_patiently(&f);
+	ck_assert_int_eq(store_rest(f.store), 0);
+	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_RENEWALS), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 START_TEST(a_damaged_page_costs_history_but_no_state)
 {
 	char aside[512];
@@ -892,6 +912,7 @@ main(void)
 	tcase_add_test(tc, snapshots_of_other_days);
 	tcase_add_test(tc, a_damaged_head_is_set_aside);
 	tcase_add_test(tc, a_reader_tells_of_damage);
+	tcase_add_test(tc, recalling_tells_of_damage);
 	tcase_add_test(tc, a_damaged_page_costs_history_but_no_state);
 	tcase_add_test(tc, damage_found_while_it_runs);
 	tcase_add_test(tc, moved_away_while_it_runs);

@@ -16,11 +16,14 @@
 #include "agent/sampling/skip.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MINUTES = 10, FRAMES_S = 1000, MEAN = 50, SFLOW_BOOT = 1700000000, UNKNOWN_POOL = -1 };
@@ -473,6 +476,41 @@ START_TEST(the_judge_hands_over_what_it_finds)
 }
 END_TEST
 
+static void
+take_damage(void *arg, uint64_t inode)
+{
+	atomic_store((_Atomic uint64_t *)arg, inode);
+}
+
+/* Between two turns all pages but the first become rubbish. */
+START_TEST(the_judge_tells_of_damage)
+{
+	static const char rubbish[4096] = "no page of a database";
+	struct clock clock = {.manual = true, .manual_wall_us = REPORT_STORE_T0 + MINUTES * MINUTE};
+	_Atomic uint64_t damaged = 0;
+	const struct judge_config config = {.store = store.newest, .clock = &clock, .every_ms = 1, .lasts_ms = 10000,
+	    .damaged = take_damage, .damaged_arg = &damaged};
+	struct judge *judge;
+	struct stat st;
+	int fd;
+
+	add(&(struct port){1, 1, 1, 1, false, false, NULL, 0});
+	report_store_renew(&store);
+	ck_assert_int_eq(judge_open(&judge, &config), 0);
+	usleep(50000);
+	ck_assert_uint_eq(atomic_load(&damaged), 0);
+	fd = open(store.newest, O_WRONLY);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	for (off_t at = sizeof(rubbish); at < st.st_size; at += (off_t)sizeof(rubbish))
+		ck_assert_int_eq(pwrite(fd, rubbish, sizeof(rubbish), at), (ssize_t)sizeof(rubbish));
+	close(fd);
+	for (int i = 0; i < 3000 && atomic_load(&damaged) == 0; i++)
+		usleep(10000);
+	judge_close(judge);
+	ck_assert_uint_eq(atomic_load(&damaged), st.st_ino);
+}
+END_TEST
+
 /* Two switches: hosts aa, bb and cc at the first, dd and ee at the second; each sees those of the other at port 9. */
 START_TEST(uplinks_are_found)
 {
@@ -718,6 +756,7 @@ main(void)
 	tcase_add_test(tc, ports_are_judged_in_turn);
 	tcase_add_test(tc, a_verdict_that_went_may_come_back);
 	tcase_add_test(tc, the_judge_hands_over_what_it_finds);
+	tcase_add_test(tc, the_judge_tells_of_damage);
 	tcase_add_test(tc, lists_say_that_samples_and_counters_differ);
 	tcase_add_test(tc, loss_by_load_is_a_fault);
 	tcase_add_test(tc, ports_may_lose_differently);

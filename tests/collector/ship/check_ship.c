@@ -10,6 +10,8 @@
 #include "tests/suite.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -46,20 +48,28 @@ url_of(uint16_t port)
 	return (struct cluster_url){.host = "127.0.0.1", .port = port};
 }
 
+static void
+take_damage(void *arg, uint64_t inode)
+{
+	*(uint64_t *)arg = inode;
+}
+
 /* A collector's life with nothing but a stop in it: all that there is goes. With interval 0 it
  * goes at once, and what failed again at the stop, in the same life. */
-static void
+static uint64_t
 live(uint32_t interval_s)
 {
+	uint64_t damaged = 0;
 	const struct cluster_url url = url_of(cluster_model_port(model));
 	const struct ship_config config = {.store = books.path, .servers = &url, .n_servers = 1,
 	    .place = {"ease", NULL}, .password = "hush", .version = "1", .samples = true,
-	    .interval_s = interval_s, .timeout_ms = TIMEOUT_MS};
+	    .interval_s = interval_s, .timeout_ms = TIMEOUT_MS, .damaged = take_damage, .damaged_arg = &damaged};
 	char error[ERROR_TEXT];
 	struct ship *ship;
 
 	ck_assert_msg(ship_open(&ship, &config, error, sizeof(error)) == 0, "%s", error);
 	ship_close(ship);
+	return damaged;
 }
 
 static void
@@ -120,6 +130,24 @@ check_all(const char *when)
 			    (unsigned long long)sum_of(must[i].table), name);
 	}
 }
+
+/* All pages but the first are rubbish. */
+START_TEST(a_damaged_store_is_told)
+{
+	static const char rubbish[4096] = "no page of a database";
+	struct stat st;
+	int fd;
+
+	ck_assert_uint_eq(live(1), 0);
+	rig_sql(&books, "PRAGMA wal_checkpoint(TRUNCATE)");
+	fd = open(books.path, O_WRONLY);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	for (off_t at = sizeof(rubbish); at < st.st_size; at += (off_t)sizeof(rubbish))
+		ck_assert_int_eq(pwrite(fd, rubbish, sizeof(rubbish), at), (ssize_t)sizeof(rubbish));
+	close(fd);
+	ck_assert_uint_eq(live(1), st.st_ino);
+}
+END_TEST
 
 START_TEST(all_of_a_store_arrives)
 {
@@ -296,6 +324,7 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, a_damaged_store_is_told);
 	tcase_add_test(tc, all_of_a_store_arrives);
 	tcase_add_loop_test(tc, any_request_may_fail_in_any_way, FATE_CLOSE, N_FATES);
 	tcase_add_test(tc, what_arrived_is_not_sent_again);
