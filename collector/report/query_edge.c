@@ -170,9 +170,9 @@ add_octets(struct query *query, struct pack_reader *reader, unsigned kind, void 
 	return reader->failed ? -EBADMSG : 0;
 }
 
-/* Fills what each port counted lately. */
+/* Fills what each port counted lately, before that time. */
 static int
-weigh(struct query *query, struct edge_port *ports, size_t n, uint64_t now_us)
+weigh(struct query *query, struct edge_port *ports, size_t n, uint64_t until_us)
 {
 	const struct query_range asked = query->range;
 	double *octets = calloc(query->n_ports, sizeof(*octets));
@@ -180,7 +180,7 @@ weigh(struct query *query, struct edge_port *ports, size_t n, uint64_t now_us)
 
 	if (!octets)
 		return query_fail(query, -ENOMEM, "no memory");
-	query->range.to_us = store_window_start(now_us - LATE_AFTER_US, STORE_WINDOW_US);
+	query->range.to_us = until_us;
 	query->range.from_us = query->range.to_us - WEIGHED_US;
 	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS, .longest_us = STORE_WINDOW_US},
 	    add_octets, octets);
@@ -218,8 +218,12 @@ edge_of(struct query *query, struct edge_port *ports, size_t n, uint64_t now_us,
 	*edge_us = ports[first].counters_us;
 	if (query->mirror || *edge_us + WAITED_US >= ports[n - 1].counters_us)
 		return 0;
-	err = weigh(query, ports, n, now_us);
+	err = weigh(query, ports, n, store_window_start(now_us - LATE_AFTER_US, STORE_WINDOW_US));
 	most_us = edge_of_most(ports + first, n - first);
+	if (err == 0 && most_us == 0) { /* nobody counted before */
+		err = weigh(query, ports, n, store_window_start(now_us, STORE_WINDOW_US) + STORE_WINDOW_US);
+		most_us = edge_of_most(ports + first, n - first);
+	}
 	while (first < n - 1 && ports[first].counters_us + WAITED_US < most_us)
 		first++;
 	*edge_us = ports[first].counters_us;
