@@ -145,35 +145,6 @@ forget_silent(struct rollup *r, uint64_t before_us, uint64_t silent_us, uint64_t
 
 /* By hand */
 
-/* ?1: the agent's number */
-static const char *const delete_agent[] = {
-    "DELETE FROM account WHERE agent = ?1", "DELETE FROM gone WHERE agent = ?1",
-    "DELETE FROM port WHERE agent = ?1", "DELETE FROM counter WHERE agent = ?1",
-    "DELETE FROM resource WHERE agent = ?1", "DELETE FROM error_source WHERE agent = ?1",
-    "DELETE FROM place WHERE agent = ?1", "DELETE FROM discard WHERE agent = ?1", "DELETE FROM discard_hour WHERE agent = ?1",
-    "DELETE FROM oddity WHERE agent = ?1",
-    "DELETE FROM sample WHERE agent = ?1", "DELETE FROM gap WHERE agent = ?1",
-    "DELETE FROM sample_floor WHERE agent = ?1", "DELETE FROM agent_source WHERE agent = ?1",
-    "DELETE FROM agent_refused WHERE agent = ?1", "DELETE FROM agent_clock WHERE agent = ?1",
-    /* the newest event stays, so that its id is not used again (retention.c) */
-    "DELETE FROM event WHERE agent = ?1 AND id < (SELECT max(id) FROM event)",
-    "DELETE FROM agent WHERE id = ?1",
-};
-
-static int
-run(sqlite3 *db, const char *sql, int64_t number)
-{
-	sqlite3_stmt *statement = NULL;
-	int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-
-	if (code == SQLITE_OK) {
-		sqlite3_bind_int64(statement, 1, number);
-		code = sqlite3_step(statement);
-	}
-	sqlite3_finalize(statement);
-	return code == SQLITE_DONE ? 0 : -EIO;
-}
-
 /* Finds the one agent of that id or address. */
 static int
 find_agent(struct store *store, const char *agent, int64_t *number, char *error, size_t error_size)
@@ -200,6 +171,21 @@ find_agent(struct store *store, const char *agent, int64_t *number, char *error,
 	return code != SQLITE_DONE ? -EIO : n == 0 ? -ENOENT : n > 1 ? -EINVAL : 0;
 }
 
+/* Deletes some rows of an agent in a transaction. Returns 1 once it is forgotten, 0 if rows are left, or -EIO. */
+static int
+forget_some(struct store *store, struct rollup *r, int64_t number)
+{
+	int n = store_sql_run(store->db, "BEGIN IMMEDIATE");
+
+	if (n == 0)
+		n = forget_nothing(r);
+	if (n == 0)
+		n = change(r, "INSERT INTO temp.forgotten VALUES(?1, 0)", &number, 1);
+	if (n > 0)
+		n = forget_chosen_agents(r);
+	return n >= 0 && store_sql_run(store->db, "COMMIT") < 0 ? -EIO : n;
+}
+
 int
 store_forget_agent(struct store *store, const char *agent, char *error, size_t error_size)
 {
@@ -208,12 +194,10 @@ store_forget_agent(struct store *store, const char *agent, char *error, size_t e
 
 	if (r < 0)
 		return r;
-	r = store_sql_run(store->db, "BEGIN IMMEDIATE");
-	for (size_t i = 0; r == 0 && i < N(delete_agent); i++)
-		r = run(store->db, delete_agent[i], number);
-	if (r == 0)
-		r = store_sql_run(store->db, "COMMIT");
+	do { /* the agent's own row goes last, so what is interrupted can be done again */
+		r = forget_some(store, store->upkeep.rollup, number);
+	} while (r == 0);
 	if (r < 0)
 		snprintf(error, error_size, "%s: %s", store->path, sqlite3_errmsg(store->db));
-	return r;
+	return r < 0 ? r : 0;
 }
