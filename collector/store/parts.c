@@ -8,7 +8,15 @@ static const char *const sql[PARTS_N_STATEMENTS] = {
     [PARTS_BODY] = "SELECT body FROM part WHERE id = ?",
     [PARTS_LIST] = ("SELECT id, chain FROM part WHERE level = ? AND kind = ? AND start_us >= ? AND"
 		    " start_us < ? AND shard = ? ORDER BY start_us, chain, id"),
-    [PARTS_DELETE] = "DELETE FROM part WHERE id = ?",
+    [PARTS_DELETE] = "DELETE FROM part WHERE id = ? RETURNING n, level, id, body",
+    /* the index part_place is used only if all kinds are named */
+    [PARTS_DELETE_BEFORE] = ("DELETE FROM part WHERE id IN (SELECT id FROM part WHERE level = ?1 AND"
+	" kind IN (0,1,2,3,4,5,6,7,8,9,10,11,12,65,66,67,68,69,70,71,76) AND start_us < ?2 LIMIT ?3)"
+	" RETURNING n, level, id, body"),
+    [PARTS_REPLACE] = "UPDATE part SET n = ?2, body = ?3 WHERE id = ?1",
+    [PARTS_HOLD] = ("INSERT INTO held VALUES(6, ?1, ?2, ?3) ON CONFLICT DO UPDATE SET n = n + excluded.n,"
+		    " octets = octets + excluded.octets"),
+    [PARTS_FREE] = "UPDATE held SET n = n - ?2, octets = octets - ?3 WHERE tab = 6 AND agent = ?1",
     [PARTS_NOTE_FLUSH] = "INSERT OR REPLACE INTO flush VALUES(?,?)",
     [PARTS_FORGET_FLUSHES] = "DELETE FROM flush WHERE abs(until_us - ?) > ?",
 };
@@ -23,14 +31,16 @@ read_next_id(struct parts *parts)
 {
 	sqlite3_stmt *s = NULL;
 	int code = sqlite3_prepare_v2(parts->db, "SELECT max((SELECT ifnull(max(id), 0) + 1 FROM"
-	    " part), (SELECT part_epoch << ? FROM life))", -1, &s, NULL);
+	    " part), (SELECT part_epoch << ? FROM life)), (SELECT first_charged FROM life)", -1, &s, NULL);
 
 	if (code == SQLITE_OK) {
 		sqlite3_bind_int(s, 1, EPOCH_BITS);
 		code = sqlite3_step(s);
 	}
-	if (code == SQLITE_ROW)
+	if (code == SQLITE_ROW) {
 		parts->next_id = sqlite3_column_int64(s, 0);
+		parts->first_charged = sqlite3_column_int64(s, 1);
+	}
 	sqlite3_finalize(s);
 	return code == SQLITE_ROW ? 0 : -EIO;
 }
@@ -99,6 +109,40 @@ parts_columns(unsigned kind)
 												: PACK_SINGLE;
 }
 
+/* What agents hold */
+
+static int
+charge_agent(struct parts *parts, int64_t agent, unsigned n, int64_t octets, int sign)
+{
+	sqlite3_stmt *s = parts->statements[sign > 0 ? PARTS_HOLD : PARTS_FREE];
+
+	sqlite3_bind_int64(s, 3, octets);
+	sqlite3_bind_int64(s, 2, n);
+	return run_with(s, agent, n);
+}
+
+int
+parts_charge(struct parts *parts, enum store_level_index level, int64_t id, const void *body, size_t octets, int sign)
+{
+	struct pack_reader reader;
+	uint32_t agent = 0;
+	unsigned first = 0;
+	int r = 0;
+
+	if (level == LEVEL_UNSETTLED || id < parts->first_charged || pack_open(&reader, body, octets) < 0)
+		return 0;
+	while (r == 0 && pack_next(&reader)) {
+		unsigned n = reader.i - 1 - first;
+
+		if (n > 0 && pack_agent(&reader.key) != agent) {
+			r = charge_agent(parts, agent, n, (int64_t)(octets * n / reader.n), sign);
+			first += n;
+		}
+		agent = pack_agent(&reader.key);
+	}
+	return r < 0 ? r : charge_agent(parts, agent, reader.i - first, (int64_t)(octets * (reader.i - first) / reader.n), sign);
+}
+
 /* Writing */
 
 void
@@ -129,7 +173,22 @@ write_pack(struct parts *parts)
 	code = sqlite3_step(s);
 	sqlite3_reset(s);
 	parts->pack.n = 0;
-	return code == SQLITE_DONE ? 0 : -EIO;
+	return code == SQLITE_DONE ? parts_charge(parts, place->level, parts->next_id - 1, parts->body, octets, 1) : -EIO;
+}
+
+int
+parts_replace(struct parts *parts, enum store_level_index level, int64_t id)
+{
+	sqlite3_stmt *s = parts->statements[PARTS_REPLACE];
+	size_t octets = pack_write(&parts->pack, parts->body);
+	int code;
+
+	sqlite3_bind_int64(s, 1, id);
+	sqlite3_bind_int64(s, 2, parts->pack.n);
+	sqlite3_bind_blob(s, 3, parts->body, (int)octets, SQLITE_STATIC);
+	code = sqlite3_step(s);
+	sqlite3_reset(s);
+	return code == SQLITE_DONE ? parts_charge(parts, level, id, parts->body, octets, 1) : -EIO;
 }
 
 int
@@ -213,16 +272,43 @@ part_list_free(struct part_list *list)
 	*list = (struct part_list){0};
 }
 
+/* Runs a statement that deletes. Returns the number of rows, or -EIO. */
+static int
+delete_rows(struct parts *parts, sqlite3_stmt *s, uint64_t *entries)
+{
+	int code, n = 0, r = 0;
+
+	while ((code = sqlite3_step(s)) == SQLITE_ROW && r == 0) {
+		*entries += (uint64_t)sqlite3_column_int64(s, 0);
+		r = parts_charge(parts, sqlite3_column_int(s, 1) > 0 ? LEVEL_1_MIN : LEVEL_UNSETTLED, sqlite3_column_int64(s, 2),
+		    sqlite3_column_blob(s, 3), (size_t)sqlite3_column_bytes(s, 3), -1);
+		n++;
+	}
+	sqlite3_reset(s);
+	return r == 0 && code == SQLITE_DONE ? n : -EIO;
+}
+
 int
 parts_delete(struct parts *parts, const struct part_list *list)
 {
 	sqlite3_stmt *s = parts->statements[PARTS_DELETE];
-	int code = SQLITE_DONE;
+	uint64_t entries = 0;
+	int n = 0;
 
-	for (size_t i = 0; i < list->n && code == SQLITE_DONE; i++) {
+	for (size_t i = 0; i < list->n && n >= 0; i++) {
 		sqlite3_bind_int64(s, 1, list->rows[i].id);
-		code = sqlite3_step(s);
-		sqlite3_reset(s);
+		n = delete_rows(parts, s, &entries);
 	}
-	return code == SQLITE_DONE ? 0 : -EIO;
+	return n < 0 ? n : 0;
+}
+
+int
+parts_delete_before(struct parts *parts, enum store_level_index level, uint64_t before_us, int most, uint64_t *entries)
+{
+	sqlite3_stmt *s = parts->statements[PARTS_DELETE_BEFORE];
+
+	sqlite3_bind_int64(s, 1, store_levels[level].minutes);
+	sqlite3_bind_int64(s, 2, (sqlite3_int64)before_us);
+	sqlite3_bind_int64(s, 3, most);
+	return delete_rows(parts, s, entries);
 }

@@ -30,6 +30,10 @@ enum parts_statement {
 	PARTS_BODY,
 	PARTS_LIST,
 	PARTS_DELETE,
+	PARTS_DELETE_BEFORE,
+	PARTS_REPLACE,
+	PARTS_HOLD,
+	PARTS_FREE,
 	PARTS_NOTE_FLUSH,
 	PARTS_FORGET_FLUSHES,
 	PARTS_N_STATEMENTS,
@@ -39,7 +43,7 @@ enum parts_statement {
 struct parts {
 	sqlite3 *db;		 /* borrowed */
 	sqlite3_stmt *statements[PARTS_N_STATEMENTS];
-	int64_t next_id;
+	int64_t next_id, first_charged;
 	uint64_t damaged; /* rows found damaged so far */
 	/* of the chain that is being written: */
 	struct place place;
@@ -80,6 +84,16 @@ struct part_list {
 int parts_list(struct parts *parts, const struct place *place, uint64_t to_us, size_t most_chains,
     struct part_list *list);
 void part_list_free(struct part_list *list);
+
+/* A row was written (sign 1) or is gone (-1): counts for each agent its part of the row's octets (table held). What is
+ * not settled yet does not count. Returns 0 or -EIO. */
+int parts_charge(struct parts *parts, enum store_level_index level, int64_t id, const void *body, size_t octets, int sign);
+
+/* Deletes some rows of a level before that time. Adds the entries to *entries; returns the number of rows, or -EIO. */
+int parts_delete_before(struct parts *parts, enum store_level_index level, uint64_t before_us, int most, uint64_t *entries);
+
+/* Writes the entries of parts->pack, of a level, in place of a row's. Returns 0 or -EIO. */
+int parts_replace(struct parts *parts, enum store_level_index level, int64_t id);
 
 /* Deletes the rows of the list. Returns 0 or -EIO. */
 int parts_delete(struct parts *parts, const struct part_list *list);

@@ -109,9 +109,6 @@ static const char old_discard_hours[] =
 
 /* What is older than the days that are kept; ?1: the time, ?2: most rows. */
 static const char *const old_device_rows[] = {
-    "DELETE FROM gone WHERE (agent, boot, if_index) IN (SELECT agent, boot, if_index FROM gone g"
-    " WHERE ?1 > 0 AND NOT EXISTS(SELECT 1 FROM account WHERE agent = g.agent AND boot = g.boot AND"
-    " if_index = g.if_index) LIMIT ?2) RETURNING 1",
     old_discard_hours,
     "DELETE FROM outage WHERE id IN (SELECT id FROM outage WHERE until_us < ?1 AND id < (SELECT"
     " max(id) FROM outage) LIMIT ?2) RETURNING 1",
@@ -130,6 +127,8 @@ static const struct {
     [RETENTION_OLD_PLACES] = OLD_OF_PORT("place", "layer, address, agent, if_index", "last_us < ?3"),
     [RETENTION_OLD_ACCOUNTS] = OLD_OF_PORT("account", "agent, boot, if_index",
 	"last_us < ?3 AND boot < (SELECT boot FROM agent WHERE id = ?1)"),
+    [RETENTION_OLD_LOST] = OLD_OF_PORT("gone", "agent, boot, if_index", "?3 > 0 AND NOT EXISTS(SELECT 1 FROM account"
+	" WHERE agent = t.agent AND boot = t.boot AND if_index = t.if_index)"),
     [RETENTION_OLD_STATES] = OLD_OF_PORT("port", "agent, if_index, since_us", "since_us < ?3 AND since_us < (SELECT"
 	" max(since_us) FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us <= ?3)"),
     [RETENTION_OLD_ERROR_SOURCES] = OLD_OF_PORT("error_source", "agent, if_index, mac, kind", "last_us < ?3"),
@@ -247,16 +246,9 @@ move_start(struct rollup *r, enum store_level_index level, uint64_t limit_us)
 static int
 delete_parts(struct retention *t, struct rollup *r, enum store_level_index level)
 {
-	const int64_t row[] = {store_levels[level].minutes, (int64_t)r->levels[level].kept_us,
-	    PARTS_A_STEP};
-	int n;
+	int n = r->levels[level].kept_us == 0 ? 0 : parts_delete_before(r->parts, level, r->levels[level].kept_us,
+	    PARTS_A_STEP, &t->deleted[RETENTION_SUMS + level]);
 
-	if (row[1] == 0)
-		return 0;
-	/* the index part_place is used only if all kinds are named */
-	n = delete_rows(r, "DELETE FROM part WHERE id IN (SELECT id FROM part WHERE level = ?1 AND"
-	    " kind IN (0,1,2,3,4,5,6,7,8,9,10,11,12,65,66,67,68,69,70,71,76) AND start_us < ?2 LIMIT ?3)"
-	    " RETURNING n", row, 3, &t->deleted[RETENTION_SUMS + level]);
 	return n > 0 ? 1 : n;
 }
 
@@ -573,6 +565,7 @@ is_over_size(struct retention *t, struct rollup *r, uint64_t *octets)
 	if (*octets > shares_of_others(t->keep.most_octets) + (uint64_t)t->shares.held)
 		return 1;
 	t->over_size = t->shrunk = false;
+	t->charge.n = 0;
 	t->shrink_port[0] = t->shrink_port[1] = 0;
 	return 0;
 }
@@ -586,6 +579,8 @@ delete_by_size(struct retention *t, struct rollup *r)
 	if (did <= 0)
 		return did;
 	did = squeeze_samples(t, r);
+	if (did == 0)
+		did = charge_step(&t->charge, r, thin_counters, &t->deleted[RETENTION_PAID]);
 	if (did == 0)
 		did = squeeze_device_rows(t, r);
 	for (int l = LEVEL_1_MIN; did == 0 && l <= LEVEL_1_D; l++)

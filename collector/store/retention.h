@@ -9,8 +9,8 @@
  * While the store is too large, samples go first: not the oldest of all, but the oldest of the port
  * whose samples come in, chosen at random among the newest rows. So each port pays in proportion to
  * what it fills, and a flood of one agent deletes nobody else's. (The table sample_floor has since
- * when all samples of such an agent are kept.) Then rows of old boots and states, and sums last, the finest level
- * first. What fills small tables (discarded packets, events, addresses, …) has parts of its own, paid by the source
+ * when all samples of such an agent are kept.) Then counters and sums of sources that hold far more than others
+ * (charge.h), rows of old boots and states, and sums of all last, the finest level first. What fills small tables (discarded packets, events, addresses, …) has parts of its own, paid by the source
  * that fills them, and costs none of this: shares.h.
  *
  * Of one source there is a number of agents and ports (source_limits.h), of which it pays for what is beyond.
@@ -35,6 +35,7 @@
 #ifndef EASE_COLLECTOR_STORE_RETENTION_H
 #define EASE_COLLECTOR_STORE_RETENTION_H
 
+#include "collector/store/charge.h"
 #include "collector/store/rollup.h"
 #include "collector/store/shares.h"
 #include "collector/store/source_limits.h"
@@ -55,6 +56,7 @@ enum retention_count {
 	RETENTION_EVENTS,
 	RETENTION_DEVICE_ROWS, /* old boots, states, error sources, places, outages; agents and ports forgotten */
 	RETENTION_OF_SOURCES, /* agents and ports of sources that had more than their number */
+	RETENTION_PAID, /* counters, and entries of packs that were folded, of sources that held far more than others */
 	RETENTION_SUMS, /* + enum store_level_index: entries of packs */
 	RETENTION_N_COUNTS = RETENTION_SUMS + STORE_N_LEVELS,
 };
@@ -69,6 +71,7 @@ struct retention_filler {
 enum retention_old {
 	RETENTION_OLD_PLACES,
 	RETENTION_OLD_ACCOUNTS,
+	RETENTION_OLD_LOST, /* of boots without an account */
 	RETENTION_OLD_STATES,
 	RETENTION_OLD_ERROR_SOURCES,
 	RETENTION_OLD_ODDITIES,
@@ -94,6 +97,7 @@ struct retention {
 		int64_t agent, if_index; /* the port that is looked at next */
 	} passes[RETENTION_N_OLD];
 	struct shares shares;
+	struct charge charge;
 	int64_t shrink_port[2]; /* agent and ifIndex of the port that gave spare rows last */
 	struct retention_filler fillers[RETENTION_FILLERS];
 	uint64_t n_rows;    /* samples written so far */

@@ -94,6 +94,22 @@ rollup_query(struct rollup *r, const char *sql, const int64_t *parameters, int n
 	return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : -EIO;
 }
 
+int
+rollup_count(struct rollup *r, const char *sql, const int64_t *parameters, int n)
+{
+	sqlite3_stmt *s = rollup_statement(r, sql);
+	int code, rows = 0;
+
+	if (!s)
+		return -EIO;
+	for (int i = 0; i < n; i++)
+		sqlite3_bind_int64(s, i + 1, parameters[i]);
+	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+		rows++;
+	sqlite3_reset(s);
+	return code == SQLITE_DONE ? rows : -EIO;
+}
+
 /* State */
 
 static int

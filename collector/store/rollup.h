@@ -82,4 +82,7 @@ sqlite3_stmt *rollup_statement(struct rollup *r, const char *sql);
 int rollup_query(struct rollup *r, const char *sql, const int64_t *parameters, int n,
     int64_t *values, int n_values);
 
+/* Runs an SQL literal and returns the number of its rows, or -EIO. */
+int rollup_count(struct rollup *r, const char *sql, const int64_t *parameters, int n);
+
 #endif

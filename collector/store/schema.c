@@ -29,6 +29,18 @@
 	octets("new.") ") ON CONFLICT DO UPDATE SET n = n + 1, octets = octets + excluded.octets; END;"            \
 	"CREATE TRIGGER " name "_freed AFTER DELETE ON " name " BEGIN UPDATE held SET n = n - 1, octets = octets - (" \
 	octets("old.") ") WHERE tab = " tab " AND agent = old.agent; END;"
+/* The same of sums, which parts.c counts from part `first_charged` on, and of counters; up to when an agent has paid. */
+#define CHARGED                                                                                                   \
+	"CREATE INDEX gone_port ON gone(agent, if_index);"                                                          \
+	HOLD("7", "counter", COUNTER_OCTETS)                                                                       \
+	"CREATE TRIGGER held_empty AFTER UPDATE ON held WHEN new.n <= 0 AND new.tab = 6 BEGIN"                      \
+	" DELETE FROM held WHERE tab = 6 AND agent = new.agent; DELETE FROM paid WHERE agent = new.agent AND"       \
+	" NOT EXISTS(SELECT 1 FROM agent WHERE id = new.agent); END;"                                               \
+	"CREATE TRIGGER paid_forgotten AFTER DELETE ON agent BEGIN DELETE FROM paid WHERE agent = old.id;"          \
+	" DELETE FROM held WHERE tab = 7 AND agent = old.id AND n = 0; END;"                                       \
+	"CREATE TABLE paid(agent INTEGER NOT NULL, level INTEGER NOT NULL, until_us INTEGER NOT NULL,"              \
+	" PRIMARY KEY(agent, level)) WITHOUT ROWID;"
+
 /* measured; pages are two thirds full where rows come in any order */
 #define DISCARD_OCTETS(row) "130 + length(" row "detail) + length(" row "place) + length(" row "trap_group)"
 #define HOUR_OCTETS(row) "50"
@@ -36,6 +48,7 @@
 #define PLACE_OCTETS(row) "130"
 #define ERROR_SOURCE_OCTETS(row) "70"
 #define ODDITY_OCTETS(row) "50"
+#define COUNTER_OCTETS(row) "80"
 
 /* What is no table of rows, and indexes. */
 static const char others[] =
@@ -50,9 +63,10 @@ static const char others[] =
     "CREATE INDEX gap_port ON gap(agent, if_index, until_us);"
     /* the store's id, and running = 1 while a collector uses the store, or after it crashed. part_epoch: how often
      * the store was opened for writing; ids of parts start at a higher range each time (parts.h). last_agent: the
-     * highest number of an agent that was forgotten; no other agent gets it, because sums of it may be left. */
+     * highest number of an agent that was forgotten; no other agent gets it, because sums of it may be left.
+     * first_charged: the first part that counts in `held`, in a store that an earlier version made */
     "CREATE TABLE life(store_id INTEGER NOT NULL, running INTEGER NOT NULL, part_epoch INTEGER NOT NULL DEFAULT 0,"
-    " last_agent INTEGER NOT NULL DEFAULT 0);"
+    " last_agent INTEGER NOT NULL DEFAULT 0, first_charged INTEGER NOT NULL DEFAULT 0);"
     "INSERT INTO life(store_id, running) VALUES(random(), 0);"
     "CREATE TRIGGER agent_forgotten AFTER DELETE ON agent BEGIN"
     " UPDATE life SET last_agent = max(last_agent, old.id); END;"
@@ -82,7 +96,7 @@ static const char others[] =
     " if_index INTEGER NOT NULL, vlan INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
     " seen INTEGER NOT NULL, PRIMARY KEY(layer, address, agent, if_index)) WITHOUT ROWID;"
     "CREATE INDEX place_port ON place(agent, if_index, last_us);"
-    DISCARD_HOUR HELD;
+    DISCARD_HOUR HELD CHARGED;
 
 /* steps[v - STORE_FIRST_VERSION] brings version v to v + 1. */
 static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
@@ -92,6 +106,8 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     "UPDATE OR IGNORE agent SET agent_id = made_id_now(agent_id, address,"
     " (SELECT source FROM agent_source WHERE agent = agent.id))", /* old_ids.h */
     DISCARD_HOUR HELD,
+    "ALTER TABLE life ADD COLUMN first_charged INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE life SET first_charged = (SELECT ifnull(max(id), 0) + 1 FROM part);" CHARGED,
 };
 
 const char *

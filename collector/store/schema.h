@@ -21,7 +21,8 @@
  * Some tables have names of our own: `account` is the accounting of one boot of a port, `gone` the
  * samples that a crash of the collector lost, `gap` what was counted while no counters arrived, `life`
  * whether a collector uses the store or crashed in it, `outage` the times in which nothing was stored,
- * `discard_hour` what `discard` had of longer ago, by hour, `held` what each agent's rows take of small tables,
+ * `discard_hour` what `discard` had of longer ago, by hour, `held` what each agent's rows take, `paid` up to when it has
+ * paid for them (charge.h),
  * `part` packs of sums, `level` how far each level is, `flush` when parts were written.
  */
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
@@ -32,7 +33,7 @@
 
 struct sqlite3;
 
-enum { STORE_VERSION = 27, STORE_FIRST_VERSION = 24, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 28, STORE_FIRST_VERSION = 24, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -80,7 +81,8 @@ enum store_discard_kind {
 	STORE_DISCARD_LOST = 4,	    /* events that were lost on the way, in the same way */
 };
 
-/* held.tab: tables that whoever may send can fill with rows of no limited number (shares.h) */
+/* held.tab: tables that whoever may send can fill with rows of no limited number (shares.h); and what has no part of its
+ * own, sums and counters (charge.h) */
 enum store_held {
 	STORE_HELD_DISCARD,
 	STORE_HELD_DISCARD_HOUR,
@@ -89,6 +91,8 @@ enum store_held {
 	STORE_HELD_ERROR_SOURCE,
 	STORE_HELD_ODDITY,
 	STORE_N_HELD,
+	STORE_HELD_SUMS = STORE_N_HELD,
+	STORE_HELD_COUNTERS,
 };
 
 /* outage.kind */

@@ -82,6 +82,9 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_DELETED + RETENTION_OF_SOURCES] = {"store.deleted_of_sources",
 	"agents and ports forgotten because their source had more than the store keeps of one; those that were "
 	"heard last stay"},
+    [STORE_STAT_DELETED + RETENTION_PAID] = {"store.paid",
+	"counters deleted and keys of sums folded, of sources that held more than twice what one holds on average, "
+	"because the store was full"},
     [STORE_STAT_DELETED + RETENTION_SUMS] = {"store.deleted_sums_unsettled", "always 0"},
     [STORE_STAT_DELETED + RETENTION_SUMS +
 	LEVEL_1_MIN] = {"store.deleted_sums_1min", "sums of minutes deleted"},

@@ -136,7 +136,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	.limit_sql = BEYOND_NEWEST("port", "port", OF_PORT, "since_us", STATES_A_PORT), .port_of = port_of_state},
     [STORE_SAMPLES] = {.how = "OR IGNORE"},
     /* if a device's time was set back (or a capture is played again), the newer counters stay */
-    [STORE_COUNTERS] = {.how = "OR REPLACE"},
+    [STORE_COUNTERS] = {.updates = true},
     [STORE_ACCOUNTS] = {.how = "OR REPLACE",
 	.limit_sql = BEYOND_NEWEST("account", "account", OF_PORT, "boot", BOOTS_A_PORT),
 	.is_due = is_new_account, .port_of = port_of_account},
@@ -184,6 +184,9 @@ put_insert(FILE *sql, const struct stored_table *table, const struct store_state
 		fprintf(sql, " WHERE NOT %s", s->unless);
 	else
 		fprintf(sql, ")%s", s->further ? s->further : "");
+	for (size_t i = 0; s->updates && i < table->n_columns; i++)
+		fprintf(sql, "%s%s = excluded.%s", i == 0 ? " ON CONFLICT DO UPDATE SET " : ", ", table->columns[i].name,
+		    table->columns[i].name);
 }
 
 static int

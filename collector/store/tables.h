@@ -18,6 +18,7 @@ struct store_statement {
 	const char *how;    /* "OR REPLACE", …; NULL: a plain INSERT */
 	const char *unless; /* a row for which this holds is not inserted; ?1 is its first value */
 	const char *further; /* what stands behind the values */
+	bool updates; /* a row with the same key gets all columns; unlike OR REPLACE, which fires no trigger of its deletion */
 	/* Deletes the oldest rows beyond the table's number for an agent, or for a port of it; NULL: there is
 	 * no such limit. A row for which is_due, unless it is NULL, returns false cannot have gone beyond it.
 	 * A limit of a port is held once for each port of a batch, when all rows of the batch are written;

@@ -545,8 +545,8 @@ inventory_account_row(const struct port *p, const struct account *a, struct stor
 	row->last_us = a->slot->last_us;
 	row->base_us = a->boot == p->stored_boot ? p->stored_us : 0;
 	row->is_new = !a->stored;
-	row->tracker_octets = SEQUENCE_TRACKER_SAVED_OCTETS;
 	sequence_tracker_save(t, row->tracker);
+	row->tracker_octets = (uint16_t)sequence_tracker_trimmed(row->tracker);
 }
 
 /* Loading from the store */
@@ -657,7 +657,7 @@ load_account(void *arg, const struct store_account *row)
 	a->stalls = row->stalls;
 	a->stalled_pkts = row->stalled_pkts;
 	a->slot->last_us = a->last_expected_us = row->last_us;
-	if (sequence_tracker_load(t, row->tracker, row->tracker_octets) < 0)
+	if (sequence_tracker_load_trimmed(t, row->tracker, row->tracker_octets) < 0)
 		log_error(ROOM,
 		    "agent %lld boot %u ifIndex %" PRIu64 ": the sequence numbers in the store are "
 		    "damaged; samples that arrive again may count twice",

@@ -7,6 +7,7 @@
 enum {
 	SAVED_WITHOUT_CONTACT = 1,
 	SAVED_LAYOUT = 2,
+	SAVED_HEAD = 1 + 8 + 8 + 8,
 };
 
 /* Extended numbers start here, so that numbers below the first one heard stay positive. */
@@ -182,6 +183,27 @@ sequence_tracker_save(
 	wbuf_be64(&w, t->started ? t->contact : 0);
 	for (size_t i = 0; i < SEQUENCE_TRACKER_NUMBERS / 64; i++)
 		wbuf_be64(&w, t->bits[i]);
+}
+
+size_t
+sequence_tracker_trimmed(const uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS])
+{
+	size_t n = SEQUENCE_TRACKER_SAVED_OCTETS;
+
+	while (n > SAVED_HEAD && octets[n - 1] == 0)
+		n--;
+	return n;
+}
+
+int
+sequence_tracker_load_trimmed(struct sequence_tracker *t, const uint8_t *octets, size_t n)
+{
+	uint8_t whole[SEQUENCE_TRACKER_SAVED_OCTETS] = {0};
+
+	if (n < SAVED_HEAD || n >= sizeof(whole) || octets[0] != SAVED_LAYOUT)
+		return sequence_tracker_load(t, octets, n);
+	memcpy(whole, octets, n);
+	return sequence_tracker_load(t, whole, sizeof(whole));
 }
 
 int

@@ -128,6 +128,10 @@ void sequence_tracker_came_again(
 void sequence_tracker_save(
     const struct sequence_tracker *t, uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS]);
 
+/* How many of them are left without the zeros at the end, and how they are read back: most ports have few numbers. */
+size_t sequence_tracker_trimmed(const uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS]);
+int sequence_tracker_load_trimmed(struct sequence_tracker *t, const uint8_t *octets, size_t n);
+
 /* Reads them back and leaves the counts unchanged; also reads the older layout, which has no
  * contact. Returns 0, or -EBADMSG and *t is unchanged. */
 int sequence_tracker_load(struct sequence_tracker *t, const uint8_t *octets, size_t n);

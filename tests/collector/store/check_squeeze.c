@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 60000, STEP_MS = 20, A_BATCH = 20000 };
+enum { FILLED_MIB = 6, WAIT_MS = 60000, STEP_MS = 20, A_BATCH = 20000 };
 
 /* Waits for what the store's thread does by itself. */
 static bool
@@ -431,6 +431,80 @@ START_TEST(ports_have_a_number_too)
 }
 END_TEST
 
+/* ---- sums and counters ---- */
+
+/* A sample of another pair of addresses each time, from a sender of the agent's own. */
+static void
+send_pair(struct accounting_rig *f, uint8_t agent, uint32_t number, uint32_t pair, uint64_t now_us)
+{
+	char sender[16];
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record r;
+
+	snprintf(sender, sizeof(sender), "192.0.2.%u", agent);
+	rig_header(0, header);
+	memcpy(header + 2, &pair, sizeof(pair));
+	memcpy(header + 26, &pair, sizeof(pair));
+	r = rig_sample(1, number, header);
+	r.agent_id[0] = agent;
+	r.sender = sender;
+	r.received_us = r.sample.time_us = now_us;
+	accounting_add_records(f->accounting, f->batch, &r, 1);
+	if (pair % 16 > 0)
+		return;
+	r = rig_snapshot(1, number);
+	r.agent_id[0] = agent;
+	r.sender = sender;
+	r.received_us = r.snapshot.time_us = now_us;
+	accounting_add_records(f->accounting, f->batch, &r, 1);
+}
+
+/* Four sources have as much as the store has room for, one has three times as much as they together. */
+START_TEST(who_fills_sums_pays_and_nobody_else_does)
+{
+	enum { MINUTES = 90, FLOOD = 9, PAIRS = 240, FLOOD_PAIRS = 960, KINDS = 3 };
+	const struct store_retention keep = {.most_octets = (uint64_t)FILLED_MIB << 20};
+	struct accounting_rig f;
+	char sql[512];
+
+	rig_make(&f);
+	rig_open(&f);
+	store_set_retention(f.store, &keep);
+	for (uint32_t i = 0; i < MINUTES * FLOOD_PAIRS; i++) {
+		uint64_t now_us = NOON_US + i / FLOOD_PAIRS * MINUTE_US + i % FLOOD_PAIRS * (MINUTE_US / FLOOD_PAIRS);
+
+		send_pair(&f, FLOOD, i + 1, i, now_us);
+		if (i % FLOOD_PAIRS < PAIRS)
+			send_pair(&f, (uint8_t)(1 + i % 4), i / FLOOD_PAIRS * (PAIRS / 4) + i % FLOOD_PAIRS / 4 + 1, i % 64, now_us);
+		if (i % (FLOOD_PAIRS / 2) > 0)
+			continue;
+		rig_flush(&f);
+		ck_assert_int_eq(store_rest(f.store), 0);
+	}
+	rig_flush(&f);
+	ck_assert_int_eq(store_rest(f.store), 0);
+	snprintf(sql, sizeof(sql), "SELECT " OCTETS_USED " <= %d", FILLED_MIB << 20);
+	ck_assert_double_eq(rig_query(&f, sql), 1);
+	ck_assert_uint_gt(stat_get(store_stats(f.store), STORE_STAT_DELETED + RETENTION_PAID), 0);
+	rig_close(&f);
+	/* all minutes, of all; and what a source has less of has all of its keys */
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), MINUTES * (PAIRS + FLOOD_PAIRS));
+#define OF(is) " JOIN agent a ON a.id = agent WHERE a.address " is " '192.0.2.9'"
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window_key" OF("<>") " AND kind IN (1, 2, 7)"), KINDS * MINUTES * PAIRS);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM window_folded" OF("<>")), 0);
+	/* what was folded of the other one is told, and of new minutes nothing was */
+	ck_assert_double_eq(rig_query(&f, "SELECT (SELECT sum(n) FROM window_key" OF("=") " AND kind IN (1, 2, 7)) +"
+	    " (SELECT sum(n) FROM window_folded" OF("=") " AND kind IN (1, 2, 7))"), KINDS * MINUTES * FLOOD_PAIRS);
+	ck_assert_double_eq(rig_query(&f, "SELECT max(most_n) FROM window_folded" OF("=") " AND kind = 2"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM window_key" OF("=") " AND kind = 2 AND start_us ="
+	    " (SELECT max(start_us) FROM window)"), FLOOD_PAIRS);
+	/* what is held is what is there */
+	ck_assert_double_eq(rig_query(&f, "SELECT (SELECT sum(n) FROM held WHERE tab = 6) - (SELECT sum(n) FROM part WHERE level > 0)"), 0);
+	ck_assert_double_eq(rig_query(&f, "SELECT (SELECT sum(n) FROM held WHERE tab = 7) - (SELECT count(*) FROM counter)"), 0);
+	rig_remove(&f);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -440,6 +514,7 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 280);
 	tcase_add_test(tc, who_fills_the_store_makes_room);
+	tcase_add_test(tc, who_fills_sums_pays_and_nobody_else_does);
 	tcase_add_test(tc, places_leave_when_they_are_old);
 	tcase_add_test(tc, who_fills_small_tables_pays_and_no_sample_does);
 	tcase_add_test(tc, discards_are_rolled_up);

@@ -444,10 +444,15 @@ START_TEST(ids_made_by_an_earlier_version_are_replaced)
 	rig_sql(&f, "DROP TABLE discard_hour; DROP TABLE held; DROP TRIGGER held_forgotten;"
 		    " DROP TRIGGER discard_held; DROP TRIGGER discard_freed; DROP TRIGGER event_held; DROP TRIGGER event_freed;"
 		    " DROP TRIGGER place_held; DROP TRIGGER place_freed; DROP TRIGGER error_source_held;"
-		    " DROP TRIGGER error_source_freed; DROP TRIGGER oddity_held; DROP TRIGGER oddity_freed"); /* of version 27 */
+		    " DROP TRIGGER error_source_freed; DROP TRIGGER oddity_held; DROP TRIGGER oddity_freed;" /* of version 27 */
+		    " DROP TABLE paid; DROP INDEX gone_port; DROP TRIGGER paid_forgotten; DROP TRIGGER counter_held; DROP TRIGGER counter_freed;"
+		    " ALTER TABLE life DROP COLUMN first_charged;" /* of version 28 */
+		    " INSERT INTO part VALUES(7, 1, 0, 0, 0, 7, 1, x'00')");
 	rig_set_version(&f, 25);
 	rig_open(&f);
 	rig_close(&f);
+	rig_sql(&f, "DELETE FROM part");
+	ck_assert_double_eq(rig_query(&f, "SELECT first_charged FROM life"), 8); /* parts of before are not counted */
 	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++) {
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM agent WHERE id = %zu AND hex(agent_id) = '%s'", i + 1,
 		    agents[i].now);

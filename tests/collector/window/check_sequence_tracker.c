@@ -97,6 +97,9 @@ save_and_load(struct sequence_tracker *t)
 	copy.started = false;
 	ck_assert_int_eq(sequence_tracker_load(&copy, octets, sizeof(octets)), 0);
 	*t = copy;
+	memset(copy.bits, 0xa5, sizeof(copy.bits));
+	ck_assert_int_eq(sequence_tracker_load_trimmed(&copy, octets, sequence_tracker_trimmed(octets)), 0);
+	ck_assert_mem_eq(copy.bits, t->bits, sizeof(copy.bits));
 }
 
 static void
