@@ -74,7 +74,7 @@ write_config(struct attack_rig *r, const char *further)
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "listen = {\"127.0.0.1:0\"}\nsflow_listen = {\"127.0.0.1:0\"}\n"
 		      "communities = {\"" FLEET_COMMUNITY "\"}\nsenders = {\"10.0.0.0/8\"}\n"
-		      "http_listen = \"\"\nflush_interval = 10000\nstore = \"%s\"\ndevice_names = \"%s\"\n%s\n", r->db,
+		      "http_listen = \"\"\nalarms = {\"port above 1 frame/s of each port\"}\nflush_interval = 10000\nstore = \"%s\"\ndevice_names = \"%s\"\n%s\n", r->db,
 	    names, further ? further : "");
 	put_user(file, &r->other);
 	for (int i = 0; i < FLEET_V3; i++)

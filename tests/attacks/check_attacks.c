@@ -1,8 +1,8 @@
 /*
  * Each attack of attacks.h beside an honest fleet of a hundred switches, of which seven (one by SNMPv3, one by
- * sFlow) come when it is under way; the collector is restarted in its midst. Afterwards the store has what the fleet sent, to the last sample and
- * octet, under its names and at its sites; nothing was lost for want of room; the attacker is counted, and named in the log and by `agents`; and the
- * file is within its size.
+ * sFlow) come when it is under way; the collector is restarted in its midst. Afterwards the store has what the fleet
+ * sent, to the last sample and octet, under its names and at its sites, and the same alarms at the same time; nothing was
+ * lost for want of room; the attacker is counted, and named in the log and by `agents`; and the file is within its size.
  *
  * What only fills is tried by the hour, too: the store has a number for each source. At last all of them are mixed, with
  * EASE_LONG for an hour; and a live report ends a minute ago at most, whoever sends meanwhile.
@@ -24,6 +24,8 @@ enum {
 	SECONDS = 30,
 	SECONDS_SLOW = 8,
 	SECONDS_LONG = 60,
+	ALARMS = 348, /* of the fleet alone in SECONDS, */
+	ALARM_SECONDS = 8496, /* and when, from the start, added up */
 	RATE = 20, /* datagrams a second */
 	RATE_LONG = 1000,
 	LATE_SWITCHES = 5,
@@ -161,6 +163,20 @@ expect_sample_rows(const char *name)
 	    " LIKE '10.66.%'") == (double)sent, "%s: not all of %" PRIu64 " honest samples are there", name, sent);
 }
 
+/* Each port of the fleet has a hundred times the rate of its rule; it is told to the second as if there were no attacker, and again
+ * after the restart. */
+static void
+expect_alarms(const char *name)
+{
+	static const char sql[] = "SELECT %s FROM event e JOIN agent a ON a.id = e.agent WHERE kind = %d AND a.address LIKE '10.0.%%'";
+	char number[256], seconds[256];
+
+	snprintf(number, sizeof(number), sql, "count(*)", EASE_EVENT_ALARM);
+	snprintf(seconds, sizeof(seconds), sql, "sum(time_us / 1000000 - 1700000040)", EASE_EVENT_ALARM);
+	ck_assert_msg(sql_number(rig.db, number) == ALARMS && sql_number(rig.db, seconds) == ALARM_SECONDS,
+	    "%s: %.0f alarms of the fleet, after %.0f s altogether", name, sql_number(rig.db, number), sql_number(rig.db, seconds));
+}
+
 static void
 try(const struct attack *attack)
 {
@@ -178,6 +194,8 @@ try(const struct attack *attack)
 	if (attack && attack->store_mib > 0)
 		expect_sample_rows(name);
 	expect_names(name);
+	if (!suite_is_slow() && !getenv("EASE_LONG"))
+		expect_alarms(name);
 	if (attack)
 		attack_expect_named(&rig, attack->named ? attack->named : "10.66.0.1", name);
 	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(store_mib + STORE_SLACK_MIB) << 20,
