@@ -129,7 +129,8 @@ parts_charge(struct parts *parts, enum store_level_index level, int64_t id, cons
 	unsigned first = 0;
 	int r = 0;
 
-	if (level == LEVEL_UNSETTLED || id < parts->first_charged || pack_open(&reader, body, octets) < 0)
+	if (level == LEVEL_UNSETTLED || id < parts->first_charged || pack_open(&reader, body, octets) < 0 ||
+	    reader.n == 0)
 		return 0;
 	while (r == 0 && pack_next(&reader)) {
 		unsigned n = reader.i - 1 - first;
