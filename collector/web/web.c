@@ -17,6 +17,7 @@
 #include <strings.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ROOM "web"
@@ -550,7 +551,9 @@ static int
 start_daemon(struct web *web, char *error, size_t error_size)
 {
 	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+	struct stat before, after;
 
+	fstat(web->config.listen_fd, &before);
 	web->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, web,
 	    MHD_OPTION_EXTERNAL_LOGGER, on_message, web, /* first: reports errors of the others */
 	    MHD_OPTION_LISTEN_SOCKET, web->config.listen_fd,
@@ -562,6 +565,9 @@ start_daemon(struct web *web, char *error, size_t error_size)
 	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_END);
 	if (web->daemon)
 		return 0;
+	/* Some versions have closed the socket by then, and its number may be another's. */
+	if (fstat(web->config.listen_fd, &after) < 0 || after.st_ino != before.st_ino)
+		web->config.listen_fd = -1;
 	snprintf(error, error_size, "libmicrohttpd: %s", web->message);
 	return -EIO;
 }
@@ -705,7 +711,7 @@ web_close(struct web *web)
 	if (web->daemon) {
 		MHD_run(web->daemon);
 		MHD_stop_daemon(web->daemon);
-	} else {
+	} else if (web->config.listen_fd >= 0) {
 		close(web->config.listen_fd);
 	}
 	jobs_close(web->jobs);
