@@ -55,7 +55,7 @@ read -r n complete held close < <(jq -r -n --slurpfile r "$dir/talkers.json" --s
     [$t[] | . as $p | [$r.rows[] | select(.src == $p.src and .dst == $p.dst)][0] |
         {held: (.port as $port | ($p.packets * $kept[0][$port]) as $part | .packets.low <= $part and $part <= .packets.high),
          off: (.share.estimate * $all / $p.packets - 1 | fabs)}] |
-    "\(length) \($r.completeness) \(map(select(.held)) | length) \(map(.off) | max < 0.25)"')
+    "\(length) \($r.completeness + 0) \(map(select(.held)) | length) \(map(.off) | max < 0.25)"')
 if [ "$n $complete" = '4 1' ]; then pass 'four pairs, completeness 1'; else fail 'four pairs' "$n, completeness $complete"; fi
 # At 95 % a pair, fewer than two hold once in 2,000 runs.
 if [ "${held:-0}" -ge 2 ]; then pass "$held of 4 intervals hold the hosts' counts"; else fail 'intervals' "$held of 4 hold"; fi
