@@ -75,7 +75,7 @@ build() { # DIR TARGET CONFIGURE-OPTION...
 	local dir=$1 target=$2 log=$top/$1/tests-build.log program status=0
 	shift 2
 	mkdir -p "$top/$dir"
-	"$top/conf/build" "$top/$dir" "$@" >"$log" 2>&1 || status=1
+	"$top/conf/build" "$top/$dir" --enable-werror "$@" >"$log" 2>&1 || status=1
 	[ -e "$top/$dir/Makefile" ] || return 1
 	# One after the other: given both, make would run two makes over the same objects at once.
 	make -C "$top/$dir" -k -j"$jobs" all >>"$log" 2>&1 || status=1
