@@ -1,22 +1,25 @@
 #!/bin/bash
-# A ClickHouse cluster of two shards on this machine, as JSON lines: reports over fleets of 100, 300 and (with
-# EASE_LONG, a quarter of an hour to load) 1,000 switches of 48 ports and 30 days (fleet.sh), so that the
-# cost of an agent can be compared, and top 100 of 30 days beside SQLite's on the same samples; octets
-# that rows take on the disk; and how fast a collector's store is shipped (make_store). Processor
+# A ClickHouse cluster of two shards on this machine, as JSON lines: reports over fleets (FLEETS) of 100, 300 and (with
+# EASE_LONG, a quarter of an hour to load) 1,000 switches of 48 ports and 30 days (DAYS; fleet.sh), so that the
+# cost of an agent can be compared, and top 100 of these days beside SQLite's on the samples of the first fleet; octets
+# that rows take on the disk; and how fast a collector's store of two days (SHIP_DAYS) is shipped (make_store). Processor
 # time of the servers and of easetop counts beside the time waited, as the machine may be busy.
 . "$(dirname "$0")/../support/rig.sh"
 . "$(dirname "$0")/../support/clickhouse.sh"
 . "$(dirname "$0")/fleet.sh"
+. "$(dirname "$0")/bench_tools.sh"
 reason=$(clickhouse_missing) && { echo "bench_cluster: left out: $reason" >&2; exit 0; }
+need "$build/tests/bench/make_fleet" "$build/tests/bench/make_store"
 fleets=${FLEETS:-100 300${EASE_LONG:+ 1000}}
+first=${fleets%% *}
 days=${DAYS:-30}
+ship_days=${SHIP_DAYS:-2}
 rounds=${ROUNDS:-3}
 clickhouse_memory=6000000000
 work=$rig-work
 mkdir "$work"
 trap 'rig_stop; clickhouse_end; rm -rf "$rig" "$work"' EXIT
 
-median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 servers_ms() { # processor time of all servers so far
 	local pid
 	for pid in "${clickhouse_pids[@]}"; do cat "/proc/$pid/stat"; done |
@@ -50,14 +53,14 @@ question() { # AGENTS NAME EASETOP-ARGUMENT...
 	[ ! -s "$work/error" ] || echo "bench_cluster: $name: $(head -n 1 "$work/error")" >&2
 }
 questions() { # AGENTS
-	question "$1" 'talkers, top 100 of 30 days' talkers --last all --top 100
+	question "$1" 'talkers, top 100 of all days' talkers --last all --top 100
 	question "$1" 'talkers, top 100 of an hour' talkers --top 100 "${last_hour[@]}"
 	question "$1" 'conversations, top 20 of a day' conversations --top 20 "${last_day[@]}"
-	question "$1" 'protocols of 30 days' protocols --last all
-	question "$1" 'matrix of 30 days' matrix --last all
-	question "$1" 'history of 30 days' history --last all
-	question "$1" 'history of a port, 30 days' history --last all --agent 10.255.0.9 --port ge-7
-	question "$1" 'talkers of a switch, 30 days' talkers --last all --agent 10.255.0.9
+	question "$1" 'protocols of all days' protocols --last all
+	question "$1" 'matrix of all days' matrix --last all
+	question "$1" 'history of all days' history --last all
+	question "$1" 'history of a port, all days' history --last all --agent 10.255.0.9 --port ge-7
+	question "$1" 'talkers of a switch, all days' talkers --last all --agent 10.255.0.9
 	question "$1" 'load of an hour' load "${last_hour[@]}"
 	question "$1" 'agents' agents --last all
 }
@@ -76,29 +79,32 @@ sizes() { # AGENTS
 			agents, table, rows, octets, octets / (rows ? rows : 1) }'
 	done
 }
-beside_sqlite() { # the same 100 switches in a store
+beside_sqlite() { # the same switches in a store
 	local made
-	made=$("$build/tests/bench/make_store" "$work/fleet.db" "$days" 1 2>/dev/null | tail -n 1)
+	made=$("$build/tests/bench/make_store" "$work/fleet.db" "$days" 1 0 "$first" 2>/dev/null | tail -n 1)
 	for _ in $(seq "$rounds"); do
 		timed "$build/collector/easetop" talkers --last all --top 100 --format json --store "sqlite:$work/fleet.db"
 	done >"$work/times"
 	jq -S '[.samples, [.rows[] | [.src, .samples]]]' "$work/answer" >"$work/must"
-	"$build/collector/easetop" talkers --last all --top 100 --format json --store "$(clickhouse_url 0 fleet100)" |
+	"$build/collector/easetop" talkers --last all --top 100 --format json --store "$(clickhouse_url 0 "fleet$first")" |
 	    jq -S '[.samples, [.rows[] | [.src, .samples]]]' >"$work/is"
-	awk -v same="$(cmp -s "$work/is" "$work/must" && echo true || echo false)" \
+	awk -v agents="$first" -v same="$(cmp -s "$work/is" "$work/must" && echo true || echo false)" \
 	    -v ms="$(cut -d ' ' -f 1 "$work/times" | median)" -v own="$(cut -d ' ' -f 2 "$work/times" | median)" 'BEGIN {
-	    printf "{\"bench\":\"sqlite_question\",\"question\":\"talkers, top 100 of 30 days\",\"agents\":100," \
-		"\"ms\":%d,\"easetop_processor_ms\":%d,\"same_answer\":%s}\n", ms, own, same }'
+	    printf "{\"bench\":\"sqlite_question\",\"question\":\"talkers, top 100 of all days\",\"agents\":%d," \
+		"\"ms\":%d,\"easetop_processor_ms\":%d,\"same_answer\":%s}\n", agents, ms, own, same }'
 	rm -f "$work"/fleet.db*
 }
 
 # ---- shipping ----
 
-is_shipped() { [ "$(ch 0 'SELECT toUInt64(sum(n)) FROM ship.ports FINAL WHERE level = 1' 2>/dev/null)" = "$1" ]; }
-shipping() { # of a store that has two days of 100 switches
+shipped() { ch 0 'SELECT toUInt64(sum(n)) FROM ship.ports FINAL WHERE level = 1' 2>/dev/null; }
+is_shipping() { [ "$(shipped)" -gt 0 ]; }
+is_shipped() { [ "$(shipped)" = "$1" ]; }
+shipping() { # of a store that has some days of the first fleet
 	local made samples began_ms took_ms pid servers own
-	made=$("$build/tests/bench/make_store" "$work/ship.db" 2 1 2>/dev/null | tail -n 1)
+	made=$("$build/tests/bench/make_store" "$work/ship.db" "$ship_days" 1 0 "$first" 2>/dev/null | tail -n 1)
 	samples=$(jq .samples <<<"$made")
+	[ -n "$samples" ] || die 'make_store says nothing'
 	cat >"$work/ship.conf" <<-END
 		listen = {"127.0.0.1:0"}
 		communities = {"fleet"}
@@ -116,7 +122,7 @@ shipping() { # of a store that has two days of 100 switches
 	"$build/collector/easecapd" -c "$work/ship.conf" -f >"$work/ship.log" 2>&1 &
 	pid=$!
 	disown $pid
-	wait_for 300 is_shipped "$samples" || echo "bench_cluster: not all of $samples samples arrived" >&2
+	wait_for 15 is_shipping && wait_for 75 is_shipped "$samples" || die "not all of $samples samples arrived"
 	took_ms=$(($(date +%s%3N) - began_ms))
 	servers=$(($(servers_ms) - servers))
 	own=$(awk -v hz="$(getconf CLK_TCK)" '{ printf "%.0f", ($14 + $15) * 1000 / hz }' "/proc/$pid/stat")
@@ -130,13 +136,13 @@ shipping() { # of a store that has two days of 100 switches
 		rows * 1000 / ms, octets / rows, sent / rows, own / 1000, servers / 1000 }'
 }
 
-clickhouse_start 2 || { echo 'bench_cluster: the servers do not start' >&2; exit 1; }
+clickhouse_start 2 || die 'the servers do not start'
 shipping
 for agents in $fleets; do
 	fleet_make "$agents" "$days" 1
-	wait_for 300 merges_are_over
+	wait_for 75 merges_are_over || die 'merges do not end'
 	sizes "$agents"
 	questions "$agents"
-	[ "$agents" != 100 ] || beside_sqlite
+	[ "$agents" != "$first" ] || beside_sqlite
 	for i in 0 1; do ch $i "DROP DATABASE fleet$agents"; done
 done

@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "tests/collector/input/trap_builder.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,6 @@ enum {
 	HEADER_OCTETS = 128,
 	PACKED_MAX = 8,		  /* samples: more do not fit a message */
 	FIRST_SEQUENCE = 1 << 22, /* from here on to 2^28 each number has four octets in a name */
-	SETTLE_S = 2,
 	FLOOD_RATE = 400000, /* the memory budget's own run: ten million spoofed pairs */
 	FLOOD_PAIRS = 10000000,
 };
@@ -180,6 +180,7 @@ run_easecapd(void *arg, double rate)
 	uint64_t total = bench_datagrams(&o->load, rate * o->seconds);
 	double samples = (double)total * o->load.samples, took, in_windows, finished;
 	struct bench_used used;
+	struct sqlite3 *store;
 	pid_t pid;
 	int port;
 
@@ -191,7 +192,8 @@ run_easecapd(void *arg, double rate)
 	finished = bench_now_s();
 	used = bench_end(pid); /* reads what is left, writes everything */
 	finished = bench_now_s() - finished;
-	in_windows = bench_ask(dir, "SELECT sum(n) FROM window");
+	store = bench_open(dir);
+	in_windows = bench_ask(store, "SELECT sum(n) FROM window");
 	printf("{\"bench\":\"collector\",\"program\":\"easecapd\",\"samples_each\":%u,"
 	       "\"offered_per_s\":%.0f,"
 	       "\"sent_per_s\":%.0f,\"sent\":%.0f,\"in_windows\":%.0f,\"in_keys\":[%.0f,%.0f,%.0f],"
@@ -199,15 +201,16 @@ run_easecapd(void *arg, double rate)
 	       "\"sample_rows\":%.0f,\"lost\":%.0f,\"kernel_drops\":%.0f,\"pairs\":%u,"
 	       "\"drain_s\":%.2f,\"cpu_us_each\":%.2f,\"rss_mib\":%.0f}\n",
 	    o->load.samples, rate, samples / took, samples, in_windows,
-	    bench_ask(dir, "SELECT sum(n) FROM window_key WHERE kind = 1"),
-	    bench_ask(dir, "SELECT sum(n) FROM window_key WHERE kind = 2"),
-	    bench_ask(dir, "SELECT sum(n) FROM window_key WHERE kind = 7"),
-	    bench_ask(dir, "SELECT sum(n) FROM window_folded"),
-	    bench_ask(dir, "SELECT max(most_n) FROM window_folded"),
-	    bench_ask(dir, "SELECT count(*) FROM sample"), samples - in_windows,
-	    bench_ask(dir, "SELECT value FROM stat WHERE name = 'input.kernel_drops'"),
+	    bench_ask(store, "SELECT sum(n) FROM window_key WHERE kind = 1"),
+	    bench_ask(store, "SELECT sum(n) FROM window_key WHERE kind = 2"),
+	    bench_ask(store, "SELECT sum(n) FROM window_key WHERE kind = 7"),
+	    bench_ask(store, "SELECT sum(n) FROM window_folded"),
+	    bench_ask(store, "SELECT max(most_n) FROM window_folded"),
+	    bench_ask(store, "SELECT count(*) FROM sample"), samples - in_windows,
+	    bench_stat(dir, "input.kernel_drops"),
 	    o->template.pairs, finished, used.cpu_us / in_windows, used.rss_mib);
 	fflush(stdout);
+	sqlite3_close(store);
 	bench_remove_dir(dir);
 	return (struct bench_result){samples - in_windows, samples / took};
 }
@@ -254,7 +257,7 @@ run_snmptrapd(double rate, double seconds)
 	fputs("authCommunity log public\n", f);
 	fclose(f);
 	pid = bench_spawn(argv, -1);
-	sleep(SETTLE_S);
+	bench_wait_for_port(port, argv[0]);
 	took = bench_offer(port, &o.load, total, rate);
 	usleep(200000); /* what its buffer holds: a hundredth of a second's work */
 	bench_end(pid);
@@ -285,9 +288,9 @@ main(int argc, char **argv)
 	best = bench_lossless(run_easecapd, &o, 400e3, runs);
 	o = offer_of(most_samples(), pairs, seconds);
 	packed = bench_lossless(run_easecapd, &o, 1000e3, runs);
-	o = offer_of(1, FLOOD_PAIRS, (double)FLOOD_PAIRS / FLOOD_RATE);
+	o = offer_of(1, (uint32_t)(FLOOD_PAIRS * bench_scale()), (double)FLOOD_PAIRS / FLOOD_RATE * bench_scale());
 	run_easecapd(&o, FLOOD_RATE);
-	peer = run_snmptrapd(40000, seconds);
+	peer = run_snmptrapd(40000 * bench_scale(), seconds);
 	printf("{\"bench\":\"collector\",\"lossless_per_s\":%.0f,\"packed_lossless_per_s\":%.0f,"
 	       "\"snmptrapd_per_s\":%.0f,\"ratio\":%.1f}\n",
 	    best, packed, peer, peer > 0 ? best / peer : 0);

@@ -2,8 +2,11 @@
 # What a dropped packet costs: UDP to a port where nobody listens, with the drop monitor off, then with the agent
 # reporting 100 a second of them, then with it reporting every one. Everything, the kernel's part and the agent's, is
 # on the one processor of a virtual machine in which a nanosecond is an instruction: the ratios count. One JSON line.
-[ -n "${EASE_IN_QEMU:-}" ] || exec "$(dirname "$0")/../support/qemu.sh" -i -t 900 "$0"
-build=$EASE_BUILD n=${1:-20000}
+# bench_drops.sh [PACKETS]
+. "$(dirname "$0")/bench_tools.sh"
+need perl "$build/agent/easeagentd"
+[ -n "${EASE_IN_QEMU:-}" ] || exec "$(dirname "$0")/../support/qemu.sh" -i -t 900 "$0" "$@"
+n=${1:-20000}
 dir=$(mktemp -d)
 modprobe drop_monitor
 ip link set lo up
@@ -18,7 +21,7 @@ agent() { # DROPS_PER_S
 	    "$1" "$dir" "$dir" >"$dir/agent.conf"
 	"$build/agent/easeagentd" -c "$dir/agent.conf" -f 2>"$dir/log" &
 	agent_pid=$!
-	for i in $(seq 100); do ! grep -q 'dropped packets are reported' "$dir/log" || break; sleep 0.1; done
+	wait_for 10 grep -q 'dropped packets are reported' "$dir/log" || die "the agent reports no drops: $(tail -n 1 "$dir/log")"
 }
 perl -MSocket -e 'socket(my $s, AF_INET, SOCK_DGRAM, 0); bind($s, sockaddr_in(7777, INADDR_LOOPBACK)); 1 while defined recv($s, my $x, 2000, 0)' &
 receiver=$!

@@ -6,11 +6,17 @@
 # The rig is that of tests; nothing is judged.
 seconds=${1:-60}
 . "$(dirname "$0")/../support/rig.sh"
+. "$(dirname "$0")/bench_tools.sh"
 
 rig_http=127.0.0.1:$(free_port)
 rig_new
 sed -i /flush_interval/d "$rig/collector.conf" # that of a collector, not of a test
 "$top/conf/make-capture" "$rig/live.pcap" $((seconds + 60)) >/dev/null || exit 1
-rig_start "$rig/live.pcap" recorded 'mean_skip = 20' >/dev/null || exit 1
-sleep 25 # until the edge is one: each port's counters came
+rig_start "$rig/live.pcap" recorded 'mean_skip = 20' >/dev/null || die 'a daemon did not come up'
+has_edge() { # each port's counters came
+	[ "$(sqlite3 "$rig/ease.db" "SELECT count(*) > 0 AND min(newest) FROM (SELECT EXISTS (SELECT 1 FROM counter
+	    WHERE counter.agent = port.agent AND counter.if_index = port.if_index) AS newest
+	    FROM port WHERE oper_status = 1 AND edge)")" = 1 ]
+}
+wait_for 15 has_edge || die 'not all ports send counters'
 python3 "$top/tests/bench/bench_live.py" "http://$rig_http/" "$rig/ease.db" "$seconds"

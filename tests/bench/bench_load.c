@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -25,6 +26,7 @@ enum {
 	SEGMENTS_MAX = 64,   /* UDP_MAX_SEGMENTS of older kernels */
 	RECEIVER_CORE = 0,
 	SENDER_CORE = 1,
+	LISTEN_S = 10,
 	END_S = 30,	     /* a collector that was overrun writes that long */
 	STEPS_MAX = 8, /* of a search before it gives up: a factor of 256 */
 };
@@ -39,6 +41,18 @@ bench_now_s(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+bool
+bench_is_small(void)
+{
+	return getenv("BENCH_SMALL") != NULL;
+}
+
+double
+bench_scale(void)
+{
+	return bench_is_small() ? 0.01 : 1;
 }
 
 void
@@ -148,6 +162,7 @@ bench_spawn(char *const argv[], int out)
 
 	if (pid == 0) {
 		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		run_on(RECEIVER_CORE);
 		if (out >= 0)
 			dup2(out, STDOUT_FILENO);
@@ -156,6 +171,40 @@ bench_spawn(char *const argv[], int out)
 		_exit(127);
 	}
 	return pid;
+}
+
+struct bench_queue
+bench_queue_of(int port)
+{
+	struct bench_queue q = {0};
+	FILE *f = fopen("/proc/net/udp", "r");
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		unsigned at;
+		unsigned long octets, drops;
+
+		if (sscanf(line, " %*d: %*x:%x %*x:%*x %*x %*x:%lx %*x:%*x %*x %*u %*u %*u %*u %*x %lu",
+			&at, &octets, &drops) == 3 && at == (unsigned)port)
+			q = (struct bench_queue){true, octets, drops};
+	}
+	if (f)
+		fclose(f);
+	return q;
+}
+
+void
+bench_wait_for_port(int port, const char *name)
+{
+	double end_s = bench_now_s() + LISTEN_S;
+
+	while (!bench_queue_of(port).found) {
+		if (bench_now_s() > end_s) {
+			fprintf(stderr, "waited %d s for %s to listen on UDP port %d\n", LISTEN_S, name, port);
+			exit(1);
+		}
+		usleep(20000);
+	}
 }
 
 struct bench_used
@@ -233,25 +282,45 @@ bench_easecapd(const char *dir, const char *lines, bool sflow, int *port)
 			break; /* said last */
 	}
 	fclose(f);
-	if (*port == 0)
-		bench_die("easecapd");
+	if (*port == 0) {
+		fputs("collector/easecapd does not listen\n", stderr);
+		exit(1);
+	}
 	return pid;
 }
 
-double
-bench_ask(const char *dir, const char *sql)
+struct sqlite3 *
+bench_open(const char *dir)
 {
 	char path[BENCH_PATH_MAX + 16];
-	sqlite3_stmt *s = NULL;
-	sqlite3 *db;
-	double value = -1;
 
 	snprintf(path, sizeof(path), "%s/ease.db", dir);
-	db = unpacked_open(path);
-	if (db && sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
-	    sqlite3_step(s) == SQLITE_ROW)
+	return unpacked_open(path);
+}
+
+double
+bench_ask(struct sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *s = NULL;
+	double value = -1;
+
+	if (db && sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
 		value = sqlite3_column_double(s, 0);
 	sqlite3_finalize(s);
+	return value;
+}
+
+double
+bench_stat(const char *dir, const char *name)
+{
+	char path[BENCH_PATH_MAX + 16], sql[BENCH_PATH_MAX];
+	sqlite3 *db = NULL;
+	double value;
+
+	snprintf(path, sizeof(path), "%s/ease.db", dir);
+	snprintf(sql, sizeof(sql), "SELECT value FROM stat WHERE name = '%s'", name);
+	(void)sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
+	value = bench_ask(db, sql);
 	sqlite3_close(db);
 	return value;
 }
@@ -278,8 +347,10 @@ lossless_at(bench_run *run, void *arg, double rate, int runs)
 double
 bench_lossless(bench_run *run, void *arg, double start, int runs)
 {
-	double good = 0, bad = 0, rate = start, sent;
+	double good = 0, bad = 0, rate = start * bench_scale(), sent;
 
+	if (bench_is_small())
+		return lossless_at(run, arg, rate, 1);
 	for (int i = 0; i < STEPS_MAX && (good == 0 || bad == 0); i++) {
 		sent = lossless_at(run, arg, rate, runs);
 		if (sent > 0) {

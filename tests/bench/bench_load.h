@@ -24,6 +24,11 @@ struct bench_load {
 };
 
 double bench_now_s(void);
+
+/* BENCH_SMALL is set: sizes that no argument has are a hundredth, and no rate is searched for. */
+bool bench_is_small(void);
+double bench_scale(void); /* 0.01 or 1 */
+
 void bench_die(const char *what); /* with errno's text; does not return */
 
 /* The caller becomes the sender: it moves to a core that no receiver has. */
@@ -37,8 +42,18 @@ double bench_offer(int port, const struct bench_load *load, uint64_t total, doub
 /* Whole calls' worth of datagrams nearest below; and what bench_offer can do at all. */
 uint64_t bench_datagrams(const struct bench_load *load, double samples);
 
-/* A child on the receivers' core, its output to fd out unless that is -1. */
+/* A child on the receivers' core, its output to fd out unless that is -1. It ends with its parent. */
 pid_t bench_spawn(char *const argv[], int out);
+
+/* What waits in the kernel for a UDP port of loopback, and what it dropped: /proc/net/udp. */
+struct bench_queue {
+	bool found;
+	unsigned long octets, drops;
+};
+struct bench_queue bench_queue_of(int port);
+
+/* Until somebody listens there; the bench fails by the name if nobody does within ten seconds. */
+void bench_wait_for_port(int port, const char *name);
 
 /* SIGTERM, and waits; whoever of its process group is still there after half a minute is killed.
  * CPU time and peak memory of the child and of those of its children that it waited for. */
@@ -56,8 +71,12 @@ void bench_remove_dir(const char *dir);
  * sFlow; port is where to send. Runs where the build is. */
 pid_t bench_easecapd(const char *dir, const char *lines, bool sflow, int *port);
 
-/* First value of a query on the store in dir; -1 if there is none. */
-double bench_ask(const char *dir, const char *sql);
+/* The store in dir, for sqlite3_close. All its sums are unpacked, which takes as long as it is large. */
+struct sqlite3 *bench_open(const char *dir);
+/* First value of a query; -1 if there is none. */
+double bench_ask(struct sqlite3 *store, const char *sql);
+/* A counter of the collector as the store has it, without that; -1 if there is none. */
+double bench_stat(const char *dir, const char *name);
 
 struct bench_result {
 	double lost; /* samples */
@@ -68,7 +87,8 @@ typedef struct bench_result bench_run(void *arg, double rate);
 /*
  * The highest rate (as sent) at which no run lost anything, within 5 %: runs of each rate, doubled
  * or halved from start until one loses and another does not, then halved between. 0: none found.
- * Ends early where the sender cannot go faster, so the figure may be the sender's.
+ * Ends early where the sender cannot go faster, so the figure may be the sender's. Of a small bench the one rate
+ * start * bench_scale().
  */
 double bench_lossless(bench_run *run, void *arg, double start, int runs);
 

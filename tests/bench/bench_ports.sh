@@ -5,6 +5,7 @@
 # easeagentd with the snmpd that it serves through, and in the same run of snmpd alone with tables of its own. One JSON
 # object a line. Needs root; works in a network namespace of its own.
 . "$(dirname "$0")/../support/rig.sh"
+. "$(dirname "$0")/bench_tools.sh"
 [ "${1:-}" = inside ] || { links=${1:-4000} seconds=${2:-20}; export links seconds; rm -rf "$rig"; exec unshare -n -- bash "$0" inside; }
 ip link set lo up
 for i in all default; do echo 1 >/proc/sys/net/ipv6/conf/$i/disable_ipv6; done 2>/dev/null
@@ -30,7 +31,7 @@ oldest() { python3 "$top/tests/support/oldest_counter.py" "$busy" "$agent_port" 
 measure() { # WHO PID...
 	local who=$1 before idle
 	shift
-	sleep 10 # it settles
+	sleep "$((seconds / 2))" # it settles
 	before=$(ticks "$@")
 	sleep "$seconds"
 	idle=$(($(ticks "$@") - before))
@@ -45,14 +46,14 @@ measure() { # WHO PID...
 
 rig_new
 rig_linux_config
-rig_snmpd && rig_agent_start || { echo 'bench_ports: a daemon did not come up' >&2; exit 1; }
+rig_snmpd && rig_agent_start || die 'a daemon did not come up'
 is_busy() { [ "$(snmp_get $if_x.1."$busy")" = "$1" ]; }
-wait_for 30 is_busy '"busy"'
+wait_for 15 is_busy '"busy"' || die 'the agent does not serve the link'
 measure easeagentd "$agent_pid" "$snmpd_pid"
 rig_agent_stop
 rig_end "$snmpd_pid"
 snmpd -f -LF w "$rig/snmpd.log" -C -c "$rig/snmpd.conf" >/dev/null 2>&1 &
 snmpd_pid=$!
-wait_for 30 is_busy '"busy"'
+wait_for 15 is_busy '"busy"' || die 'snmpd does not serve the link'
 measure 'snmpd alone' "$snmpd_pid"
 rig_stop

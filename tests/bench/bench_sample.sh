@@ -4,10 +4,9 @@
 # SNMPv2c and as SNMPv3 authPriv. The builds (default: EASE_BUILD) take turns, so that an older one can be
 # compared in the same run. What the same frames cost unsampled is taken off. One JSON object a line; medians
 # of ROUNDS rounds.
-set -u
-top=$(cd "$(dirname "$0")/../.." && pwd)
-. "$top/tests/support/wait_for.sh"
-[ $# -gt 0 ] || set -- "${EASE_BUILD:-$top/build}"
+. "$(dirname "$0")/bench_tools.sh"
+[ $# -gt 0 ] || set -- "$build"
+need "${@/%//agent/easeagentd}"
 rounds=${ROUNDS:-5}
 frames=${FRAMES:-100000}
 dir=$(mktemp -d)
@@ -35,7 +34,7 @@ perl -e '
 perl -e 'use Socket; socket(S, PF_INET, SOCK_DGRAM, 0); bind(S, sockaddr_in(0, INADDR_LOOPBACK)); $| = 1;
 	print +(sockaddr_in(getsockname S))[0], "\n"; sleep' >"$dir/port" &
 pids=$!
-wait_for 5 test -s "$dir/port" || { echo 'bench_sample: the receiver does not say its port' >&2; exit 1; }
+wait_for 5 test -s "$dir/port" || die 'the receiver does not say its port'
 port=$(<"$dir/port")
 
 sink() { # VERSION
@@ -46,8 +45,9 @@ sink() { # VERSION
 		echo 'community = public }'
 	fi
 }
+is_over() { grep -q 'no more input' "$dir/log" || ! kill -0 "$1" 2>/dev/null; }
 run() { # BUILD VERSION MEAN-SKIP: prints the process's CPU time in us, and its samples
-	local pid i
+	local pid
 	rm -rf "$dir/state"
 	mkdir "$dir/state"
 	cat >"$dir/agent.conf" <<-END
@@ -68,19 +68,12 @@ run() { # BUILD VERSION MEAN-SKIP: prints the process's CPU time in us, and its 
 	END
 	"$1/agent/easeagentd" -f -c "$dir/agent.conf" >"$dir/log" 2>&1 &
 	pid=$!
-	for i in $(seq 3000); do
-		grep -q 'no more input' "$dir/log" && break
-		kill -0 "$pid" 2>/dev/null || { cat "$dir/log" >&2; return 1; }
-		sleep 0.02
-	done
+	wait_for 15 is_over "$pid" && kill -0 "$pid" || { cat "$dir/log" >&2; return 1; }
 	awk '{ printf "%d ", $1 / 1000 }' "/proc/$pid/schedstat" # the main thread: in lock step the board, too
-	kill -USR1 "$pid"
-	for i in $(seq 100); do grep -q 'sampling.samples' "$dir/log" && break; sleep 0.02; done
-	grep -o 'sampling.samples [0-9]*' "$dir/log" | tail -1 | cut -d' ' -f2
-	kill "$pid"
+	kill "$pid" # it says all that it counted, then ends
 	wait "$pid" 2>/dev/null
+	grep -o 'sampling.samples [0-9]*' "$dir/log" | tail -1 | cut -d' ' -f2
 }
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 for _ in $(seq "$rounds"); do
 	for build in "$@"; do

@@ -16,6 +16,7 @@
 
 #include <arpa/inet.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,11 @@ start_easecapd(const char *dir, int *port)
 static double
 count_easecapd(const char *dir)
 {
-	return bench_ask(dir, "SELECT sum(n) FROM window");
+	struct sqlite3 *store = bench_open(dir);
+	double n = bench_ask(store, "SELECT sum(n) FROM window");
+
+	sqlite3_close(store);
+	return n;
 }
 
 static int
@@ -223,40 +228,6 @@ program_named(const char *name)
 
 /* Runs */
 
-struct queue {
-	bool found;
-	unsigned long octets, drops;
-};
-
-/* What waits in the kernel for a port, and what it dropped: /proc/net/udp. */
-static struct queue
-queue_of(int port)
-{
-	struct queue q = {0};
-	FILE *f = fopen("/proc/net/udp", "r");
-	char line[256];
-
-	while (f && fgets(line, sizeof(line), f)) {
-		unsigned at;
-		unsigned long octets, drops;
-
-		if (sscanf(line, " %*d: %*x:%x %*x:%*x %*x %*x:%lx %*x:%*x %*x %*u %*u %*u %*u %*x %lu",
-			&at, &octets, &drops) == 3 && at == (unsigned)port)
-			q = (struct queue){true, octets, drops};
-	}
-	if (f)
-		fclose(f);
-	return q;
-}
-
-static void
-wait_for_socket(int port)
-{
-	for (int polls = 0; polls < DRAIN_POLLS && !queue_of(port).found; polls++)
-		usleep(DRAIN_POLL_US);
-	usleep(SETTLE_US);
-}
-
 /* CPU time of the receivers' core is the measure: whoever still works on it is not done. */
 static unsigned long
 core_busy(void)
@@ -274,17 +245,17 @@ core_busy(void)
 }
 
 /* Until the socket is empty and its readers rest. */
-static struct queue
+static struct bench_queue
 drain(int port)
 {
 	unsigned long busy = core_busy();
-	struct queue q;
+	struct bench_queue q;
 
-	for (int quiet = 0, polls = 0; quiet < DRAIN_QUIET && polls < DRAIN_POLLS; polls++) {
+	for (int quiet = 0, polls = 0; quiet < DRAIN_QUIET && polls < (bench_is_small() ? DRAIN_QUIET : DRAIN_POLLS); polls++) {
 		unsigned long now;
 
 		usleep(DRAIN_POLL_US);
-		q = queue_of(port);
+		q = bench_queue_of(port);
 		now = core_busy();
 		quiet = q.octets == 0 && now - busy <= 1 ? quiet + 1 : 0;
 		busy = now;
@@ -301,13 +272,14 @@ run(void *arg, double rate)
 	double samples = (double)datagrams * b->load.samples, took, counted = 0;
 	char dir[BENCH_PATH_MAX];
 	struct bench_used used;
-	struct queue q;
+	struct bench_queue q;
 	int port;
 	pid_t pid;
 
 	bench_make_dir(dir);
 	pid = p->start(dir, &port);
-	wait_for_socket(port);
+	bench_wait_for_port(port, p->name);
+	usleep(SETTLE_US);
 	took = bench_offer(port, &b->load, datagrams, rate / b->load.samples);
 	q = drain(port);
 	if (p->count_running)

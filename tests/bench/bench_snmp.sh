@@ -2,22 +2,18 @@
 # Figures of the SNMP room through a real snmpd: notifications and samples a second, beside the least
 # that Net-SNMP's own agent library needs for the same work (tests/bench/bare_subagent.c: its own sending),
 # through the same snmpd. One JSON object a line: value, the peer's value in the same run, their ratio;
-# medians of ROUNDS rounds.
-set -u
-top=$(cd "$(dirname "$0")/../.." && pwd)
-. "$top/tests/support/wait_for.sh"
-build=${EASE_BUILD:-$top/build}
+# medians of ROUNDS rounds, each a BURST of notifications.
+. "$(dirname "$0")/bench_tools.sh"
 rounds=${ROUNDS:-3}
+burst=${BURST:-50000}
 ports=8
 addresses=8
 peer="Net-SNMP $(net-snmp-config --version 2>/dev/null) agent library, bare subagent"
 ifx=1.3.6.1.2.1.31.1.1
 
-for need in snmpget /usr/sbin/snmpd "$build/tests/agent/snmp/snmp_subagent" "$build/tests/bench/bare_subagent"; do
-	command -v "$need" >/dev/null || { echo "bench_snmp: $need is not there" >&2; exit 1; }
-done
+need snmpget snmpd "$build/tests/agent/snmp/snmp_subagent" "$build/tests/bench/bare_subagent"
 dir=$(mktemp -d)
-export MIBS= SNMPCONFPATH=$dir SNMP_PERSISTENT_DIR=$dir
+export SNMPCONFPATH=$dir SNMP_PERSISTENT_DIR=$dir
 pids=
 finish() {
 	for pid in $pids; do kill "$pid" 2>/dev/null; done
@@ -34,22 +30,20 @@ start() { # name, program and its arguments: its input is fd $name.in, its answe
 	pids="$pids $!"
 }
 answers() { wc -l <"$dir/$1.out"; }
-ask() { # name, fd, command: prints the answer
-	local before=$(answers "$1") i
-	echo "$3" >&"$2"
-	for i in $(seq 6000); do
-		[ "$(answers "$1")" -gt "$before" ] && { tail -1 "$dir/$1.out"; return; }
-		sleep 0.02
-	done
+has_answered() { [ "$(answers "$1")" -gt "$2" ]; } # name, number of answers before
+ask() { # name, fd, command: its answer into $dir/answer
+	local before=$(answers "$1")
+	(trap '' PIPE; echo "$3" >&"$2") 2>/dev/null || die "the subagent '$1' has ended: $(tail -n 1 "$dir/$1.log")"
+	wait_for 10 has_answered "$1" "$before" || die "no answer of the subagent '$1' to '$3'"
+	tail -n 1 "$dir/$1.out" >"$dir/answer"
 }
 field() { sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p"; }
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 start own "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/master" $ports $addresses
 exec 5>"$dir/own.in"
 start bare "$build/tests/bench/bare_subagent" "unix:$dir/master" $ports 0
 exec 6>"$dir/bare.in"
-wait_for 5 grep -q . "$dir/own.out" || { echo 'bench_snmp: the subagent does not say its port' >&2; exit 1; }
+wait_for 5 grep -q . "$dir/own.out" || die 'the subagent does not say its port'
 port=$((20000 + $$ % 10000))
 cat >"$dir/snmpd.conf" <<END
 rocommunity public 127.0.0.1
@@ -60,12 +54,12 @@ doNotRetainNotificationLogs 1
 maxGetbulkResponses 1000
 trap2sink 127.0.0.1:$(field sink_port <"$dir/own.out") public
 END
-/usr/sbin/snmpd -f -Lf /dev/null -C -c "$dir/snmpd.conf" -I -ifTable,ifXTable,dot3StatsTable \
+snmpd -f -Lf /dev/null -C -c "$dir/snmpd.conf" -I -ifTable,ifXTable,dot3StatsTable \
     "udp:127.0.0.1:$port" &
 master=$!
 pids="$pids $master"
 is_served() { snmpget -v2c -c public -t 0.2 -r 0 "127.0.0.1:$port" $ifx.1.1.1 | grep -q STRING; }
-wait_for 10 is_served || { echo 'bench_snmp: the subagent is not served' >&2; exit 1; }
+wait_for 10 is_served || die 'the subagent is not served'
 
 # Microseconds of CPU time for a notification by every process that sends: one line of the helper's,
 # and the ticks of 10 ms that the master had.
@@ -76,17 +70,19 @@ cpu_us() { # NOTIFICATIONS TICKS-BEFORE <ANSWER
 
 for round in $(seq "$rounds"); do
 	before=$(ticks)
-	ask own 5 "burst 50000 1" >"$dir/answer"
+	ask own 5 "burst $burst 1"
 	field notifications_per_s <"$dir/answer" >>"$dir/notify"
-	cpu_us 50000 "$before" <"$dir/answer" >>"$dir/notify.cpu"
+	cpu_us "$burst" "$before" <"$dir/answer" >>"$dir/notify.cpu"
 	for version in 2 3; do
 		before=$(ticks)
-		ask own 5 "direct 50000 1 $version" >"$dir/answer"
+		ask own 5 "direct $burst 1 $version"
 		field notifications_per_s <"$dir/answer" >>"$dir/direct.$version"
-		cpu_us 50000 "$before" <"$dir/answer" >>"$dir/direct.$version.cpu"
+		cpu_us "$burst" "$before" <"$dir/answer" >>"$dir/direct.$version.cpu"
 	done
-	ask bare 6 "burst 50000" | field notifications_per_s >>"$dir/notify.peer"
-	ask own 5 "burst 100000 4" | field samples_per_s >>"$dir/samples"
+	ask bare 6 "burst $burst"
+	field notifications_per_s <"$dir/answer" >>"$dir/notify.peer"
+	ask own 5 "burst $((2 * burst)) 4"
+	field samples_per_s <"$dir/answer" >>"$dir/samples"
 done
 
 report() { # figure, unit, file, peer's file

@@ -1,7 +1,8 @@
 /*
- * bench_sonic: what a switch of 512 ports costs the SONiC device, in percent of a core for each second of the switch's
- * time, with keyspace events and without; beside it the same number of counters read by libhiredis alone, and what
- * the Redis server itself needs. Then how long 32,768 addresses take to load. JSON, one object a line.
+ * bench_sonic [PORTS [SECONDS [ADDRESSES]]]: what a switch of 512 ports costs the SONiC device, in percent of a core for
+ * each of 60 seconds of the switch's time, with keyspace events and without; beside it the same number of counters read
+ * by libhiredis alone, and what the Redis server itself needs. Then how long 32,768 addresses take to load. JSON, one
+ * object a line.
  */
 #include "agent/sonic/sonic_device.h"
 #include "common/log.h"
@@ -14,7 +15,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { SECONDS = 60, ADDRESSES = 32768 };
 
 static struct sonic_server server;
 static struct clock now;
@@ -63,7 +63,7 @@ open_device(struct hal **hal)
 }
 
 static void
-bench_seconds(const struct sonic_plan *plan, bool events)
+bench_seconds(const struct sonic_plan *plan, uint32_t seconds, bool events)
 {
 	struct hal_device *device;
 	double before, server_before;
@@ -75,20 +75,20 @@ bench_seconds(const struct sonic_plan *plan, bool events)
 	clock_step_us(&now, 10000000);
 	settle(hal, device);
 	before = used_s(CLOCK_PROCESS_CPUTIME_ID), server_before = server_s();
-	for (int i = 0; i < SECONDS; i++) {
+	for (uint32_t i = 0; i < seconds; i++) {
 		clock_step_us(&now, 1000000);
 		settle(hal, device);
 	}
 	printf("{\"bench\":\"sonic, %u ports, keyspace events %s\",\"core_percent\":%.2f,\"redis_core_percent\":%.2f}\n",
-	    plan->n_ports, events ? "on" : "off", 100 * (used_s(CLOCK_PROCESS_CPUTIME_ID) - before) / SECONDS,
-	    100 * (server_s() - server_before) / SECONDS);
+	    plan->n_ports, events ? "on" : "off", 100 * (used_s(CLOCK_PROCESS_CPUTIME_ID) - before) / seconds,
+	    100 * (server_s() - server_before) / seconds);
 	hal_destroy(hal);
 	sonic_server_end(&server);
 }
 
 /* The same counters, and nothing done with them. */
 static void
-bench_hiredis(const struct sonic_plan *plan)
+bench_hiredis(const struct sonic_plan *plan, uint32_t seconds)
 {
 	char names[64][64], key[64];
 	const char *words[66] = {"HMGET", key};
@@ -102,7 +102,7 @@ bench_hiredis(const struct sonic_plan *plan)
 	}
 	freeReplyObject(redisCommand(server.redis, "SELECT 2"));
 	before = used_s(CLOCK_PROCESS_CPUTIME_ID);
-	for (int round = 0; round < SECONDS; round++) {
+	for (uint32_t round = 0; round < seconds; round++) {
 		for (uint32_t port = 0; port < plan->n_ports; port++) {
 			snprintf(key, sizeof(key), "COUNTERS:oid:0x%llx", 0x1000000000018ull + port);
 			redisAppendCommandArgv(server.redis, (int)(2 + sonic_n_counter_fields), words, NULL);
@@ -115,7 +115,7 @@ bench_hiredis(const struct sonic_plan *plan)
 		}
 	}
 	printf("{\"bench\":\"libhiredis alone, %u ports, their counters\",\"core_percent\":%.2f}\n", plan->n_ports,
-	    100 * (used_s(CLOCK_PROCESS_CPUTIME_ID) - before) / SECONDS);
+	    100 * (used_s(CLOCK_PROCESS_CPUTIME_ID) - before) / seconds);
 	sonic_server_end(&server);
 }
 
@@ -140,15 +140,27 @@ bench_addresses(const struct sonic_plan *plan)
 	sonic_server_end(&server);
 }
 
-int
-main(void)
+static uint32_t
+argument(int argc, char **argv, int i, uint32_t otherwise)
 {
-	const struct sonic_plan ports = {512, 8, 20, 0, -1}, addresses = {512, 8, 20, ADDRESSES, -1};
+	return argc > i ? (uint32_t)strtoul(argv[i], NULL, 10) : otherwise;
+}
 
+int
+main(int argc, char **argv)
+{
+	const uint32_t n_ports = argument(argc, argv, 1, 512), seconds = argument(argc, argv, 2, 60);
+	const struct sonic_plan ports = {n_ports, 8, 20, 0, -1};
+	const struct sonic_plan addresses = {n_ports, 8, 20, argument(argc, argv, 3, 32768), -1};
+
+	if (n_ports < 2 * ports.n_lags || seconds < 1) {
+		fputs("usage: bench_sonic [PORTS [SECONDS [ADDRESSES]]]\n", stderr);
+		return 2;
+	}
 	log_set_most(LOG_LEVEL_ERROR);
-	bench_seconds(&ports, true);
-	bench_seconds(&ports, false);
-	bench_hiredis(&ports);
+	bench_seconds(&ports, seconds, true);
+	bench_seconds(&ports, seconds, false);
+	bench_hiredis(&ports, seconds);
 	bench_addresses(&addresses);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,15 +105,6 @@ send_quietly(int port, double seconds)
 	return sent;
 }
 
-static double
-stat_of(const char *dir, const char *name)
-{
-	char sql[BENCH_PATH_MAX];
-
-	snprintf(sql, sizeof(sql), "SELECT value FROM stat WHERE name = '%s'", name);
-	return bench_ask(dir, sql);
-}
-
 static void
 run(double seconds, bool with_storm)
 {
@@ -121,6 +113,7 @@ run(double seconds, bool with_storm)
 	char dir[BENCH_PATH_MAX];
 	uint64_t quiet;
 	struct bench_used used;
+	struct sqlite3 *store;
 	double received;
 	pid_t pid, stormer = -1;
 	int port;
@@ -133,17 +126,19 @@ run(double seconds, bool with_storm)
 	quiet = send_quietly(port, seconds);
 	if (stormer > 0)
 		waitpid(stormer, NULL, 0);
-	usleep(DRAIN_US);
+	usleep((useconds_t)(DRAIN_US * bench_scale()));
 	used = bench_end(pid);
-	received = bench_ask(dir, "SELECT sum(received) FROM account JOIN agent ON agent.id = agent"
+	store = bench_open(dir);
+	received = bench_ask(store, "SELECT sum(received) FROM account JOIN agent ON agent.id = agent"
 				  " WHERE hex(agent_id) NOT LIKE 'FF%'");
+	sqlite3_close(store);
 	printf("{\"bench\":\"%s\",\"quiet_senders\":%d,\"quiet_per_s\":%d,\"quiet_sent\":%" PRIu64
 	       ",\"quiet_lost\":%.0f,\"storm_per_s\":%.0f,\"storm_taken_per_s\":%.0f,"
 	       "\"over_share\":%.0f,\"kernel_drops\":%.0f,\"cpu_s\":%.2f}\n",
 	    with_storm ? "storm" : "no storm", QUIET, QUIET * QUIET_PER_S, quiet,
 	    (double)quiet - received, (double)*stormed / seconds,
-	    (stat_of(dir, "input.notifications") - received) / seconds,
-	    stat_of(dir, "input.over_share"), stat_of(dir, "input.kernel_drops"),
+	    (bench_stat(dir, "input.notifications") - received) / seconds,
+	    bench_stat(dir, "input.over_share"), bench_stat(dir, "input.kernel_drops"),
 	    used.cpu_us / 1e6);
 	bench_remove_dir(dir);
 }

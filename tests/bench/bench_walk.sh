@@ -3,24 +3,20 @@
 # ports and 32,768 and 65,536 addresses, its tables being refreshed meanwhile; beside tables of the
 # same size and shape in a bare subagent (tests/bench/bare_subagent.c: Net-SNMP's table_container) at the
 # same snmpd, and beside snmpd's own ifTable over as many interfaces of a network namespace.
-# One JSON object a line: varbinds a second as the median of ROUNDS rounds, each asking one after the
+# SIZES has other sizes. One JSON object a line: varbinds a second as the median of ROUNDS rounds, each asking one after the
 # other, and best_ratio of the fastest rounds, which other work on the machine disturbs least; CPU time
 # of the subagent for a varbind, and its share of what subagent and snmpd took together; and how long
 # single requests waited while the tables were refreshed. And GETNEXT in the table engine alone, whose
 # time for a cell must not grow with the table.
-set -u
-top=$(cd "$(dirname "$0")/../.." && pwd)
-. "$top/tests/support/wait_for.sh"
-build=${EASE_BUILD:-$top/build}
+. "$(dirname "$0")/bench_tools.sh"
 rounds=${ROUNDS:-3}
+sizes=${SIZES:-48:32768 512:65536 1024:65536} # PORTS:ADDRESSES, rising
+waits_s=${WAITS_S:-4}
 peer="Net-SNMP $(net-snmp-config --version 2>/dev/null) table_container, bare subagent"
 bare=1.3.6.1.4.1.8072.9999.9999.98
-export MIBS=
-PATH=$PATH:/usr/sbin
 
-for need in snmpbulkwalk ip unshare snmpd "$build/agent/easeagentd" "$build/tests/bench/bare_subagent"; do
-	command -v "$need" >/dev/null || { echo "bench_walk: $need is not there" >&2; exit 1; }
-done
+need snmpbulkwalk ip unshare snmpd "$build/agent/easeagentd" "$build/tests/bench/bare_subagent" \
+    "$build/tests/agent/snmp/snmp_subagent"
 dir=$(mktemp -d)
 export SNMPCONFPATH=$dir SNMP_PERSISTENT_DIR=$dir/kept # or snmpd overwrites its configuration
 snmpd_pid='' agent_pid='' bare_pid=''
@@ -64,9 +60,7 @@ start_agents() { # PORTS ADDRESSES
 	"$build/tests/bench/bare_subagent" "unix:$dir/master" "$1" "$2" <"$dir/bare.in" >/dev/null 2>&1 &
 	bare_pid=$!
 	exec 6>"$dir/bare.in"
-	wait_for 10 answers $bare.2.1.1 && wait_for 10 answers 1.3.6.1.2.1.17.4.3.1.1 && return
-	echo 'bench_walk: a subagent does not come up' >&2
-	exit 1
+	wait_for 7 answers $bare.2.1.1 && wait_for 7 answers 1.3.6.1.2.1.17.4.3.1.1 || die 'a subagent does not come up'
 }
 
 # Of one walk: varbinds, varbinds a second, microseconds of CPU that subagent and snmpd spent.
@@ -78,7 +72,6 @@ walk() { # PID OID
 	ns=$(($(date +%s%N) - start))
 	echo "$varbinds $((varbinds * 1000000000 / ns)) $(($(cpu_us "$1") - agent)) $(($(cpu_us "$snmpd_pid") - snmpd))"
 }
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 # A small table is walked TIMES times in a round, so that its CPU time can be read.
 compare() { # FIGURE OUR-OID PEER-OID TIMES
 	local round i
@@ -94,12 +87,13 @@ compare() { # FIGURE OUR-OID PEER-OID TIMES
 	value=$(cut -d' ' -f2 "$dir/ours" | median)
 	other=$(cut -d' ' -f2 "$dir/peer" | median)
 	awk -v figure="$1" -v peer="$peer" -v value="$value" -v other="$other" '
+	function share(part, rest) { return part + rest ? part / (part + rest) : 0 }
 	$2 > best[FILENAME] { best[FILENAME] = $2 }
 	{ n[FILENAME] += $1; agent[FILENAME] += $3; master[FILENAME] += $4 }
 	END { o = ARGV[1]; p = ARGV[2]
 		printf "{\"bench\":\"%s\",\"unit\":\"varbinds/s\",\"value\":%d,\"peer\":\"%s\",\"peer_value\":%d,\"ratio\":%.3f,", figure, value, peer, other, value / other
 		printf "\"varbinds\":%d,\"cpu_us_per_varbind\":%.2f,\"peer_cpu_us_per_varbind\":%.2f,\"cpu_share\":%.3f,\"peer_cpu_share\":%.3f,\"best_ratio\":%.3f}\n",
-		    n[o], agent[o] / n[o], agent[p] / n[p], agent[o] / (agent[o] + master[o]), agent[p] / (agent[p] + master[p]),
+		    n[o], agent[o] / n[o], agent[p] / n[p], share(agent[o], master[o]), share(agent[p], master[p]),
 		    best[o] / best[p] }' \
 	    "$dir/ours" "$dir/peer"
 }
@@ -114,12 +108,13 @@ waits() { # OID SECONDS
 		for my $arc (@arcs) { my $s = chr($arc & 127); $s = chr(($arc & 127) | 128) . $s while $arc >>= 7; $name .= $s }
 		socket(my $s, AF_INET, SOCK_DGRAM, 0) or die;
 		connect($s, sockaddr_in($port, INADDR_LOOPBACK)) or die;
+		setsockopt($s, SOL_SOCKET, SO_RCVTIMEO, pack("l!l!", 10, 0)) or die;
 		my ($end, @ms) = (time + $seconds);
 		for (my $id = 1; time < $end; $id++) {
 			my $pdu = tlv(0xa0, tlv(2, pack "N", $id) . tlv(2, "\0") . tlv(2, "\0") . tlv(0x30, tlv(0x30, tlv(6, $name) . tlv(5, ""))));
 			my $start = time;
 			send($s, tlv(0x30, tlv(2, "\1") . tlv(4, "public") . $pdu), 0) or die;
-			recv($s, my $answer, 2000, 0);
+			defined recv($s, my $answer, 2000, 0) or die "no answer to a GET\n";
 			push @ms, (time - $start) * 1000;
 			select undef, undef, undef, 0.001;
 		}
@@ -129,23 +124,25 @@ waits() { # OID SECONDS
 }
 
 start_snmpd
-for size in '48 32768' '512 65536' '1024 65536'; do
-	read -r ports addresses <<<"$size"
+largest=${sizes##* }
+for size in $sizes; do
+	IFS=: read -r ports addresses <<<"$size"
 	start_agents "$ports" "$addresses"
-	compare "bulkwalk of ifXTable, $ports ports" 1.3.6.1.2.1.31.1.1 $bare.1 $((1024 / ports))
-	[ "$ports" = 512 ] || compare "bulkwalk of dot1dTpFdbTable, $addresses addresses" 1.3.6.1.2.1.17.4.3 $bare.2 1
-	if [ "$ports" = 1024 ]; then
-		echo "{\"bench\":\"GET while $ports ports and $addresses addresses are refreshed\",\"unit\":\"ms\",$(waits 1.3.6.1.2.1.31.1.1.1.6.1 4)}"
-		echo "{\"bench\":\"GET of sysUpTime from snmpd itself meanwhile\",\"unit\":\"ms\",$(waits 1.3.6.1.2.1.1.3.0 4)}"
+	compare "bulkwalk of ifXTable, $ports ports" 1.3.6.1.2.1.31.1.1 $bare.1 $((${largest%:*} / ports))
+	[[ $size != "${sizes%% *}" && $size != "$largest" ]] || compare "bulkwalk of dot1dTpFdbTable, $addresses addresses" 1.3.6.1.2.1.17.4.3 $bare.2 1
+	if [ "$size" = "$largest" ]; then
+		echo "{\"bench\":\"GET while $ports ports and $addresses addresses are refreshed\",\"unit\":\"ms\",$(waits 1.3.6.1.2.1.31.1.1.1.6.1 "$waits_s")}"
+		echo "{\"bench\":\"GET of sysUpTime from snmpd itself meanwhile\",\"unit\":\"ms\",$(waits 1.3.6.1.2.1.1.3.0 "$waits_s")}"
 	fi
 	{ kill "$agent_pid" "$bare_pid" && wait "$agent_pid" "$bare_pid"; } 2>/dev/null
 	exec 6>&-
 done
 stop
-for size in '48 32768' '512 65536' '1024 65536'; do
-	read -r ports addresses <<<"$size"
-	echo walk | "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/none" "$ports" "$addresses" 2>/dev/null |
-	    sed -n "s/.*\"ns_per_cell\":\([0-9]*\).*/{\"bench\":\"GETNEXT in the table engine, $ports ports and $addresses addresses\",\"unit\":\"ns\/cell\",\"value\":\1}/p"
+for size in $sizes; do
+	IFS=: read -r ports addresses <<<"$size"
+	echo walk | "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/none" "$ports" "$addresses" >"$dir/walk" 2>&1
+	grep ns_per_cell "$dir/walk" >"$dir/cell" || die "the table engine does not walk: $(tail -n 1 "$dir/walk")"
+	sed -n "s/.*\"ns_per_cell\":\([0-9]*\).*/{\"bench\":\"GETNEXT in the table engine, $ports ports and $addresses addresses\",\"unit\":\"ns\/cell\",\"value\":\1}/p" "$dir/cell"
 done
 
 # snmpd's own ifTable needs that many interfaces: of a network namespace.
@@ -165,7 +162,9 @@ own_if_table() { # INTERFACES
 		kill $pid; wait' "$dir" 3>&2 2>/dev/null
 }
 sed -i '/agentx\|agentX/d' "$dir/snmpd.conf"
-for ports in 48 512 1024; do
+for size in $sizes; do
+	ports=${size%:*}
 	rate=$(own_if_table "$ports" | median)
-	[ -z "$rate" ] || echo "{\"bench\":\"bulkwalk of snmpd's own ifXTable, $ports interfaces\",\"unit\":\"varbinds/s\",\"value\":$rate}"
+	[ -n "$rate" ] || die "no walk of snmpd's own ifXTable of $ports interfaces"
+	echo "{\"bench\":\"bulkwalk of snmpd's own ifXTable, $ports interfaces\",\"unit\":\"varbinds/s\",\"value\":$rate}"
 done

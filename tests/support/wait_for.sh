@@ -1,9 +1,9 @@
-# tests/support/wait_for.sh: waiting that has an end, to be sourced by bash.
+# tests/support/wait_for.sh: waiting that has an end and says what it was for, to be sourced by bash.
 wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after four times that, for busy machines
-	local end=$((SECONDS + 4 * $1))
+	local limit=$((4 * $1)) end=$((SECONDS + 4 * $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
+		[ $SECONDS -lt $end ] || { echo "waited $limit s for: $*" >&2; return 1; }
 		sleep 0.1
 	done
 }
