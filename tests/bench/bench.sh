@@ -55,7 +55,7 @@ benches() {
 	bench agents tests/bench/bench_agents $(size '12000 1' '')
 	bench estimate tests/bench/bench_estimate "$(size 1 31)"
 	bench report env ROUNDS="$runs" DAYS="$(size 1 30)" AGENTS="$(size 2 100)" "$here/bench_report.sh"
-	bench cluster env ROUNDS="$(size 1 "$runs")" DAYS="$(size 1 30)" SHIP_DAYS="$(size 1 2)" FLEETS="$(size 10 "${BENCH_FLEETS:-100 300}")" "$here/bench_cluster.sh"
+	bench cluster env ROUNDS="$(size 1 "$runs")" DAYS="$(size 1 30)" SHIP_DAYS="$(size 1 2)" FLEETS="$(size 10 "${BENCH_FLEETS:-100 300${EASE_LONG:+ 1000}}")" "$here/bench_cluster.sh"
 	bench live "$here/bench_live.sh" "$(size 2 60)"
 	bench sflow tests/bench/bench_sflow "$(size 0.2 4)" 100000 "$(size 1 "${BENCH_LOSSLESS_RUNS:-2}")"
 }

@@ -2,7 +2,7 @@
 # sourced by bash behind clickhouse.sh with its servers running. A fleet has a database of its own.
 #   fleet_make AGENTS DAYS SEED     database fleetAGENTS; prints rows and seconds as JSON
 fleet_post() { # I SQL: a request whose body comes from standard input
-	curl -sS --noproxy '*' -H 'Expect:' -X POST -T - \
+	curl -sS --max-time 600 --noproxy '*' -H 'Expect:' -X POST -T - \
 	    "http://$clickhouse_host:${clickhouse_http[$1]}/?max_insert_block_size=4194304&query=$(jq -rn --arg q "$2" '$q | @uri')"
 }
 # Agents' numbers by shard: the servers' own hash says where a Distributed table looks for them.

@@ -79,7 +79,7 @@ echo 'http_question = 600000' >>"$rig/collector.conf" # this machine may be busy
 : >"$rig/collector.log"
 rig_collector || fail 'the collector starts' "$(tail -1 "$rig/collector.log")"
 url=$(sed -n 's!^page at \(http://.*\)/$!\1!p' "$rig/collector.log")
-ask() { curl -s -o "$rig/answer" -w '%{http_code}' "$url/$1"; }
+ask() { curl -s --max-time 60 -o "$rig/answer" -w '%{http_code}' "$url/$1"; }
 expect 'by destination: answered' "$(ask 'api/v1/talkers?last=all&by=dst&layer=ip&sort=packets')" 200
 expect 'it names the victim' "$(jq -r '.rows[0].dst' "$rig/answer")" 10.9.9.9
 expect 'with all samples that have a key' "$(jq '.rows[0].samples + .folded_samples' "$rig/answer")" "$((2 * spoofed))"

@@ -256,7 +256,7 @@ paced() { # [SECONDS]
 		sleep 0.2
 	done
 	page=$(sed -n 's/^== the page: //p' "$dir/paced.out")
-	if curl -sf "${page}healthz" >/dev/null; then pass 'paced: the page is kept'; else fail 'paced: the page' "'$page' does not answer"; fi
+	if curl -sf --max-time 60 "${page}healthz" >/dev/null; then pass 'paced: the page is kept'; else fail 'paced: the page' "'$page' does not answer"; fi
 	if grep -qE '^[0-5] of 5 limits hold the truth \(.* per second of one round of it\)\.$' "$dir/paced.out"; then
 		pass 'paced: the truth per second of a round'
 	else

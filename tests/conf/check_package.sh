@@ -22,6 +22,7 @@ done
 PATH=$PATH:/usr/sbin
 
 . "$top/tests/support/debian_tree.sh"
+. "$top/tests/support/wait_for.sh"
 
 # Outside: packages and the folder; then this script again, inside namespaces without a network, where
 # all it mounts and starts ends with it.
@@ -70,16 +71,15 @@ start() { # UNIT CAPABILITIES
 	inside setpriv --reuid "$1" --regid "$1" --clear-groups --inh-caps "$2" --ambient-caps "$2" --bounding-set "$2" \
 	    $(command_of "$1") >"$root/$1.log" 2>&1 &
 }
-wait_for() { for _ in $(seq 200); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; return 1; }
-stop() { inside pkill -x "$1"; wait_for not_there "$1"; }
+stop() { inside pkill -x "$1"; wait_for 5 not_there "$1"; }
 not_there() { ! inside pgrep -x "$1"; }
 walk() { inside snmpget -v2c -c public -t 1 -r 1 -Oqv 127.0.0.1 "$@" 2>/dev/null; }
 served() { walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0 | grep -q '^"[0-9A-F ]*"$'; }
 daemons() {
 	start easecapd +net_bind_service,+net_admin
-	wait_for grep -q 'listening on' "$root/easecapd.log" || fail 'easecapd starts' "$(tail -3 "$root/easecapd.log")"
+	wait_for 5 grep -q 'listening on' "$root/easecapd.log" || fail 'easecapd starts' "$(tail -3 "$root/easecapd.log")"
 	start easeagentd +net_admin,+bpf,+perfmon,+net_raw
-	wait_for grep -q 'serving' "$root/easeagentd.log" || fail 'easeagentd starts' "$(tail -3 "$root/easeagentd.log")"
+	wait_for 5 grep -q 'serving' "$root/easeagentd.log" || fail 'easeagentd starts' "$(tail -3 "$root/easeagentd.log")"
 }
 # In a network of its own, with an interface that carries something.
 ip link add ease0 type veth peer name ease1 && ip link set ease0 up && ip link set ease1 up
@@ -91,11 +91,11 @@ cat >"$root/etc/snmp/snmpd.conf.d/test.conf" <<-END
 END
 inside sh -c "$(sed -n 's/^ExecStart=\(.\)/\1/p' "$root/lib/systemd/system/snmpd.service.d/easeswitch.conf" | head -1 | sed 's/\\$//') -f" >"$root/snmpd.log" 2>&1 &
 daemons
-if wait_for served; then pass 'a walk is served by the agent'; else fail 'a walk' "$(tail -3 "$root/easeagentd.log" "$root/snmpd.log")"; fi
+if wait_for 5 served; then pass 'a walk is served by the agent'; else fail 'a walk' "$(tail -3 "$root/easeagentd.log" "$root/snmpd.log")"; fi
 boots() { walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.2.0; }
 expect 'a first boot' "$(boots)" 1
 reports() { inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db --format json | grep -q '"agent"'; }
-if wait_for reports; then pass 'a report knows the agent'; else fail 'a report' "$(inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db 2>&1 | tail -3)"; fi
+if wait_for 5 reports; then pass 'a report knows the agent'; else fail 'a report' "$(inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db 2>&1 | tail -3)"; fi
 id=$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)
 stop easeagentd
 stop easecapd
@@ -110,7 +110,7 @@ expect 'an upgrade renews a configuration that nobody changed' "$(grep -c '0.0.9
 expect 'the guide comes by its own package' "$(inside ls /usr/share/doc/easeswitch/guide | grep -c '\.md$')" \
     "$(ls "$top"/conf/guide/*.md | wc -l)"
 daemons
-wait_for served
+wait_for 5 served
 expect 'an upgrade keeps the identity' "$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)" "$id"
 expect 'an upgrade counts on' "$(boots)" 2
 stop easeagentd

@@ -15,14 +15,7 @@ pass() { echo "PASS units $1"; }
 fail() { echo "FAIL units $1: $2"; failed=1; }
 skip() { echo "SKIP units ${2:-all}: $1"; }
 expect() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "'$2' instead of '$3'"; fi; }
-wait_for() { # SECONDS COMMAND...
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.2
-	done
-}
+. "$top/tests/support/wait_for.sh"
 
 [ -n "${EASE_LONG:-}" ] || { skip 'only with EASE_LONG'; exit 0; }
 [ "$(id -u)" = 0 ] || { skip 'needs root'; exit 0; }
@@ -60,7 +53,7 @@ inside() {
 	    DEBIAN_FRONTEND=noninteractive MIBS= "$@" </dev/null
 }
 is_up() { [ "$(inside systemctl is-system-running)" = running ]; }
-if ! wait_for 20 has_leader || ! wait_for 120 is_up; then
+if ! wait_for 5 has_leader || ! wait_for 30 is_up; then
 	skip "no machine boots here: $(tr -cd '[:print:]\n' <"$dir/console" | tail -n 1)"
 	exit 0
 fi
@@ -98,7 +91,7 @@ install $(cd "$tree" && ls debs/old/*.deb | sed 's,^,/,') || exit 1
 inside systemctl daemon-reload
 inside systemctl restart snmpd
 for daemon in easeagentd easecapd; do
-	if wait_for 30 is_active $daemon; then pass "$daemon: active after the installation"; else
+	if wait_for 8 is_active $daemon; then pass "$daemon: active after the installation"; else
 		fail "$daemon" "$(of $daemon ActiveState)"; show_log $daemon; fi
 	expect "$daemon: enabled" "$(inside systemctl is-enabled $daemon)" enabled
 	# Type=notify: active means that it said READY=1.
@@ -115,8 +108,8 @@ done
 expect 'easecapd: no capability is left' "$(status_of easecapd CapEff) $(status_of easecapd CapPrm) $(status_of easecapd CapAmb)" \
     '0000000000000000 0000000000000000 0000000000000000'
 expect 'easecapd: port 162 is open' "$(inside ss -Hlun 'sport = :162' | awk '{ print $4 }' | sort | paste -sd' ')" '127.0.0.1:162 [::1]:162'
-if wait_for 20 served; then pass 'a walk is served by the agent'; else fail 'a walk' "$(get $own.1.0)"; show_log easeagentd; fi
-if wait_for 30 has_report; then pass 'a report knows the agent'; else fail 'a report' "$(report | head -c 200)"; show_log easecapd; fi
+if wait_for 5 served; then pass 'a walk is served by the agent'; else fail 'a walk' "$(get $own.1.0)"; show_log easeagentd; fi
+if wait_for 8 has_report; then pass 'a report knows the agent'; else fail 'a report' "$(report | head -c 200)"; show_log easecapd; fi
 
 # ---- hung, crashed, told to read again ----
 
@@ -131,24 +124,24 @@ hang() { # UNIT: stopped, it says nothing any more
 	pid=$(of "$1" MainPID)
 	inside kill -STOP "$pid"
 	another() { local now; now=$(of "$1" MainPID) && [ "$now" != 0 ] && [ "$now" != "$2" ] && is_active "$1"; }
-	if wait_for 40 another "$1" "$pid"; then pass "$1: hung, and started again by the watchdog"; else
+	if wait_for 10 another "$1" "$pid"; then pass "$1: hung, and started again by the watchdog"; else
 		fail "$1: hung" "$(of "$1" ActiveState) $(of "$1" NRestarts)"; show_log "$1"; fi
 	expect "$1: the watchdog says so" "$(inside journalctl -q -u "$1" --no-pager | grep -c 'Watchdog timeout')" 1
 	pid=$(of "$1" MainPID)
 	inside kill -KILL "$pid"
-	if wait_for 20 another "$1" "$pid"; then pass "$1: killed, and started again"; else
+	if wait_for 5 another "$1" "$pid"; then pass "$1: killed, and started again"; else
 		fail "$1: killed" "$(of "$1" ActiveState)"; show_log "$1"; fi
 }
 hang easeagentd
 hang easecapd
-if wait_for 20 served; then pass 'served again'; else fail 'served again' "$(get $own.1.0)"; fi
+if wait_for 5 served; then pass 'served again'; else fail 'served again' "$(get $own.1.0)"; fi
 
 sed -i 's/^senders = .*/senders = {"127.0.0.0\/8", "::1\/128", "192.0.2.0\/24"}/' "$tree/etc/easeswitch/easecapd.conf"
 echo 'counters_interval_s = 5' >>"$tree/etc/easeswitch/easeagentd.conf"
 for daemon in easeagentd easecapd; do
 	pid=$(of $daemon MainPID)
 	inside systemctl reload $daemon
-	if wait_for 10 logged $daemon 'read again, 1 options changed'; then pass "$daemon: systemctl reload"; else
+	if wait_for 3 logged $daemon 'read again, 1 options changed'; then pass "$daemon: systemctl reload"; else
 		fail "$daemon: systemctl reload" "$(of $daemon ActiveState)"; show_log $daemon; fi
 	expect "$daemon: it is the same process" "$(of $daemon MainPID)" "$pid"
 done
@@ -162,14 +155,14 @@ if install $(cd "$tree" && ls debs/*.deb | sed 's,^,/,'); then pass 'an upgrade 
 expect 'an upgrade: the new version' "$(inside dpkg-query -W -f '${Version}\n' easeswitch-agent easeswitch-collector | sort -u)" \
     "$(dpkg-deb -f "$(ls "$EASE_DEBS"/easeswitch-agent_*.deb)" Version)"
 upgraded() { is_active easeagentd && is_active easecapd && served; }
-if wait_for 40 upgraded; then pass 'an upgrade: both are active'; else
+if wait_for 10 upgraded; then pass 'an upgrade: both are active'; else
 	fail 'an upgrade' "$(of easeagentd ActiveState) $(of easecapd ActiveState)"; fi
 if [ "$(of easeagentd MainPID)" != "$agent_pid" ] && [ "$(of easecapd MainPID)" != "$collector_pid" ]; then
 	pass 'an upgrade: both are new processes'; else fail 'an upgrade' 'a process of the old version goes on'; fi
 expect 'an upgrade: the identity stays, and the starts are counted' "$(get $own.1.0) $(get $own.2.0)" "$id $((boots + 1))"
 expect 'an upgrade: a configuration that was changed stays' "$(grep -c '192.0.2.0/24' "$tree/etc/easeswitch/easecapd.conf")" 1
 expect 'an upgrade: one that was not is the new one' "$(grep -c '0.0.9' "$tree/etc/easeswitch/easeagentd.conf")" 0
-if wait_for 20 has_report; then pass 'an upgrade: the report goes on'; else fail 'an upgrade: report' "$(report | head -c 200)"; fi
+if wait_for 5 has_report; then pass 'an upgrade: the report goes on'; else fail 'an upgrade: report' "$(report | head -c 200)"; fi
 
 # ---- purged ----
 

@@ -80,7 +80,7 @@ def blocks(path):
 
 def is_whole(command):
     """Not when it ends in a backslash or in the middle of a loop."""
-    done = subprocess.run(["bash", "-n"], input=command, text=True, capture_output=True)
+    done = subprocess.run(["bash", "-n"], input=command, text=True, capture_output=True, timeout=60)
     return done.returncode == 0 and not command.endswith("\\")
 
 
@@ -127,7 +127,7 @@ class Shell:
 
     def end(self):
         self.process.stdin.close()
-        self.process.wait()
+        self.process.wait(60)
 
 
 def check_console(shell, start, body):
@@ -143,7 +143,7 @@ def check_console(shell, start, body):
 
 
 def check_syntax(start, body):
-    done = subprocess.run(["bash", "-n"], input="\n".join(body), text=True, capture_output=True)
+    done = subprocess.run(["bash", "-n"], input="\n".join(body), text=True, capture_output=True, timeout=60)
     return None if done.returncode == 0 else (start, done.stderr.strip())
 
 
@@ -153,7 +153,7 @@ def check_configuration(program, start, body, own=()):
         file.writelines(line + "\n" for line in own if not any(
             given.startswith(line.split()[0] + " ") for given in body))
         file.flush()
-        done = subprocess.run([program, "-c", file.name, "--check"], text=True, capture_output=True)
+        done = subprocess.run([program, "-c", file.name, "--check"], text=True, capture_output=True, timeout=60)
     return None if done.returncode == 0 else (start, done.stderr.strip())
 
 

@@ -7,7 +7,7 @@ frames.bind((socket.if_indextoname(int(sys.argv[1])), 0))
 
 
 def send():
-    while True:
+    while True:  # until it is killed, with all of this
         frames.send(bytes(6) + b"\2\0\0\0\0\1\x88\xb5" + bytes(60))
         time.sleep(0.01)
 
@@ -17,7 +17,7 @@ last, since, worst = None, time.monotonic(), 0
 end = since + float(sys.argv[4])
 while time.monotonic() < end:
     now = subprocess.run(["snmpget", "-v2c", "-cdemo", "-Oqv", "127.0.0.1:" + sys.argv[2], sys.argv[3]],
-                         capture_output=True, text=True).stdout
+                         capture_output=True, text=True, timeout=60).stdout
     worst = max(worst, time.monotonic() - since)
     if now != last:
         last, since = now, time.monotonic()

@@ -75,7 +75,7 @@ def calls(build, top):
             name = os.path.join(folder, name.rsplit('-', 1)[-1])  # libinput_a-v3 is of v3.c
             if not os.path.exists(os.path.join(top, name + '.c')):
                 continue
-            for line in subprocess.run(['nm', path], capture_output=True, text=True, check=True).stdout.splitlines():
+            for line in subprocess.run(['nm', path], capture_output=True, text=True, check=True, timeout=60).stdout.splitlines():
                 *_, kind, symbol = line.split()
                 if kind == 'U':
                     needs[name].add(symbol)

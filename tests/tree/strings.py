@@ -52,7 +52,7 @@ def js_strings(text):
 
 
 def texts(top, comments):
-    files = subprocess.run(['git', '-C', top, 'ls-files'], capture_output=True, text=True, check=True).stdout.split('\n')
+    files = subprocess.run(['git', '-C', top, 'ls-files'], capture_output=True, text=True, check=True, timeout=60).stdout.split('\n')
     for name in files:
         room = name.split('/', 1)[0]
         path = os.path.join(top, name)

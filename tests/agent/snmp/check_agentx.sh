@@ -143,12 +143,7 @@ told_modules() { # how often each is told, by our descriptions
 }
 once_each=$(for _ in $modules; do printf '1 '; done)
 modules_told() { [ "$(told_modules)" = "$once_each" ]; }
-modules_within() { # seconds
-	local i
-	for i in $(seq $((10 * $1))); do modules_told && return; sleep 0.1; done
-	false
-}
-modules_are_told() { if modules_within 20; then pass "$1"; else fail "$1" "$(told_modules)"; fi; }
+modules_are_told() { if wait_for 5 modules_told; then pass "$1"; else fail "$1" "$(told_modules)"; fi; }
 modules_are_told "sysORTable has each module"
 
 # ---- settings ----
@@ -242,9 +237,9 @@ start_helper() { # a second one, once the first has ended
 	helper_pid=$!
 	exec 9>"$dir/in"
 }
-ends() { # name: that the helper does within 10 s, cleanly
-	for i in $(seq 100); do kill -0 "$helper_pid" 2>/dev/null || break; sleep 0.1; done
-	if kill -0 "$helper_pid" 2>/dev/null; then fail "$1" "still runs after 10 s"; else
+has_ended() { ! kill -0 "$helper_pid"; }
+ends() { # name: that the helper does within 8 s, cleanly
+	if ! wait_for 2 has_ended; then fail "$1" "still runs after 8 s"; else
 		wait "$helper_pid" 2>/dev/null
 		expect "$1" $? 0
 	fi

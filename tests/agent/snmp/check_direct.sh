@@ -140,7 +140,7 @@ loop_guard() {
 		    ip addr add 192.0.2.1/24 dev e0 && ip link set e0 up || exit 9
 		ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 nud permanent dev e0
 		"$1" -c "$2/agent.conf" -f >"$2/agent.log" 2>&1 &
-		for _ in $(seq 100); do grep -q serving "$2/agent.log" && break; sleep 0.1; done
+		wait_for 3 grep -q serving "$2/agent.log"
 		for i in $(seq 20); do echo x >/dev/udp/192.0.2.2/5555; done
 		sleep 2
 		kill $! $other

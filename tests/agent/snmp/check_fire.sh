@@ -46,7 +46,7 @@ sampling() { # 1 on, 2 off
 	done
 }
 walk_on() {
-	while :; do
+	while :; do # until it is killed
 		client snmpbulkwalk -t 0.3 -r 0 -Cr20 "127.0.0.1:$agent_port" 1.3.6.1.2.1 >/dev/null 2>&1
 		sleep 0.02
 	done &

@@ -37,6 +37,7 @@ enum {
 	SINK_BUFFER_OCTETS = 64 << 20,
 	SAMPLES_MAX = 4 << 20, /* of all bursts of a run */
 	MESSAGE_LIMIT = TRAP_WIRE_MESSAGE_DEFAULT,
+	SINK_WAIT_US = 60000000,
 };
 
 /* Marks a sample's frame octets; its number follows. */
@@ -163,8 +164,8 @@ wait_readable(int fd, int timeout_ms)
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	uint64_t n;
 
-	if (poll(&p, 1, timeout_ms) == 1 && read(fd, &n, sizeof(n)) < 0)
-		die("eventfd");
+	if (poll(&p, 1, timeout_ms) != 1 || read(fd, &n, sizeof(n)) < 0)
+		die("no room in the ring");
 }
 
 /* As a feed in lock step does: when the ring is full, wait until half of it is free. */
@@ -173,7 +174,7 @@ push(struct helper *h, const struct ease_notification *n)
 {
 	while (notify_ring_push(h->ring, n) == -ENOBUFS) {
 		if (!notify_ring_want_space(h->ring, NOTIFY_RING_DEFAULT / 2))
-			wait_readable(notify_ring_space_fd(h->ring), 60000);
+			wait_readable(notify_ring_space_fd(h->ring), 30000);
 	}
 }
 
@@ -224,8 +225,11 @@ direct(struct helper *h, unsigned notifications, unsigned parts, unsigned versio
 	start_us = clock_mono_us(&clock_system);
 	for (unsigned i = 0; i < notifications; i++) {
 		make_notification(h, parts, &n);
-		while (trap_sinks_push(sinks, &n) == -ENOBUFS)
+		while (trap_sinks_push(sinks, &n) == -ENOBUFS) {
+			if (clock_mono_us(&clock_system) - start_us > SINK_WAIT_US)
+				die("the sink takes no more");
 			usleep(100);
+		}
 	}
 	sent_us = clock_mono_us(&clock_system) - start_us;
 	cpu_s = sender_cpu_s(&h->sink) - cpu_s;

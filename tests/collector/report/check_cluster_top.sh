@@ -111,12 +111,12 @@ collector_pid=$!
 wait_for 10 grep -q '^page at' "$rig/out" || fail 'the page of a cluster' 'does not start'
 page=$(sed -n 's/^page at //p' "$rig/out")
 what='{report, samples, totals, rows: .rows[0:5]}'
-expect 'the page of a cluster' "$(curl -s --noproxy '*' "${page}api/v1/talkers?last=all&by=pair&top=5" | jq -c "$what")" \
+expect 'the page of a cluster' "$(curl -s --max-time 60 --noproxy '*' "${page}api/v1/talkers?last=all&by=pair&top=5" | jq -c "$what")" \
     "$(ask talkers --by pair --top 5 | jq -c "$what")"
-expect 'agents of a cluster on the page' "$(curl -s --noproxy '*' "${page}api/v1/status" | jq .agents)" 1
+expect 'agents of a cluster on the page' "$(curl -s --max-time 60 --noproxy '*' "${page}api/v1/status" | jq .agents)" 1
 expect 'metrics have the lag that an alert is on' \
-    "$(curl -s --noproxy '*' "${page}metrics" | grep -c '^easeswitch_collector_ship_lag_seconds ')" 1
-expect 'metrics stay the own' "$(curl -s --noproxy '*' "${page}metrics" | grep -c 'agent="192.0.2.1"')" 0
+    "$(curl -s --max-time 60 --noproxy '*' "${page}metrics" | grep -c '^easeswitch_collector_ship_lag_seconds ')" 1
+expect 'metrics stay the own' "$(curl -s --max-time 60 --noproxy '*' "${page}metrics" | grep -c 'agent="192.0.2.1"')" 0
 rig_end "$collector_pid"
 collector_pid=''
 

@@ -67,12 +67,12 @@ expect 'a filter joins sites and frames' "$(rows --per site --filter 'not site r
 expect 'names of agent and port' "$(easetop load --last all --format json |
     jq -r '.rows[] | select(.site == "berlin") | .agent + " " + .port')" 'core uplink'
 expect 'the agent by its name' "$(rows --agent core)" '"berlin",10 '
-api() { curl -s "http://$rig_http/api/v1/talkers?last=all&$1"; }
+api() { curl -s --max-time 60 "http://$rig_http/api/v1/talkers?last=all&$1"; }
 if grep -q '^page at ' "$rig/collector.log"; then
 	expect 'the API lists per site' "$(api per=site | jq -r '.rows[] | [.site, .samples] | @csv' | sort | tr '\n' ' ')" "$apart"
 	expect 'the API filters by site' "$(api 'filter=site%20oslo' | jq -r '.rows[0].samples')" 40
 	expect 'the API refuses an unknown site' "$(api site=nowhere | jq -r .error | grep -c 'no site nowhere in the names')" 1
-	expect '/metrics has the site' "$(curl -s "http://$rig_http/metrics" |
+	expect '/metrics has the site' "$(curl -s --max-time 60 "http://$rig_http/metrics" |
 	    grep -c 'agent_last_heard_timestamp_seconds{agent="core",site="berlin"}')" 1
 else
 	skip 'the API' 'this easecapd is built without a page'

@@ -52,7 +52,7 @@ class Browser:
             self.process.wait(10)
         except (OSError, RuntimeError, subprocess.TimeoutExpired):
             self.process.kill()
-            self.process.wait()
+            self.process.wait(10)
         shutil.rmtree(self.profile, ignore_errors=True)
 
     # ---- messages ----

@@ -62,12 +62,12 @@ expect 'and its data, without any token' "$(ask '/api/v1/talkers?last=all' -u al
 expect 'as JSON' "$(jq -r .report "$rig/body")" talkers
 expect 'a long answer, packed' "$(ask /page.js -u alice:wonderland --compressed)" 200
 expect 'the page keeps strangers out by its headers, here too' \
-    "$(curl -s --cacert "$rig/ease.pem" --resolve "*:$port:127.0.0.1" -u alice:wonderland -D - -o "$rig/body" \
+    "$(curl -s --max-time 60 --cacert "$rig/ease.pem" --resolve "*:$port:127.0.0.1" -u alice:wonderland -D - -o "$rig/body" \
 	"https://$name:$port/" | grep -ci '^content-security-policy:')" 1
 expect 'by another name: no handshake' \
     "$(curl -s -k -m 20 -o "$rig/body" -w '%{http_code}' --resolve "*:$port:127.0.0.1" -u alice:wonderland \
 	"https://evil.example:$port/")" 000
 expect 'beside nginx: only with the token' \
-    "$(curl -s -o "$rig/body" -w '%{http_code}' "http://$at/api/v1/status")" 401
+    "$(curl -s --max-time 60 -o "$rig/body" -w '%{http_code}' "http://$at/api/v1/status")" 401
 expect 'what listens is on loopback' "$(ss -Hltn "sport = :${at##*:}" | awk '{ print $4 }')" "$at"
 exit $failed

@@ -212,7 +212,7 @@ expect 'two hundred parameters are answered' "$(status "$url/api/v1/talkers?$fil
 head -c 1000000 /dev/zero | tr '\0' a >"$rig/megabyte"
 expect 'a query of a megabyte is refused' "$(status -G --data-urlencode "agent@$rig/megabyte" "$url/api/v1/talkers")" 414
 expect 'a header of a hundred kilobytes is refused' "$(printf 'url = "%s/"\nheader = "X: %s"\n' "$url" \
-    "$(head -c 100000 /dev/zero | tr '\0' a)" | curl -s -o /dev/null -w '%{http_code}' -K -)" 431
+    "$(head -c 100000 /dev/zero | tr '\0' a)" | curl -s --max-time 20 -o /dev/null -w '%{http_code}' -K -)" 431
 check 'refusals are counted' test "$(counter web.refused_request)" -ge 12
 expect 'no memory was short' "$(counter web.no_memory)" 0
 expect 'it is well' "$(get "$url/healthz")" ok
