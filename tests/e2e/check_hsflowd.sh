@@ -26,7 +26,8 @@ rig_new
 ip link set lo up
 unshare -n sleep 300 &
 other=$!
-wait_for 5 test "$(readlink "/proc/$other/ns/net")" != "$(readlink /proc/self/ns/net)"
+is_apart() { [ "$(readlink "/proc/$other/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
+wait_for 5 is_apart
 sed -i 's/^listen = .*/sflow_listen = {"127.0.0.1:16343"}/; /communities/d' "$rig/collector.conf"
 cat >"$rig/hsflowd.conf" <<-END
 	sflow {

@@ -7,3 +7,5 @@ wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after four tim
 		sleep 0.1
 	done
 }
+# For it: a $(...) among its words would be asked once, before it begins.
+prints() { [ "$("${@:2}" 2>/dev/null)" = "$1" ]; } # VALUE COMMAND...

@@ -44,6 +44,8 @@ a.sh|for _ in $(seq 100); do echo x; sleep 0.1; done|0
 a.sh|while :; do echo x; sleep 1; done & # until it is killed|0
 a.sh|x=$(curl -s http://x)|1
 a.sh|x=$(curl -s --max-time 9 http://x)|0
+a.sh|wait_for 5 test "$(ask)" = 1|1
+a.sh|wait_for 5 prints 1 ask|0
 a.c|while (!done)\n\tusleep(100);|1
 a.c|while (!done && clock_us() < end_us)\n\tusleep(100);|0
 a.c|poll(&p, 1, -1);|1

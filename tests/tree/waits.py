@@ -2,7 +2,7 @@
 """waits.py FILE...: waits without a limit, as far as a text shows them, one a line.
 
 Shell: a loop that polls (it sleeps) and looks at no clock and no count; one that counts, but says nothing when it has
-counted to its end (wait_for of tests/support says it); curl without --max-time. C, but for unit tests, each of which has
+counted to its end (wait_for of tests/support says it); curl without --max-time; wait_for that asks but once. C, but for unit tests, each of which has
 a limit of its own: such a loop, and poll without a time. Python: such a loop, and calls that take a timeout and have none.
 A loop that another process ends says so: "until it is killed".
 """
@@ -45,6 +45,8 @@ def shell(lines):
         elif not SHELL_LIMIT.search(text):
             yield at, "a loop polls without a limit: wait_for has one: " + condition.strip()
     for at, line in enumerate(lines, 1):
+        if re.search(r"\bwait_for \S+ (?:test|\[) [^;&']*\$\((?!\()", line):
+            yield at, "what wait_for waits for is asked once, before it begins: `prints` asks each time"
         if re.search(r"(?:^|[|;(&{]|\bif|\bdo|!)\s*curl\s", line) and not re.search(r"\s(?:-m|--max-time)\s?\d|\s-\w*m \d", line):
             yield at, "curl without --max-time"
 

@@ -59,7 +59,7 @@ by_address() {
 	expect_counter 'after a restart: the stranger is refused' accounting.foreign_source 1
 	event $here 74
 	expect_counter 'after a restart: the agent is taken' slow_path.events 1
-	wait_for 5 test "$(agent refused)" = 2
+	wait_for 5 prints 2 agent refused
 	expect 'after a restart: easetop agents goes on counting' "$(agent refused)" 2
 
 	echo "agent_sources = {\"any $moved\"}" >>"$rig/collector.conf"
@@ -68,7 +68,7 @@ by_address() {
 	expect_counter 'agent_sources at SIGHUP: it may move there' slow_path.events 2
 	event $stranger 76
 	expect_counter 'agent_sources at SIGHUP: and nowhere else' accounting.foreign_source 2
-	wait_for 5 test "$(agent source)" = $moved
+	wait_for 5 prints $moved agent source
 	expect 'agent_sources at SIGHUP: it is bound there' "$(agent source)" $moved
 	sed -i '/^agent_sources/d' "$rig/collector.conf"
 	expect '--agent-sources prints what another collector needs' \
@@ -110,7 +110,7 @@ by_engine() {
 	expect_counter 'v3: from then on its address alone does not do' accounting.foreign_source 2
 	event $here 85 "${v3[@]}" -e $other -Z 5,101
 	expect_counter 'v3: nor another engine at its address' accounting.foreign_source 3
-	wait_for 5 test "$(agent source)" = $own
+	wait_for 5 prints $own agent source
 	expect 'v3: it is bound to the engine' "$(agent source)" $own
 }
 
@@ -147,7 +147,7 @@ by_sflow() {
 	sflow $here $here 11
 	expect_counter 'sFlow: the agent goes on as if nothing had been' accounting.samples 30
 	expect_counter 'sFlow: without a restart of its numbers' sflow.datagrams_missing 0
-	wait_for 5 test "$(ask 'SELECT count(*) FROM agent_refused')" = 1
+	wait_for 5 prints 1 ask 'SELECT count(*) FROM agent_refused'
 	expect 'sFlow: easetop agents says who' "$(ask 'SELECT source, records FROM agent_refused')" "$stranger|10"
 }
 
@@ -159,7 +159,7 @@ refused_unread() {
 	for _ in 1 2 3; do event $stranger 95 -v 2c -c wrong; done
 	perl -MSocket -e 'my ($port, $from) = @ARGV; socket(my $s, AF_INET, SOCK_DGRAM, 0); bind($s, sockaddr_in(0, inet_aton($from)));
 	    send($s, "\x30\x03no\e[2J", 0, sockaddr_in($port, INADDR_LOOPBACK))' "$trap_port" $moved
-	wait_for 5 test "$(ask 'SELECT count(*) FROM refused_sender')" = 2
+	wait_for 5 prints 2 ask 'SELECT count(*) FROM refused_sender'
 	told=$("$build/collector/easetop" agents --last 5m --store "sqlite:$rig/ease.db" --format json |
 	    jq -c '[.refused_senders[] | [.address, .datagrams, .reason]]')
 	expect 'refused unread: agents says whose, how many and why' "$told" "[[\"$stranger\",3,\"its community is not in the option communities; add it to accept it\"],[\"$moved\",1,\"not an SNMP notification\"]]"
@@ -175,7 +175,7 @@ heard_first() {
 	expect_counter 'heard first: the stranger is bound' slow_path.events 1
 	event $here 92
 	expect_counter 'heard first: the switch is refused' accounting.foreign_source 1
-	wait_for 5 test "$(agent refused)" = 1
+	wait_for 5 prints 1 agent refused
 	told=$("$build/collector/easetop" agents --last all --store "sqlite:$rig/ease.db" | grep -A1 '^Refused:')
 	expect 'heard first: both are told' "$(grep -c "from $here; the agent is known as $stranger\." <<<"$told")" 1
 	row=$(sed -n 's/.* add \("[^"]*"\) to agent_sources .*/\1/p' <<<"$told")
