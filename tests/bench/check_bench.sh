@@ -6,6 +6,10 @@ set -u
 export LC_ALL=C BENCH_SMALL=1
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${EASE_BUILD:-$top/build}
+if grep -qs '^EASE_CFLAGS.*-fsanitize\|^CFLAGS.*-fsanitize' "$build/Makefile"; then
+	echo 'SKIP bench: sanitizers in the build'
+	exit 0
+fi
 failed=0
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
