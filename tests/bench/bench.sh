@@ -4,8 +4,8 @@
 # build. Goes on after a failure. At the end a table, ours divided by the peer's; then what was left out and why, and
 # what failed: then exit 1. The capture is EASE_CAPTURES/composed-a.pcap if that folder is there, else the demo's own.
 # Loopback only; takes half an hour on two cores.
-#   BENCH_RUNS=5  BENCH_DISK_HOURS=25  BENCH_LOSSLESS_RUNS=2  BENCH_FLEETS="100 300 1000"  BENCH_FULL_STORE="168 1440": the
-#   rounds of each median, and the whole size of those that have a smaller one here
+#   BENCH_RUNS=5  BENCH_DISK_HOURS=25  BENCH_LOSSLESS_RUNS=2 are the defaults
+#   BENCH_DAYS=30  BENCH_FLEETS="100 300 1000"  BENCH_FULL_STORE="168 1440" are the whole sizes: hours
 #   BENCH_SMALL=1  each as small as it still does all of its steps: seconds, for tests; figures mean nothing then
 set -u
 export LC_ALL=C MIBS=
@@ -16,10 +16,10 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM HUP
 small=${BENCH_SMALL:-} lines=$build/bench.json limit_s=900
-[ -z "${BENCH_RUNS:-}${BENCH_DISK_HOURS:-}${BENCH_FULL_STORE:-}${BENCH_FLEETS:-}${EASE_LONG:-}" ] || limit_s=14400
+[ -z "${BENCH_RUNS:-}${BENCH_DAYS:-}${BENCH_DISK_HOURS:-}${BENCH_FULL_STORE:-}${BENCH_FLEETS:-}${EASE_LONG:-}" ] || limit_s=14400
 [ -z "$small" ] || lines=$dir/bench.json limit_s=60
 size() { if [ -n "$small" ]; then echo "$1"; else echo "$2"; fi; } # SMALL WHOLE
-runs=$(size 1 "${BENCH_RUNS:-5}")
+runs=$(size 1 "${BENCH_RUNS:-5}") days=$(size 1 "${BENCH_DAYS:-10}")
 
 # Peers cannot have a large socket buffer unless everybody may: for this run everybody may.
 limit=/proc/sys/net/core/rmem_max
@@ -55,8 +55,8 @@ benches() {
 	bench full_store tests/bench/bench_full_store $(size "1 0 1" "${BENCH_FULL_STORE:-2 10 2}")
 	bench agents tests/bench/bench_agents $(size '12000 1' '')
 	bench estimate tests/bench/bench_estimate "$(size 1 31)"
-	bench report env ROUNDS="$runs" DAYS="$(size 1 30)" AGENTS="$(size 2 100)" "$here/bench_report.sh"
-	bench cluster env ROUNDS="$(size 1 "$runs")" DAYS="$(size 1 30)" SHIP_DAYS="$(size 1 2)" FLEETS="$(size 10 "${BENCH_FLEETS:-100 300${EASE_LONG:+ 1000}}")" "$here/bench_cluster.sh"
+	bench report env ROUNDS="$runs" DAYS="$days" AGENTS="$(size 2 100)" "$here/bench_report.sh"
+	bench cluster env ROUNDS="$(size 1 "$runs")" DAYS="$days" SHIP_DAYS="$(size 1 2)" FLEETS="$(size 10 "${BENCH_FLEETS:-100 300${EASE_LONG:+ 1000}}")" "$here/bench_cluster.sh"
 	bench live "$here/bench_live.sh" "$(size 2 60)"
 	bench sflow tests/bench/bench_sflow "$(size 0.2 4)" 100000 "$(size 1 "${BENCH_LOSSLESS_RUNS:-2}")"
 }
