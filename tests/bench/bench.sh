@@ -17,7 +17,7 @@ trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM HUP
 small=${BENCH_SMALL:-} lines=$build/bench.json limit_s=900
 [ -z "${BENCH_RUNS:-}${BENCH_DAYS:-}${BENCH_DISK_HOURS:-}${BENCH_FULL_STORE:-}${BENCH_FLEETS:-}${EASE_LONG:-}" ] || limit_s=14400
-[ -z "$small" ] || lines=$dir/bench.json limit_s=60
+[ -z "$small" ] || lines=$dir/bench.json limit_s=120
 size() { if [ -n "$small" ]; then echo "$1"; else echo "$2"; fi; } # SMALL WHOLE
 runs=$(size 1 "${BENCH_RUNS:-5}") days=$(size 1 "${BENCH_DAYS:-10}")
 
@@ -52,7 +52,7 @@ benches() {
 	bench storm tests/bench/bench_storm "$(size 0.3 5)"
 	bench store tests/bench/bench_store $(size '3 500 1' '')
 	bench disk tests/bench/bench_disk "$(size 0.1 "${BENCH_DISK_HOURS:-25}")"
-	bench full_store tests/bench/bench_full_store $(size "1 0 1" "${BENCH_FULL_STORE:-2 10 2}")
+	bench full_store tests/bench/bench_full_store $(size "1 0 1" "${BENCH_FULL_STORE:-1 4 2}")
 	bench agents tests/bench/bench_agents $(size '12000 1' '')
 	bench estimate tests/bench/bench_estimate "$(size 1 31)"
 	bench report env ROUNDS="$runs" DAYS="$days" AGENTS="$(size 2 100)" "$here/bench_report.sh"

@@ -35,9 +35,9 @@ EASE_BUILD=$dir/silent "$top/tests/bench/bench.sh" snmp >"$dir/silent.out" 2>&1 
 
 EASE_BUILD=$build "$top/tests/bench/bench.sh" >"$dir/out" 2>"$dir/err" </dev/null
 status=$?
-sed -n 's/^ok     \([a-z_]*\) .*/\1/p' "$dir/err" >"$dir/ok"
-while read -r name; do
-	if grep -q "^$name " "$dir/out"; then pass "$name"; else fail "$name" 'it is in no row of the table'; fi
+sed -n 's/^ok     //p' "$dir/err" >"$dir/ok"
+while read -r name took; do
+	if grep -q "^$name " "$dir/out"; then pass "$name $took"; else fail "$name" 'it is in no row of the table'; fi
 done <"$dir/ok"
 sed -n 's/^FAILED /FAIL bench: /p; s/^LEFT OUT /SKIP bench: /p' "$dir/out"
 if [ $status = 0 ]; then pass 'the table'; else fail 'the table' "bench.sh ended with status $status"; tail -n 30 "$dir/err"; fi
@@ -49,7 +49,7 @@ says() { # OUTPUT PATTERN: a bench failed so
 }
 mkdir "$dir/nothing"
 EASE_BUILD=$dir/nothing "$top/tests/bench/bench.sh" >"$dir/nothing.out" 2>&1 </dev/null
-for name in $(cat "$dir/ok"); do says nothing "$name: "; done
+for name in $(cut -d" " -f1 "$dir/ok"); do says nothing "$name: "; done
 another wrong
 mv "$dir/wrong/tests/bench/bare_subagent" "$dir/wrong/tests/bench/subagent"
 instead wrong bench_frame 'echo "{\"bench\":\"frame\",\"outer_ns_per_frame\":0}"'
