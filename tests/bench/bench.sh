@@ -17,7 +17,7 @@ trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM HUP
 small=${BENCH_SMALL:-} lines=$build/bench.json limit_s=900
 [ -z "${BENCH_RUNS:-}${BENCH_DAYS:-}${BENCH_DISK_HOURS:-}${BENCH_FULL_STORE:-}${BENCH_FLEETS:-}${EASE_LONG:-}" ] || limit_s=14400
-[ -z "$small" ] || lines=$dir/bench.json limit_s=120
+[ -z "$small" ] || lines=$dir/bench.json limit_s=300
 size() { if [ -n "$small" ]; then echo "$1"; else echo "$2"; fi; } # SMALL WHOLE
 runs=$(size 1 "${BENCH_RUNS:-5}") days=$(size 1 "${BENCH_DAYS:-10}")
 
