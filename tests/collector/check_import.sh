@@ -243,7 +243,7 @@ sflow_imported() {
 		expect 'import of sFlow: taken, twice there or refused are all that tshark finds' \
 		    "$(sqlite3 "$rig/sflow.db" "SELECT received + duplicates + (SELECT value FROM stat WHERE
 			name = 'sflow.refused_datagram') FROM account")" \
-		    "$(tshark -n -r "$keep/sflow.pcap" -T fields -E separator=, -e sflow_245.sampletype 2>/dev/null |
+		    "$(tshark -n -r "$keep/sflow.pcap" -T fields -e sflow_245.sampletype 2>/dev/null |
 			tr ',' '\n' | grep -cx 1)"
 	else
 		skip 'import of sFlow: tshark' 'tshark is not there'

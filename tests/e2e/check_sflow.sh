@@ -142,7 +142,7 @@ else
 	fail 'tshark against notifications' "$(diff "$rig/by-tshark" "$rig/by-notification" | head -4)"
 fi
 # Every header is what a frame of the capture begins with.
-tshark -r "$rig/sflow.pcap" -T fields -E separator=, -e sflow_245.header 2>/dev/null |
+tshark -r "$rig/sflow.pcap" -T fields -e sflow_245.header 2>/dev/null |
     tr ',' '\n' | grep . >"$rig/headers"
 expect 'headers, octet for octet frames of the capture' "$(perl -e '
 	local $/; open my $headers, "<", $ARGV[1]; my @headers = split /\n/, <$headers>;

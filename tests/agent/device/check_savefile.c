@@ -129,7 +129,7 @@ compare(const char *name, FILE *a, FILE *b, bool is_pcapng)
 	} else if (pcap && pcap_datalink(pcap) == DLT_EN10MB) {
 		ck_assert_msg(file != NULL, "%s: refused: %s", name, error);
 		n = compare_records(name, file, pcap, is_pcapng);
-	} else if (!pcap) {
+	} else if (!pcap && !strstr(reason, "reserved field not zero")) { /* which libpcap looks at from 1.10.5 on */
 		ck_assert_msg(!file, "%s: libpcap refuses: %s", name, reason);
 		ck_assert(error[0] != '\0');
 	}
