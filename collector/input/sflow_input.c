@@ -785,6 +785,8 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 		in->stranger = (struct sflow_peer){.met = false};
 		sflow_name_peer(&in->stranger, agent, sender, shared);
 		admission = admission_of(t, &in->stranger);
+		if (admission == SFLOW_CLAIMED && t->peer)
+			t->peer->source[0] = '\0'; /* it is judged again */
 	} while (admission == SFLOW_CLAIMED && !shared && (shared = true));
 	if (admission != SFLOW_ADMITTED) {
 		count(in, SFLOW_STAT_FOREIGN_SOURCE);

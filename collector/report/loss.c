@@ -243,7 +243,7 @@ given_out_before(sqlite3_stmt *stmt, int column)
 	struct sequence_tracker tracker;
 	const uint8_t *octets = sqlite3_column_blob(stmt, column);
 
-	if (!octets || sequence_tracker_load(&tracker, octets,
+	if (!octets || sequence_tracker_load_trimmed(&tracker, octets,
 	    (size_t)sqlite3_column_bytes(stmt, column)) != 0)
 		return NAN;
 	return tracker.started ? (double)(tracker.contact - tracker.first) : 0;

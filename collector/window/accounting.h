@@ -151,7 +151,7 @@ struct accounting_event {
 void accounting_add_own_event(struct accounting *acc, struct store_batch *batch, const struct accounting_event *event,
     const char *text);
 
-/* Judges records of that agent from that source. who needs agent_id, sender, source and loose_numbers. */
+/* Judges records of that agent from that source; one that is claimed is displaced. who needs agent_id, sender, source and loose_numbers. */
 enum agent_identity_verdict accounting_judge(struct accounting *acc, const struct ease_record *who);
 
 /* Binds agents to these sources only, as the store has them; n is their number. An agent without

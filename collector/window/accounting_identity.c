@@ -290,8 +290,14 @@ enum agent_identity_verdict
 accounting_judge(struct accounting *acc, const struct ease_record *who)
 {
 	int err;
+	struct agent *a = accounting_find_agent(acc, who, &err);
+	enum agent_identity_verdict verdict = judge(acc, a, who);
 
-	return judge(acc, accounting_find_agent(acc, who, &err), who);
+	if (verdict == AGENT_IDENTITY_CLAIMED) {
+		a->identity.displaced = true;
+		a->identity.heard[0] = '\0';
+	}
+	return verdict;
 }
 
 void

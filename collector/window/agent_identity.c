@@ -169,7 +169,7 @@ agent_identity_judge(const struct agent_identity *identity,
 	if (!agent_identity_fits(r) || (named && !allowed))
 		return AGENT_IDENTITY_FOREIGN;
 	if (strcmp(identity->bound, source) == 0)
-		return AGENT_IDENTITY_KNOWN;
+		return identity->displaced && !allowed ? AGENT_IDENTITY_FOREIGN : AGENT_IDENTITY_KNOWN;
 	if (allowed || is_better(identity, r))
 		return AGENT_IDENTITY_BIND;
 	if (!*identity->bound && !is_own_engine(source)) /* that of another agent */

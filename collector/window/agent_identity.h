@@ -15,7 +15,8 @@
  *   - so is one that agent_sources allows for any agent, but no address where SNMPv3 is bound;
  *   - any other is foreign, and refused.
  * sFlow and EASE never speak for one agent, as their ids have different forms. An sFlow switch whose address another one
- * stated before it was heard itself is another agent, by its sender, too (sflow_input.c). No I/O and no time
+ * stated before it was heard itself is another agent, by its sender, too (sflow_input.c), and the one that stated it is
+ * foreign from then on. No I/O and no time
  * but the arguments.
  */
 #ifndef EASE_COLLECTOR_WINDOW_AGENT_IDENTITY_H
@@ -52,6 +53,7 @@ struct agent_identity {
 	char heard[STORE_SOURCE_TEXT]; /* the source accepted last; "": decide anew */
 	uint64_t bound_us;	       /* since when, by the collector's clock */
 	bool bound_unwritten;	       /* bound is not in the store yet */
+	bool displaced; /* of sFlow: the switch whose address it states was heard itself, as another agent */
 	/* What was refused in the agent's name; n 0: nothing. */
 	struct {
 		uint64_t n; /* records */
