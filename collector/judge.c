@@ -113,11 +113,12 @@ judge_turn(void *judge)
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
 	struct stat st;
+	uint64_t inode = stat(j->config.store, &st) == 0 ? st.st_ino : 0; /* before it may be set aside */
 	int err = query_open(j->config.store, &query, error, sizeof(error));
 
 	if (err < 0) {
-		if (err == -EUCLEAN && stat(j->config.store, &st) == 0)
-			note_damage(j, st.st_ino);
+		if (err == -EUCLEAN)
+			note_damage(j, inode);
 		log_warn_limited(ROOM, "no sampler is judged: %s", error);
 		return;
 	}

@@ -229,11 +229,13 @@ open_recall(struct store *store)
 {
 	struct store_recall *recall = &store->recall;
 	uint64_t renewals = atomic_load(&store->renewals);
+	struct stat st;
 
 	if (recall->db && recall->renewals == renewals)
 		return 0;
 	store_close_recall(recall);
 	recall->renewals = renewals;
+	recall->inode = stat(store->path, &st) == 0 ? st.st_ino : 0;
 	if (sqlite3_open_v2(store->path, &recall->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
 	    SQLITE_OK)
 		return 0;
@@ -245,10 +247,9 @@ static int
 end_recall(struct store *store, int r)
 {
 	int code = sqlite3_errcode(store->recall.db) & 0xff;
-	struct stat st;
 
-	if (r < 0 && (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) && stat(store->path, &st) == 0)
-		store_note_damage(store, st.st_ino);
+	if (r < 0 && (code == SQLITE_CORRUPT || code == SQLITE_NOTADB))
+		store_note_damage(store, store->recall.inode);
 	return r;
 }
 

@@ -24,7 +24,8 @@
 enum { STORE_RECALL_STATEMENTS = 8 };
 struct store_recall {
 	sqlite3 *db; /* NULL: not open */
-	uint64_t renewals; /* of the store, when it was opened */
+	uint64_t renewals; /* of the store, when it was opened, */
+	ino_t inode;	   /* and the file */
 	sqlite3_stmt *statements[STORE_RECALL_STATEMENTS];
 };
 

@@ -137,6 +137,7 @@ open_query(struct api *api, const struct query_cluster *cluster, struct reply *r
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
 	struct stat st;
+	uint64_t inode = stat(config->store, &st) == 0 ? st.st_ino : 0; /* before it may be set aside */
 	int err;
 
 	stat_add(api->stats, WEB_STAT_QUESTIONS, 1);
@@ -144,8 +145,8 @@ open_query(struct api *api, const struct query_cluster *cluster, struct reply *r
 		      : query_open(config->store, &query, error, sizeof(error));
 	if (err) {
 		stat_add(api->stats, WEB_STAT_FAILED, 1);
-		if (err == -EUCLEAN && stat(config->store, &st) == 0)
-			api_note_damage(api, st.st_ino);
+		if (err == -EUCLEAN)
+			api_note_damage(api, inode);
 		log_warn_limited("web", "%s", error);
 		api_error(reply, HTTP_UNAVAILABLE, cluster ? "the cluster does not answer"
 							     : "the store cannot be read");
