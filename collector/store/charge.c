@@ -128,9 +128,9 @@ begin_counters(struct charge *c, struct rollup *r)
 static int
 pay_counters(struct charge *c, struct rollup *r, const char *thin, uint64_t *paid)
 {
+	int n = c->begun ? 0 : begin_counters(c, r);
 	int64_t row[] = {c->payers[c->at], c->if_index, c->from_us, c->until_us, (int64_t)store_levels[LEVEL_1_H].span_us,
 	    ROWS_A_STEP};
-	int n = c->begun ? 0 : begin_counters(c, r);
 
 	if (n < 0 || !c->begun)
 		return n < 0 ? n : 0;
@@ -140,12 +140,10 @@ pay_counters(struct charge *c, struct rollup *r, const char *thin, uint64_t *pai
 		c->begun = false;
 		return note_paid(c, r, c->until_us) < 0 ? -EIO : 1;
 	}
-	row[2] = c->from_us;
 	if (n > 0)
-		n = rollup_count(r, thin, row, 6);
+		n = rollup_delete(r, thin, row, 6, paid);
 	if (n >= 0 && n < ROWS_A_STEP)
 		c->if_index = row[1];
-	*paid += n > 0 ? (uint64_t)n : 0;
 	return n < 0 ? n : 1;
 }
 

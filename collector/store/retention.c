@@ -24,26 +24,6 @@ enum {
 #define THIN_SECONDS_US (4 * 3600 * 1000000ull)
 #define THIN_MOST_US (4 * 86400 * 1000000ull)
 
-/* Runs a DELETE statement that returns for each row what to add to count. Returns the number of
- * rows deleted, or -EIO. */
-static int
-delete_rows(struct rollup *r, const char *sql, const int64_t *parameters, int n, uint64_t *count)
-{
-	sqlite3_stmt *s = rollup_statement(r, sql);
-	int code, rows = 0;
-
-	if (!s)
-		return -EIO;
-	for (int i = 0; i < n; i++)
-		sqlite3_bind_int64(s, i + 1, parameters[i]);
-	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-		*count += (uint64_t)sqlite3_column_int64(s, 0);
-		rows++;
-	}
-	sqlite3_reset(s);
-	return code == SQLITE_DONE ? rows : -EIO;
-}
-
 /* Returns the time before which data is deleted; 0: nothing is. */
 static uint64_t
 limit_of(const struct retention *t, uint64_t keep_us)
@@ -73,7 +53,7 @@ delete_samples(struct retention *t, struct rollup *r, uint64_t before_us, int mo
 {
 	const int64_t row[] = {(int64_t)before_us, most};
 
-	return delete_rows(r, "DELETE FROM sample WHERE (agent, boot, if_index, sequence) IN"
+	return rollup_delete(r, "DELETE FROM sample WHERE (agent, boot, if_index, sequence) IN"
 	    " (SELECT agent, boot, if_index, sequence FROM sample WHERE time_us < ?"
 	    " ORDER BY time_us LIMIT ?) RETURNING 1", row, 2, &t->deleted[RETENTION_SAMPLES]);
 }
@@ -91,11 +71,11 @@ delete_old_rows(struct retention *t, struct rollup *r)
 	if (samples_us > 0)
 		n = delete_samples(t, r, samples_us, ROWS_A_STEP);
 	if (n == 0 && events_us > 0)
-		n = delete_rows(r, "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE"
+		n = rollup_delete(r, "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE"
 		    " time_us < ? AND id < (SELECT max(id) FROM event) ORDER BY time_us LIMIT ?)"
 		    " RETURNING 1", row, 2, &t->deleted[RETENTION_EVENTS]);
 	if (n == 0 && events_us > 0)
-		n = delete_rows(r, "DELETE FROM gap WHERE id IN (SELECT id FROM gap WHERE"
+		n = rollup_delete(r, "DELETE FROM gap WHERE id IN (SELECT id FROM gap WHERE"
 		    " until_us <= ? ORDER BY until_us LIMIT ?) RETURNING 1", row, 2,
 		    &t->deleted[RETENTION_COUNTERS]);
 	return n > 0 ? 1 : n;
@@ -155,7 +135,7 @@ delete_old_device_rows(struct retention *t, struct rollup *r)
 	if (t->device_rows_us == (uint64_t)row[0] && t->forgotten_us == t->keep.forget_us)
 		return 0;
 	for (size_t i = 0; n == 0 && i < N(old_device_rows); i++)
-		n = delete_rows(
+		n = rollup_delete(
 		    r, old_device_rows[i], row, 2, &t->deleted[RETENTION_DEVICE_ROWS]);
 	if (n == 0 && row[0] > 0 && t->keep.forget_us > 0)
 		n = forget_silent(r, (uint64_t)row[0], t->keep.forget_us,
@@ -181,7 +161,7 @@ delete_old_of_ports(struct retention *t, struct rollup *r, enum retention_old ta
 	if (n == 0)
 		*pass = (struct retention_pass){.done_us = before_us};
 	else if (n > 0) {
-		n = delete_rows(r, old_of_ports[table].delete, row, 4, &t->deleted[RETENTION_DEVICE_ROWS]);
+		n = rollup_delete(r, old_of_ports[table].delete, row, 4, &t->deleted[RETENTION_DEVICE_ROWS]);
 		pass->agent = row[0];
 		pass->if_index = row[1] + (n < ROWS_A_STEP);
 	}
@@ -344,15 +324,15 @@ thin_port(struct retention *t, struct rollup *r)
 	    (int64_t)span_of(t->thinning), ROWS_A_STEP};
 	uint64_t *deleted = &t->deleted[RETENTION_COUNTERS];
 	bool ended = t->thinning == ENDED_DAYS;
-	int n = delete_rows(r, ended ? delete_counters : thin_counters, row, 6, deleted);
+	int n = rollup_delete(r, ended ? delete_counters : thin_counters, row, 6, deleted);
 
 	if (n >= 0 && n < ROWS_A_STEP)
-		n = delete_rows(r, ended ? delete_resources : thin_resources, row, 6, deleted);
+		n = rollup_delete(r, ended ? delete_resources : thin_resources, row, 6, deleted);
 	if (n == ROWS_A_STEP)
 		return 1;
 	if (n >= 0)
 		n = rollup_query(r, merge_gaps, row, 5, NULL, 0);
-	return n < 0 ? n : delete_rows(r, delete_merged_gaps, row, 5, deleted) < 0 ? -EIO : 0;
+	return n < 0 ? n : rollup_delete(r, delete_merged_gaps, row, 5, deleted) < 0 ? -EIO : 0;
 }
 
 /* Thins the next port, or ends the pass. */
@@ -548,7 +528,7 @@ squeeze_device_rows(struct retention *t, struct rollup *r)
 		    t->shrink_port, 2);
 		t->shrunk = n == 0;
 		for (size_t k = 0; n > 0 && k < N(spare_device_rows); k++)
-			n = delete_rows(r, spare_device_rows[k], t->shrink_port, 2,
+			n = rollup_delete(r, spare_device_rows[k], t->shrink_port, 2,
 			    &t->deleted[RETENTION_DEVICE_ROWS]) < 0 ? -EIO : 1;
 	}
 	return n < 0 ? n : !t->shrunk;

@@ -10,8 +10,9 @@
  * whose samples come in, chosen at random among the newest rows. So each port pays in proportion to
  * what it fills, and a flood of one agent deletes nobody else's. (The table sample_floor has since
  * when all samples of such an agent are kept.) Then counters and sums of sources that hold far more than others
- * (charge.h), rows of old boots and states, and sums of all last, the finest level first. What fills small tables (discarded packets, events, addresses, …) has parts of its own, paid by the source
- * that fills them, and costs none of this: shares.h.
+ * (charge.h), rows of old boots and states, and sums of all last, the finest level first. What fills small tables
+ * (discarded packets, events, addresses, …) has parts of its own, paid by the source that fills them, and costs none of
+ * this: shares.h.
  *
  * Of one source there is a number of agents and ports (source_limits.h), of which it pays for what is beyond.
  *

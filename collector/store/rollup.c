@@ -95,7 +95,7 @@ rollup_query(struct rollup *r, const char *sql, const int64_t *parameters, int n
 }
 
 int
-rollup_count(struct rollup *r, const char *sql, const int64_t *parameters, int n)
+rollup_delete(struct rollup *r, const char *sql, const int64_t *parameters, int n, uint64_t *count)
 {
 	sqlite3_stmt *s = rollup_statement(r, sql);
 	int code, rows = 0;
@@ -104,8 +104,10 @@ rollup_count(struct rollup *r, const char *sql, const int64_t *parameters, int n
 		return -EIO;
 	for (int i = 0; i < n; i++)
 		sqlite3_bind_int64(s, i + 1, parameters[i]);
-	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+		*count += (uint64_t)sqlite3_column_int64(s, 0);
 		rows++;
+	}
 	sqlite3_reset(s);
 	return code == SQLITE_DONE ? rows : -EIO;
 }

@@ -82,7 +82,7 @@ sqlite3_stmt *rollup_statement(struct rollup *r, const char *sql);
 int rollup_query(struct rollup *r, const char *sql, const int64_t *parameters, int n,
     int64_t *values, int n_values);
 
-/* Runs an SQL literal and returns the number of its rows, or -EIO. */
-int rollup_count(struct rollup *r, const char *sql, const int64_t *parameters, int n);
+/* Runs a literal DELETE that returns for each row what to add to *count. Returns the number of rows deleted, or -EIO. */
+int rollup_delete(struct rollup *r, const char *sql, const int64_t *parameters, int n, uint64_t *count);
 
 #endif
