@@ -154,6 +154,8 @@ const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
     [CLUSTER_NAMING] = {"naming", .stored = &stored_naming, KEY("collector, line", NULL, CLUSTER_KEPT, "collector")},
     [CLUSTER_DISCARDS] = {"discard", STORED(STORE_DISCARDS),
 	KEY(STORE_DISCARD_KEY ", collector", "start_us", CLUSTER_BY_MONTH, "agent")},
+    [CLUSTER_ODDITIES] = {"oddity", STORED(STORE_ODDITIES),
+	KEY("agent, if_index, kind, collector", NULL, CLUSTER_KEPT, "agent")},
 };
 
 /* Columns of either kind of table */

@@ -385,6 +385,14 @@ rest_of_error_sources(FILE *sql, const struct query *query, unsigned i)
 }
 
 static bool
+rest_of_oddities(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_ODDITIES, " FINAL");
+	fputs(" GROUP BY agent, if_index, kind", sql);
+	return i == 0;
+}
+
+static bool
 rest_of_events(FILE *sql, const struct query *query, unsigned i)
 {
 	put_from(sql, query, CLUSTER_EVENTS, " FINAL");
@@ -572,6 +580,9 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.select = "agent, if_index, mac, kind, argMax(boot, last_us), argMax(frames, last_us),"
 		  " min(first_us), max(last_us)",
 	.write_rest = rest_of_error_sources},
+    /* two collectors have heard the same */
+    {.name = "oddity", .from = CLUSTER_ODDITIES,
+	.select = "agent, if_index, kind, max(n), min(first_us), max(last_us)", .write_rest = rest_of_oddities},
     {.name = "event", .from = CLUSTER_EVENTS,
 	.columns = "time_us, agent, boot, kind, if_index, mac, vlan, text",
 	.by_fetch_range = true, .write_rest = rest_of_events},

@@ -26,6 +26,6 @@ enum { MIRROR_COLUMNS_TEXT = 512 };
 /* "agent, if_index": what is fetched of the cluster's table. */
 void mirror_columns(const struct mirror_table *table, char text[MIRROR_COLUMNS_TEXT]);
 
-enum { MIRROR_N_TABLES = 25 };
+enum { MIRROR_N_TABLES = 26 };
 
 #endif

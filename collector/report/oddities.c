@@ -63,8 +63,6 @@ oddities_read_refusals(struct query *query)
 
 	for (size_t i = 0; i < query->n_ports; i++)
 		query->ports[i].refused = 0;
-	if (query->mirror)
-		return 0;
 	stmt = prepare_refusals(query, "SELECT agent, if_index, kind, n FROM oddity WHERE " REFUSALS " ORDER BY n");
 	if (!stmt)
 		return -EIO;
@@ -87,8 +85,6 @@ oddities_each_refusal(struct query *query, int (*each)(void *arg, const char *te
 	sqlite3_stmt *stmt;
 	int more = 0;
 
-	if (query->mirror)
-		return 0;
 	stmt = prepare_refusals(query, "SELECT kind, sum(n) FROM oddity WHERE " REFUSALS " GROUP BY kind ORDER BY kind");
 	if (!stmt)
 		return -EIO;
@@ -147,7 +143,7 @@ oddities_add_table(struct query *query, struct report_result *result)
 	int err = result_add_below(result, "oddities", odd_columns, ODD_COLUMNS);
 	sqlite3_stmt *stmt;
 
-	if (err || query->mirror)
+	if (err)
 		return err;
 	stmt = query_prepare(query,
 	    "SELECT agent, kind, sum(n), sum(if_index > 0), max(last_us), (SELECT if_index FROM oddity o WHERE o.agent ="

@@ -47,8 +47,6 @@ verdicts_read(struct query *query, const struct report_options *options, struct 
 	sqlite3_stmt *stmt;
 	int more;
 
-	if (query->mirror)
-		return 0;
 	stmt = query_prepare(query, "SELECT agent, if_index, TOTAL(1 << (kind - ?1)) FROM oddity WHERE kind >= ?1"
 	    " AND last_us > ?2 AND first_us < ?3 GROUP BY agent, if_index");
 	if (!stmt)

@@ -1,6 +1,6 @@
 /*
  * Standing verdicts: what the audit of a port's last hour found, as easecapd stores it (collector/judge.h), so that a list
- * says it without reading samples. They stand in the table oddity. Of a cluster there are none.
+ * says it without reading samples. They stand in the table oddity.
  */
 #ifndef EASE_COLLECTOR_VERDICTS_H
 #define EASE_COLLECTOR_VERDICTS_H

@@ -404,6 +404,7 @@ static const struct {
 	" max(since_us) FROM $port WHERE since_us <= $t GROUP BY agent, if_index) OR agent IN (SELECT agent"
 	" FROM $agent GROUP BY agent HAVING max(last_us) < $t))"},
     {CLUSTER_ERROR_SOURCES, "last_us < $t"},
+    {CLUSTER_ODDITIES, "last_us < $t"},
     {CLUSTER_OUTAGES, "until_us < $t"},
     {CLUSTER_IDENTITIES, "last_received_us < $t"},
     {CLUSTER_NAMING, "(collector, version) NOT IN (SELECT collector, max(version) FROM $naming GROUP BY collector)"},

@@ -182,13 +182,21 @@ for minute in 1 2 4; do
 	for name in a one; do put_drops $name $alone 10 $minute; done
 done
 
+# What cannot be (EASE_ODD_NO_RATE), and a port that samples only a part of its frames (AUDIT_FILTERED). What the first
+# collector heard of, the second did, too.
+for name in a b one; do
+	sqlite3 "$work/$name.db" "INSERT OR REPLACE INTO oddity SELECT id, k.if_index, k.kind, k.n, last_us - 60000000, last_us
+	    FROM agent, (SELECT 0 AS if_index, 7 AS kind, 5 AS n UNION ALL SELECT 1, 18, 3
+	    UNION ALL SELECT 1, 71, 1) k WHERE agent_id = x'$both'"
+done
+
 # ---- shipping ----
 
 for name in a b; do ship_config $name ease; done
 for name in c d; do ship_config $name moved; done
 schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
 expect 'schema: printed before there is one' \
-    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 22
+    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 23
 expect 'schema: without the password' "$(grep -c secret <<<"$schema")" 0
 # Tables from before the first release are refused.
 for statement in 'CREATE DATABASE older' 'CREATE TABLE older.migration (number UInt32) ENGINE = MergeTree ORDER BY number' \
@@ -255,6 +263,9 @@ reports() { # DATABASE REFERENCE
 	for by in src service; do equal_report "$1" "$2" history --by $by --step 5m; done
 }
 reports ease one
+expect 'verdicts and oddities: told of a cluster' "$(for report in talkers agents loss; do
+	"$easetop" $report "${range[@]}" --store "$(cluster_url ease)"
+done | grep -c 'samples only a part of its frames\|an uptime that cannot be\|samples refused: rate 0')" 3
 
 # ---- one that changed over in the middle of a minute ----
 
@@ -383,8 +394,16 @@ state() {
 }
 before=$(state)
 rig_end "${collector_pids[0]}"
+# The tables as version 8 had them: what one of them lacks comes with the next collector that starts.
+for i in 0 1; do
+	for statement in 'DROP TABLE ease.oddity' 'DROP TABLE ease.oddity_local' 'TRUNCATE TABLE ease.migration' \
+	    'INSERT INTO ease.migration VALUES (8)'; do ch $i "$statement"; done
+done
 collector a
 wait_for 20 has_arrived a ease
+has_oddities() { [ "$(ch 0 "SELECT count() FROM ease.oddity FINAL WHERE agent = unhex('$both')" 2>/dev/null)" -ge 3 ]; }
+wait_for 20 has_oddities
+expect 'tables of the version before: brought up' "$(ch 0 'SELECT max(number) FROM ease.migration')" 9
 expect 'sent again after a start: nothing is doubled' "$(state)" "$before"
 schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
 expect 'schema: nothing is missing' "$(grep -c 'CREATE' <<<"$schema")" 0
