@@ -190,10 +190,14 @@ selection_variance(const struct moments *m, double g)
 double
 estimate_total_variance(enum estimate_unit unit, const struct estimate_stratum *s)
 {
-	struct moments all = moments_of(unit, &s->all);
-	double total = estimate_total(unit, s);
+	struct moments all;
+	double total;
 
-	if (!(s->divided[unit] > 0) || !(all.wy > 0) || !(total > 0))
+	if (!(s->divided[unit] > 0))
+		return s->untold[unit];
+	all = moments_of(unit, &s->all);
+	total = estimate_total(unit, s);
+	if (!(all.wy > 0) || !(total > 0))
 		return s->untold[unit];
 	return s->untold[unit] + selection_variance(&all, total / all.wy) * fmin(1, s->divided[unit] / total);
 }

@@ -87,11 +87,11 @@ is_about(const struct estimate_stratum *side)
 	bool is = false;
 
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
-		double total = estimate_total((enum estimate_unit)u, side);
 		double variance = estimate_total_variance((enum estimate_unit)u, side);
+		double total = variance > 0 ? estimate_total((enum estimate_unit)u, side) : 0;
 
 		/* limits are further away than a deviation is */
-		is |= 4 * variance > REPORT_ABOUT_PART * REPORT_ABOUT_PART * total * total &&
+		is |= variance > 0 && 4 * variance > REPORT_ABOUT_PART * REPORT_ABOUT_PART * total * total &&
 		    estimate_deviation(total, variance) > REPORT_ABOUT_PART;
 	}
 	return is;
