@@ -203,6 +203,21 @@ estimate_total_variance(enum estimate_unit unit, const struct estimate_stratum *
 }
 
 double
+estimate_not_counted_variance(enum estimate_unit unit, const struct estimate_stratum *s)
+{
+	struct moments all = moments_of(unit, &s->all);
+	double raise = raised_by_loss(s->lost), open = estimate_not_counted(unit, s), together, apart;
+
+	if (!(open > 0) || !(all.wy > 0))
+		return 0;
+	/* How many were lost is known, not what they were: a lost notification is one of those that came. */
+	together = 1 + s->all.any.pkts / s->all.w2;
+	apart = fmax(0, all.w2y2 + all.any - together * all.wy * all.wy / (double)s->all.n);
+	return fmin(1, open / (raise * all.wy)) *
+	    raise * (selection_variance(&all, 1) + fmin(s->lost, 0.999) * raise * apart);
+}
+
+double
 estimate_deviation(double total, double variance)
 {
 	return total > 0 ? normal_upper_quantile(0.025) * sqrt(variance) / total : 0;

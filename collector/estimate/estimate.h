@@ -147,6 +147,8 @@ double estimate_total(enum estimate_unit unit, const struct estimate_stratum *st
 double estimate_not_counted(enum estimate_unit unit, const struct estimate_stratum *stratum);
 /* How uncertain the total is by what was divided; 0: it was counted as it is. */
 double estimate_total_variance(enum estimate_unit unit, const struct estimate_stratum *stratum);
+/* The same by what nothing counted. */
+double estimate_not_counted_variance(enum estimate_unit unit, const struct estimate_stratum *stratum);
 /* How far 95 % limits of such a total are from it, as a part of it. */
 double estimate_deviation(double total, double variance);
 

@@ -258,7 +258,8 @@ counters_json(const struct report_result *result)
 static json_t *
 total_limits_json(const struct report_result *result, enum estimate_unit unit)
 {
-	double total = result->total[unit], part = estimate_deviation(total, result->total_variance[unit]);
+	double total = result->total[unit];
+	double part = estimate_deviation(total, result->total_variance[unit] + result->uncounted.variance[unit]);
 	json_t *object = with(json_object(), "low", number_json(total * (1 - fmin(1, part))));
 
 	return with(object, "high", number_json(total * (1 + part)));
@@ -271,7 +272,7 @@ totals_json(const struct report_result *result)
 
 	object = with(object, "packets", number_json(round(result->total[ESTIMATE_PKTS])));
 	object = with(object, "octets", number_json(round(result->total[ESTIMATE_OCTETS])));
-	if (result->total_variance[ESTIMATE_OCTETS] > 0) {
+	if (result->total_variance[ESTIMATE_OCTETS] + result->uncounted.variance[ESTIMATE_OCTETS] > 0) {
 		object = with(object, "packets_limits", total_limits_json(result, ESTIMATE_PKTS));
 		object = with(object, "octets_limits", total_limits_json(result, ESTIMATE_OCTETS));
 	}

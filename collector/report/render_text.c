@@ -291,22 +291,21 @@ static void
 print_counted(FILE *out, const struct report_result *result, enum estimate_unit unit, double factor, const char *what)
 {
 	double total = result->total[unit], uncounted = result->uncounted.total[unit];
-	double part = estimate_deviation(total, result->total_variance[unit]);
+	double part = estimate_deviation(total, result->total_variance[unit] + result->uncounted.variance[unit]);
+	bool is_about = part > REPORT_ABOUT_PART;
 	char text[NUMBER_TEXT];
 
 	number_format_rate(total * factor, what, text);
-	if (uncounted <= 0 && part > REPORT_ABOUT_PART) {
-		fprintf(out, "  about %s counted", text);
+	fprintf(out, "  %s%s%s", is_about || uncounted > 0 ? "about " : "", text, uncounted > 0 ? "" : " counted");
+	if (is_about) {
 		number_format_rate(total * (1 - fmin(1, part)) * factor, what, text);
 		fprintf(out, " (%s ..", text);
 		number_format_rate(total * (1 + part) * factor, what, text);
 		fprintf(out, " %s)", text);
-	} else if (uncounted <= 0) {
-		fprintf(out, "  %s counted", text);
-	} else if (uncounted >= total * (1 - 1e-9)) {
-		fprintf(out, "  about %s, by samples alone", text);
-	} else {
-		fprintf(out, "  about %s", text);
+	}
+	if (uncounted >= total * (1 - 1e-9) && uncounted > 0) {
+		fputs(", by samples alone", out);
+	} else if (uncounted > 0) {
 		number_format_rate(uncounted * factor, what, text);
 		fprintf(out, ", %s of it by samples alone", text);
 	}

@@ -103,8 +103,10 @@ note_uncounted(struct report_uncounted *uncounted, const struct query_port *port
 
 	if (port_is_uncounted(port) || !(in->pool_pkts > 0 || query_listed_cut(port)->pkts > 0))
 		uncounted->lost_samples += port->cut_numbers;
-	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		uncounted->total[u] += estimate_not_counted((enum estimate_unit)u, in);
+		uncounted->variance[u] += estimate_not_counted_variance((enum estimate_unit)u, in);
+	}
 	if (in->beside[ESTIMATE_PKTS] > 0 && !port_is_uncounted(port))
 		note_partly(uncounted, port);
 	if (!port_is_uncounted(port))

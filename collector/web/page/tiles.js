@@ -68,15 +68,15 @@ function describe(port) {
 	return parts.join(' · ');
 }
 
-/* "14.5 Mb/s counted"; with limits where counters are far apart around an end; without counters of all ports "about 14.5 Mb/s, 3.1 Mb/s of it by samples alone". */
+/* "14.5 Mb/s counted"; with limits where counters are far apart around an end; without counters of all ports
+ * "about 14.5 Mb/s (12.9 Mb/s .. 16.1 Mb/s), 3.1 Mb/s of it by samples alone". */
 function traffic({totals, divided, uncounted, seconds}) {
 	const bits = (octets) => format.bits(octets * 8 / seconds), total = bits(totals.octets);
+	const limits = totals.octets_limits ? ` (${bits(totals.octets_limits.low)} .. ${bits(totals.octets_limits.high)})` : '';
 
-	if (!uncounted && divided)
-		return `about ${total} counted (${bits(totals.octets_limits.low)} .. ${bits(totals.octets_limits.high)})`;
 	if (!uncounted)
-		return `${total} counted`;
-	return `about ${total}, ${format.bits(uncounted.octets * 8 / seconds)} of it by samples alone`;
+		return divided ? `about ${total} counted${limits}` : `${total} counted`;
+	return `about ${total}${limits}, ${bits(uncounted.octets)} of it by samples alone`;
 }
 
 function summary(result) {
