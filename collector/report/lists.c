@@ -205,21 +205,56 @@ compare_site_entry_items(const void *a, const void *b)
 	return compare_keys(list_key(list_entry(a)->first), list_key(list_entry(b)->first), true);
 }
 
+enum { GRID_PAIRS = REPORT_GRID_ADDRESSES * REPORT_GRID_ADDRESSES };
+
+/* Of the largest pairs, as render_grid.c chooses them. */
+struct grid_addresses {
+	size_t n;
+	struct {
+		uint8_t n_octets, octets[QUERY_KEY_OCTETS];
+	} items[REPORT_GRID_ADDRESSES];
+};
+
+/* False: there is no place. */
 static bool
-is_shown(const struct list *list, const struct list_entry *entry)
+place_address(struct grid_addresses *grid, uint8_t n_octets, const uint8_t *octets)
+{
+	for (size_t i = 0; i < grid->n; i++)
+		if (grid->items[i].n_octets == n_octets && memcmp(grid->items[i].octets, octets, QUERY_KEY_OCTETS) == 0)
+			return true;
+	if (grid->n == REPORT_GRID_ADDRESSES)
+		return false;
+	grid->items[grid->n].n_octets = n_octets;
+	memcpy(grid->items[grid->n++].octets, octets, QUERY_KEY_OCTETS);
+	return true;
+}
+
+static bool
+place_pair(struct grid_addresses *grid, const struct query_key *pair)
+{
+	bool has_src = place_address(grid, pair->n_octets, pair->key1);
+
+	return place_address(grid, pair->n_octets, pair->key2) && has_src;
+}
+
+static bool
+is_shown(const struct list *list, const struct list_entry *entry, struct grid_addresses *grid)
 {
 	return list->n_shown < list->options->top &&
-	    !(list->options->fold_few && entry->n < REPORT_FEW_SAMPLES);
+	    !(list->options->fold_few && entry->n < REPORT_FEW_SAMPLES) &&
+	    (!list->options->as_grid || place_pair(grid, list_key(entry->first)));
 }
 
 static int
 choose_shown(struct list *list)
 {
+	struct grid_addresses grid = {0};
+
 	list->rows = calloc(list->n + 1, sizeof(*list->rows));
 	if (!list->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n; i++)
-		if (is_shown(list, list_entry(&list->order[i])))
+		if (is_shown(list, list_entry(&list->order[i]), &grid))
 			list->rows[list->n_shown++] = i;
 	return 0;
 }
@@ -395,9 +430,9 @@ claim_of(const struct list *list, size_t i, size_t n_rivals)
 		return (struct estimate_claim){list->options->error, list->options->error, false};
 	if (list->options->all_at_once)
 		return estimate_claim_of_all(n_ranked(list));
-	if (list->options->claim_place > 0) {
+	if (list->options->as_grid) { /* a cell has no place of its own */
 		n_rivals = n_ranked(list);
-		place = list->options->claim_place < n_rivals ? list->options->claim_place : n_rivals;
+		place = GRID_PAIRS < n_rivals ? GRID_PAIRS : n_rivals;
 	}
 	return estimate_claim_of_row(place, n_rivals);
 }
@@ -815,27 +850,7 @@ report_connections(struct query *query, const struct report_options *options, ui
 
 /* ---- a grid of a cluster's ---- */
 
-enum {
-	GRID_PAIRS = REPORT_GRID_ADDRESSES * REPORT_GRID_ADDRESSES,
-	GRID_RANKED = QUERY_ONLY_MAX - GRID_PAIRS, /* more pairs than its addresses can have */
-};
-
-struct grid_address {
-	uint8_t n_octets, octets[QUERY_KEY_OCTETS];
-};
-
-static void
-add_address(struct grid_address *addresses, size_t *n, uint8_t n_octets, const uint8_t *octets)
-{
-	for (size_t i = 0; i < *n; i++)
-		if (addresses[i].n_octets == n_octets &&
-		    memcmp(addresses[i].octets, octets, QUERY_KEY_OCTETS) == 0)
-			return;
-	if (*n == REPORT_GRID_ADDRESSES)
-		return;
-	addresses[*n].n_octets = n_octets;
-	memcpy(addresses[(*n)++].octets, octets, QUERY_KEY_OCTETS);
-}
+enum { GRID_RANKED = QUERY_ONLY_MAX - GRID_PAIRS }; /* more pairs than its addresses can have */
 
 static bool
 has_pair(const struct list_keys *keys, const struct query_key *pair)
@@ -846,28 +861,25 @@ has_pair(const struct list_keys *keys, const struct query_key *pair)
 	return false;
 }
 
-/* Adds the other pairs between the addresses of the first pairs, chosen as render_grid.c does. */
+/* Adds the other pairs between the addresses of these. */
 static int
 add_grid_pairs(struct list_keys *keys)
 {
-	struct grid_address addresses[REPORT_GRID_ADDRESSES];
 	struct query_key *all = realloc(keys->keys, (keys->n + GRID_PAIRS) * sizeof(*all));
-	size_t n = 0;
+	struct grid_addresses grid = {0};
 
 	if (!all)
 		return -ENOMEM;
 	keys->keys = all;
-	for (size_t i = 0; i < keys->n; i++) {
-		add_address(addresses, &n, all[i].n_octets, all[i].key1);
-		add_address(addresses, &n, all[i].n_octets, all[i].key2);
-	}
-	for (size_t i = 0; i < n * n; i++) {
-		const struct grid_address *src = &addresses[i / n], *dst = &addresses[i % n];
-		struct query_key pair = {.n_octets = src->n_octets};
+	for (size_t i = 0; i < keys->n; i++)
+		place_pair(&grid, &all[i]);
+	for (size_t i = 0; i < grid.n * grid.n; i++) {
+		size_t src = i / grid.n, dst = i % grid.n;
+		struct query_key pair = {.n_octets = grid.items[src].n_octets};
 
-		memcpy(pair.key1, src->octets, QUERY_KEY_OCTETS);
-		memcpy(pair.key2, dst->octets, QUERY_KEY_OCTETS);
-		if (src->n_octets == dst->n_octets && !has_pair(keys, &pair))
+		memcpy(pair.key1, grid.items[src].octets, QUERY_KEY_OCTETS);
+		memcpy(pair.key2, grid.items[dst].octets, QUERY_KEY_OCTETS);
+		if (pair.n_octets == grid.items[dst].n_octets && !has_pair(keys, &pair))
 			all[keys->n++] = pair;
 	}
 	return 0;
@@ -913,7 +925,7 @@ report_matrix(struct query *query, const struct report_options *options, uint64_
 
 	if (options->fold_few) { /* the grid chooses addresses, and then needs all their pairs */
 		by_pair.top = UINT32_MAX;
-		by_pair.claim_place = GRID_PAIRS; /* a cell has no place of its own */
+		by_pair.as_grid = true;
 	}
 	if (options->fold_few && query->mirror)
 		err = grid_run(query, &by_pair, now_us, result);

@@ -94,9 +94,10 @@ struct report_options {
 	bool all_at_once; /* --sure: limits that hold all at once in 95 of 100 lists */
 	/* For the reports themselves: errors of each limit, in place of the list's; 0: the list's. */
 	double error;
-	/* Of a grid: the place whose level all cells have, and what a list of all pairs told, where only the
-	 * cells are asked for; 0 and NULL: the list's own. */
-	size_t claim_place, n_ranked;
+	/* Of a grid, whose rows are the cells: what a list of all pairs told, where only these are asked for; 0 and
+	 * NULL: the list's own. */
+	bool as_grid;
+	size_t n_ranked;
 	const struct estimate_told *told;
 	bool wants_change, wants_alarm; /* fills in extremes of the result */
 };
