@@ -6,9 +6,13 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-	BLOCK_KEYS = 64,    /* that are looked at together */
+	EXACT_ROWS = 1000,  /* of a list: rows behind these may be settled against a few keys less than they could be */
+	DOUBLE_FRACTION_BITS = 52,
+	ALIKE_BITS = 3,
+	ALIKES_MAX = 1 << (11 + ALIKE_BITS), /* with the exponent's bits */
 	HOLM_STEPS = 20,    /* until no pair more is settled; three usually */
 	NEWTON_STEPS = 100, /* four usually */
 };
@@ -31,78 +35,112 @@ estimate_claim_of_all(size_t n_keys)
 
 /* ---- ranks ---- */
 
-/* Keys of neighbouring estimates, which are compared as one where the answer is the same for all. */
-struct block {
-	double largest, least, variance; /* the largest variance */
-	double variance_from_here;	 /* the largest of this block and all behind it */
-};
-
-static struct block *
-make_blocks(const struct estimate_order *order, size_t *n_blocks)
-{
-	size_t n = (order->n + BLOCK_KEYS - 1) / BLOCK_KEYS;
-	struct block *blocks = calloc(n + 1, sizeof(*blocks));
-
-	for (size_t i = 0; blocks && i < order->n; i++) {
-		struct block *block = &blocks[i / BLOCK_KEYS];
-
-		if (i % BLOCK_KEYS == 0)
-			block->largest = order->estimate[i];
-		block->least = order->estimate[i];
-		block->variance = fmax(block->variance, order->own_variance[i]);
-	}
-	for (size_t b = n; blocks && b > 0; b--)
-		blocks[b - 1].variance_from_here = fmax(blocks[b - 1].variance,
-		    b < n ? blocks[b].variance_from_here : 0);
-	*n_blocks = n;
-	return blocks;
-}
-
 /* Of one row: keys that are surely above and below it. */
 struct settled {
 	size_t above, below;
 };
 
-static void
-compare_with_block(const struct estimate_order *order, size_t row, size_t first, double z,
-    struct settled *settled)
+/* Keys of nearly one variance, the largest estimate first. */
+struct alike {
+	double least, most; /* of the variances */
+	const double *estimate, *variance;
+	size_t n;
+};
+struct alikes {
+	size_t n;
+	struct alike *items;
+	double *room;
+};
+
+/* The exponent of a double >= 0 and so many bits of its fraction: variances alike differ by an eighth at most. */
+static size_t
+alike_of(double variance)
 {
-	double y = order->estimate[row], variance = order->own_variance[row];
+	uint64_t bits;
 
-	for (size_t j = first; j < order->n && j < first + BLOCK_KEYS; j++) {
-		double distance = order->estimate[j] - y;
-		double needed = z * sqrt(variance + order->own_variance[j]);
+	variance = fmax(0, variance);
+	memcpy(&bits, &variance, sizeof(bits));
+	return (size_t)(bits >> (DOUBLE_FRACTION_BITS - ALIKE_BITS));
+}
 
-		settled->above += j != row && distance > needed;
-		settled->below += j != row && -distance > needed;
+static void
+free_alikes(struct alikes *a)
+{
+	free(a->items);
+	free(a->room);
+}
+
+static int
+make_alikes(const struct estimate_order *order, struct alikes *a)
+{
+	size_t *ends = calloc(ALIKES_MAX + 1, sizeof(*ends)), at = 0;
+
+	*a = (struct alikes){.items = calloc(ALIKES_MAX, sizeof(*a->items)), .room = calloc(2 * order->n + 1, sizeof(double))};
+	if (!ends || !a->items || !a->room) {
+		free(ends);
+		return -ENOMEM;
 	}
+	for (size_t i = 0; i < order->n; i++)
+		ends[alike_of(order->own_variance[i]) + 1]++;
+	for (size_t k = 0; k < ALIKES_MAX; k++) {
+		if (ends[k + 1] > 0)
+			a->items[a->n++] = (struct alike){INFINITY, 0, a->room + at, a->room + order->n + at, ends[k + 1]};
+		ends[k + 1] = at += ends[k + 1];
+	}
+	for (size_t i = 0; i < order->n; i++) {
+		size_t place = ends[alike_of(order->own_variance[i])]++;
+
+		a->room[place] = order->estimate[i];
+		a->room[order->n + place] = order->own_variance[i];
+	}
+	free(ends);
+	for (size_t k = 0; k < a->n; k++)
+		for (size_t i = 0; i < a->items[k].n; i++) {
+			a->items[k].least = fmin(a->items[k].least, a->items[k].variance[i]);
+			a->items[k].most = fmax(a->items[k].most, a->items[k].variance[i]);
+		}
+	return 0;
+}
+
+/* How many of them are larger; with or_equal, or as large. */
+static size_t
+n_larger(const struct alike *alike, double than, bool or_equal)
+{
+	size_t from = 0, to = alike->n;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (or_equal ? alike->estimate[middle] >= than : alike->estimate[middle] > than)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* A key's variance is taken to be the largest of those alike; if exactly, its own where that decides. */
+static void
+compare_with_alike(const struct alike *alike, double y, double variance, double z, bool exactly, struct settled *settled)
+{
+	double most = z * sqrt(variance + alike->most), least = z * sqrt(variance + alike->least);
+	size_t above = n_larger(alike, y + most, false), below = n_larger(alike, y - most, true);
+
+	settled->above += above;
+	settled->below += alike->n - below;
+	for (size_t i = above; exactly && i < alike->n && alike->estimate[i] - y > least; i++)
+		settled->above += alike->estimate[i] - y > z * sqrt(variance + alike->variance[i]);
+	for (size_t i = below; exactly && i > 0 && y - alike->estimate[i - 1] > least; i--)
+		settled->below += y - alike->estimate[i - 1] > z * sqrt(variance + alike->variance[i - 1]);
 }
 
 static struct settled
-compare_with_all(const struct estimate_order *order, const struct block *blocks, size_t n_blocks, size_t row,
-    double z)
+compare_with_all(const struct estimate_order *order, const struct alikes *alikes, size_t row, bool exactly, double z)
 {
 	struct settled settled = {0, 0};
-	double y = order->estimate[row];
 
-	for (size_t b = 0; b < n_blocks; b++) {
-		const struct block *block = &blocks[b];
-		size_t first = b * BLOCK_KEYS;
-		size_t n = order->n - first < BLOCK_KEYS ? order->n - first : BLOCK_KEYS;
-		double needed = z * sqrt(order->own_variance[row] + block->variance);
-
-		/* Estimates fall, and so does the largest variance behind: all that follow are below, too. */
-		if (y - block->largest > z * sqrt(order->own_variance[row] + block->variance_from_here)) {
-			settled.below += order->n - first;
-			break;
-		}
-		if (block->least - y > needed)
-			settled.above += n;
-		else if (y - block->largest > needed)
-			settled.below += n;
-		else
-			compare_with_block(order, row, first, z, &settled);
-	}
+	for (size_t k = 0; k < alikes->n; k++)
+		compare_with_alike(&alikes->items[k], order->estimate[row], order->own_variance[row], z, exactly, &settled);
 	return settled;
 }
 
@@ -121,22 +159,25 @@ unseen_above(double low, const struct estimate_unseen_bounds *bounds)
 	return low > bounds->largest || !(low > 0) ? 0 : floor(bounds->together / low);
 }
 
-/* Holm's procedure over all pairs of a row and a key: what is settled at a level makes the level of what is not. */
+/* Holm's procedure over all pairs of a row and a key: what is settled at a level makes the level of what is not. Rows
+ * beyond EXACT_ROWS are compared at the first level, so that a long list costs no more than its rows. */
 int
 estimate_ranks(const struct estimate_order *order, const size_t *rows, size_t n_rows, const double *row_low,
     const struct estimate_unseen_bounds *bounds, struct estimate_rank *ranks)
 {
-	size_t n_blocks;
-	struct block *blocks = make_blocks(order, &n_blocks);
+	struct alikes alikes;
 	struct settled *settled = calloc(n_rows + 1, sizeof(*settled));
 	double open = (double)n_rows * ((double)order->n - 1), before = -1;
-	int err = blocks && settled ? 0 : -ENOMEM;
+	int err = make_alikes(order, &alikes);
 
+	if (err == 0 && !settled)
+		err = -ENOMEM;
 	for (int i = 0; err == 0 && i < HOLM_STEPS && open > 0 && open != before; i++) {
 		double z = normal_upper_quantile(fmin(0.5, RANKS_ERROR / open)), left = 0;
 
 		for (size_t row = 0; row < n_rows; row++) {
-			settled[row] = compare_with_all(order, blocks, n_blocks, rows[row], z);
+			if (i == 0 || row < EXACT_ROWS)
+				settled[row] = compare_with_all(order, &alikes, rows[row], row < EXACT_ROWS, z);
 			left += (double)(order->n - 1 - settled[row].above - settled[row].below);
 		}
 		before = open;
@@ -148,7 +189,7 @@ estimate_ranks(const struct estimate_order *order, const size_t *rows, size_t n_
 		ranks[row].low = 1 + (uint32_t)settled[row].above;
 		ranks[row].high = high < UINT32_MAX ? (uint32_t)high : UINT32_MAX;
 	}
-	free(blocks);
+	free_alikes(&alikes);
 	free(settled);
 	return err;
 }
@@ -158,13 +199,13 @@ int
 estimate_rivals(const struct estimate_order *order, const size_t *rows, size_t n_rows, size_t n_keys, size_t *rivals)
 {
 	double z = estimate_pair_distance(1, n_keys);
-	size_t n_blocks;
-	struct block *blocks = make_blocks(order, &n_blocks);
+	struct alikes alikes;
+	int err = make_alikes(order, &alikes);
 
-	for (size_t row = 0; blocks && row < n_rows; row++)
-		rivals[row] = order->n - compare_with_all(order, blocks, n_blocks, rows[row], z).below;
-	free(blocks);
-	return blocks ? 0 : -ENOMEM;
+	for (size_t row = 0; err == 0 && row < n_rows; row++)
+		rivals[row] = order->n - compare_with_all(order, &alikes, rows[row], row < EXACT_ROWS, z).below;
+	free_alikes(&alikes);
+	return err;
 }
 
 /* ---- what choosing the largest costs ---- */

@@ -190,15 +190,13 @@ column_of(const struct report_result *result, enum report_type type)
 }
 
 static void
-add_bar(struct table *table, const struct report_result *result, const struct report_value *row)
+add_bar(struct table *table, const struct estimate_figure *figure, double full)
 {
-	size_t c = column_of(result, result->sort == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
-	double full = largest_high(result, c);
 	char bar[BAR_WIDTH + 1];
 
 	if (full <= 0)
 		return;
-	format_bar(&row[c].figure, full, bar);
+	format_bar(figure, full, bar);
 	table_set(table, table->n_columns - 1, bar);
 }
 
@@ -267,6 +265,8 @@ add_change(struct table *table, const struct report_result *result, size_t row)
 static int
 print_rows(FILE *out, const struct report_result *result, const struct render_options *options)
 {
+	size_t sorted_by = column_of(result, result->sort == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
+	double full = result->has_keys ? largest_high(result, sorted_by) : 0;
 	struct table table = {0};
 	int err;
 
@@ -276,7 +276,7 @@ print_rows(FILE *out, const struct report_result *result, const struct render_op
 		if (result->changes)
 			add_change(&table, result, r);
 		if (result->has_keys)
-			add_bar(&table, result, report_cell(result, r, 0));
+			add_bar(&table, &report_cell(result, r, sorted_by)->figure, full);
 	}
 	add_sum_rows(&table, result, options);
 	err = table_print(&table, out);
