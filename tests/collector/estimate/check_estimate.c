@@ -691,6 +691,44 @@ START_TEST(ranks_are_those_of_all_pairs)
 }
 END_TEST
 
+/* Behind the first thousand rows a rank allows for a few keys more than it must, and never for fewer: at most a
+ * twentieth more than all pairs at the first level settle. */
+START_TEST(ranks_of_long_lists_are_little_wider)
+{
+	enum { KEYS = 5000, FIRST = 1000 };
+	static double estimate[KEYS], variance[KEYS], low[KEYS];
+	static uint64_t samples[KEYS];
+	static size_t rows[KEYS];
+	static struct estimate_rank ranks[KEYS];
+	const struct estimate_order order = {KEYS, estimate, variance, samples};
+	const struct estimate_unseen_bounds nothing = {0, 0};
+	double z = normal_upper_quantile(0.04 / (KEYS * (KEYS - 1.0))), told = 0, exact = 0;
+
+	for (size_t i = 0; i < KEYS; i++) {
+		rows[i] = i;
+		estimate[i] = 1e9 / (double)(i + 10);
+		variance[i] = estimate[i] * (double)(500 + 37 * i % 1010);
+	}
+	ck_assert_int_eq(estimate_ranks(&order, rows, KEYS, low, &nothing, ranks), 0);
+	for (size_t i = FIRST; i < KEYS; i++) {
+		size_t above = 0, below = 0;
+
+		for (size_t j = 0; j < KEYS; j++) {
+			double needed = z * sqrt(variance[i] + variance[j]);
+
+			above += estimate[j] - estimate[i] > needed;
+			below += estimate[i] - estimate[j] > needed;
+		}
+		ck_assert_uint_le(ranks[i].low, 1 + above);
+		ck_assert_uint_ge(ranks[i].high, KEYS - below);
+		told += ranks[i].high - ranks[i].low;
+		exact += (double)(KEYS - below - 1 - above);
+	}
+	ck_assert_double_gt(exact, 100.0 * (KEYS - FIRST));
+	ck_assert_double_lt(told, 1.05 * exact);
+}
+END_TEST
+
 enum { MADE_FRAMES = 100000, MADE_KEYS = 40, MADE_RUNS = 200 };
 
 /* Keys of falling size; each mixes short and long frames in a proportion of its own. */
@@ -779,6 +817,7 @@ main(void)
 	tcase_add_test(tc, keys_not_seen_are_bounded);
 	tcase_add_test(tc, ranks_tell_what_is_settled);
 	tcase_add_test(tc, ranks_are_those_of_all_pairs);
+	tcase_add_test(tc, ranks_of_long_lists_are_little_wider);
 	suite_add_tcase(suite, tc);
 
 	tc = tcase_create("coverage");
