@@ -319,11 +319,10 @@ make_plain(const char *from)
 			    " minutes > 1");
 }
 
-/* Unpacking takes its time: only for who asks for sums. */
 static double
 number(const char *path, const char *sql)
 {
-	return sql_number_of(strstr(sql, "window") ? unpacked_open(path) : open_db(path), sql);
+	return sql_number(path, sql);
 }
 
 /* ---- reports ---- */
