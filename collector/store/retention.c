@@ -222,13 +222,17 @@ move_start(struct rollup *r, enum store_level_index level, uint64_t limit_us)
 	return err < 0 ? err : 1;
 }
 
-/* Deletes rows before the start of a level's range. */
+/* Deletes rows before the start of a level's range. To find that there are none, each kind is looked for: once for
+ * each start, as no older ones come. */
 static int
 delete_parts(struct retention *t, struct rollup *r, enum store_level_index level)
 {
-	int n = r->levels[level].kept_us == 0 ? 0 : parts_delete_before(r->parts, level, r->levels[level].kept_us,
-	    PARTS_A_STEP, &t->deleted[RETENTION_SUMS + level]);
+	uint64_t kept_us = r->levels[level].kept_us;
+	int n = kept_us == t->sums_deleted_us[level] ? 0
+	    : parts_delete_before(r->parts, level, kept_us, PARTS_A_STEP, &t->deleted[RETENTION_SUMS + level]);
 
+	if (n == 0)
+		t->sums_deleted_us[level] = kept_us;
 	return n > 0 ? 1 : n;
 }
 

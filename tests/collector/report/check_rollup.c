@@ -719,6 +719,38 @@ START_TEST(retention_keeps_the_figures)
 }
 END_TEST
 
+static int
+count_one(void *n)
+{
+	++*(int *)n;
+	return 0;
+}
+
+/* Steps that have nothing to do come with each batch: they do not look for old sums again and again. */
+START_TEST(idle_steps_cost_little)
+{
+	const struct store_retention keep = {.level_us = {[LEVEL_1_MIN] = DAY_US, [LEVEL_5_MIN] = 3 * DAY_US}};
+	enum { INSTRUCTIONS_MOST = 1000 };
+	struct upkeep upkeep = {.db = NULL};
+	int n = 0;
+	sqlite3 *db;
+
+	copy_store(whole_path, work_path);
+	do_upkeep(work_path, &keep, 1000);
+	db = open_db(work_path);
+	ck_assert_int_eq(upkeep_open(&upkeep, db), 0);
+	upkeep.retention.keep = keep;
+	ck_assert_int_eq(upkeep_step(&upkeep, 1000), 0);
+	sqlite3_progress_handler(db, 1, count_one, &n);
+	ck_assert_int_eq(upkeep_step(&upkeep, 1000), 0);
+	sqlite3_progress_handler(db, 0, NULL, NULL);
+	printf("an idle step: %d instructions of SQLite\n", n);
+	ck_assert_int_le(n, INSTRUCTIONS_MOST);
+	upkeep_close(&upkeep);
+	sqlite3_close(db);
+}
+END_TEST
+
 /* Counters come again after 400 days without any: they are thinned, and the days between cost nothing. */
 START_TEST(months_without_data_are_not_walked_through)
 {
@@ -819,6 +851,7 @@ main(void)
 	tcase_add_test(all, late_samples_reach_every_level_once);
 	tcase_add_test(all, killed_at_any_instant_it_goes_on);
 	tcase_add_test(all, retention_keeps_the_figures);
+	tcase_add_test(all, idle_steps_cost_little);
 	tcase_add_test(all, months_without_data_are_not_walked_through);
 	tcase_add_test(all, older_than_all_is_said);
 	tcase_add_test(all, size_takes_the_finest_first);
