@@ -740,7 +740,8 @@ START_TEST(idle_steps_cost_little)
 	db = open_db(work_path);
 	ck_assert_int_eq(upkeep_open(&upkeep, db), 0);
 	upkeep.retention.keep = keep;
-	ck_assert_int_eq(upkeep_step(&upkeep, 1000), 0);
+	while (upkeep_step(&upkeep, 1000) == 1)
+		;
 	sqlite3_progress_handler(db, 1, count_one, &n);
 	ck_assert_int_eq(upkeep_step(&upkeep, 1000), 0);
 	sqlite3_progress_handler(db, 0, NULL, NULL);
