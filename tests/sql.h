@@ -29,7 +29,7 @@ sql_number_of(sqlite3 *db, const char *sql)
 static inline double
 sql_number(const char *path, const char *sql)
 {
-	return sql_number_of(unpacked_open(path), sql);
+	return sql_number_of(unpacked_open(path, sql), sql);
 }
 
 #endif

@@ -222,13 +222,17 @@ move_start(struct rollup *r, enum store_level_index level, uint64_t limit_us)
 	return err < 0 ? err : 1;
 }
 
-/* Deletes rows before the start of a level's range. */
+/* Deletes rows before the start of a level's range. To find that there are none, each kind is looked for: once for
+ * each start, as no older ones come. */
 static int
 delete_parts(struct retention *t, struct rollup *r, enum store_level_index level)
 {
-	int n = r->levels[level].kept_us == 0 ? 0 : parts_delete_before(r->parts, level, r->levels[level].kept_us,
-	    PARTS_A_STEP, &t->deleted[RETENTION_SUMS + level]);
+	uint64_t kept_us = r->levels[level].kept_us;
+	int n = kept_us == t->sums_deleted_us[level] ? 0
+	    : parts_delete_before(r->parts, level, kept_us, PARTS_A_STEP, &t->deleted[RETENTION_SUMS + level]);
 
+	if (n == 0)
+		t->sums_deleted_us[level] = kept_us;
 	return n > 0 ? 1 : n;
 }
 
@@ -335,6 +339,47 @@ thin_port(struct retention *t, struct rollup *r)
 	return n < 0 ? n : rollup_delete(r, delete_merged_gaps, row, 5, deleted) < 0 ? -EIO : 0;
 }
 
+/* The first row that the next pass can thin, of port (?1, ?2) from ?3 on. */
+static const char next_row[] =
+    "SELECT min(us) FROM (SELECT min(time_us) AS us FROM counter WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
+    " UNION ALL SELECT min(time_us) FROM resource WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
+    " UNION ALL SELECT min(until_us) - 1 FROM gap WHERE agent = ?1 AND if_index = ?2 AND until_us > ?3)";
+
+static int
+find_next_row(struct retention *t, struct rollup *r)
+{
+	const int64_t row[] = {t->agent, t->if_index, (int64_t)t->thin_to_us};
+	int64_t us = INT64_MAX;
+	int err = rollup_query(r, next_row, row, 3, &us, 1);
+
+	if ((uint64_t)us < t->thin_next_us)
+		t->thin_next_us = (uint64_t)us;
+	return err < 0 ? err : 0;
+}
+
+/* Ranges of whole minutes need no counters within them, but for the newest, between which reports that
+ * reach to now interpolate; steps of the last hour need theirs. */
+static uint64_t
+thinned_to(const struct retention *t, const struct rollup *r, enum store_level_index level)
+{
+	uint64_t kept_us = level == LEVEL_UNSETTLED ? SECONDS_KEPT_US : SECONDS_KEPT_US + STORE_COUNTERS_FINE_US;
+	uint64_t until_us = store_window_start(t->now_us, SECONDS_UNTIL_US);
+
+	if (level > LEVEL_1_MIN)
+		return r->levels[level - 1].kept_us;
+	return until_us > kept_us ? until_us - kept_us : 0;
+}
+
+/* Between the pass and the next row of any port nothing need be walked through, which may be months. */
+static uint64_t
+end_of_pass(const struct retention *t, const struct rollup *r)
+{
+	uint64_t most_us = thinned_to(t, r, t->thinning);
+	uint64_t next_us = t->thin_next_us < most_us ? store_window_start(t->thin_next_us, span_of(t->thinning)) : most_us;
+
+	return next_us > t->thin_to_us ? next_us : t->thin_to_us;
+}
+
 /* Thins the next port, or ends the pass. */
 static int
 thin_next(struct retention *t, struct rollup *r)
@@ -347,7 +392,7 @@ thin_next(struct retention *t, struct rollup *r)
 	if (found < 0)
 		return found;
 	if (found == 0) {
-		r->levels[t->thinning].thinned_us = t->thin_to_us;
+		r->levels[t->thinning].thinned_us = end_of_pass(t, r);
 		found = rollup_save(r, t->thinning);
 		t->thin_to_us = 0;
 		return found < 0 ? found : 1;
@@ -356,6 +401,8 @@ thin_next(struct retention *t, struct rollup *r)
 	t->if_index = port[1];
 	found = thin_port(t, r);
 	t->thin_again = found == 1;
+	if (found == 0)
+		found = find_next_row(t, r);
 	return found < 0 ? found : 1;
 }
 
@@ -374,19 +421,6 @@ thinned_until(struct rollup *r, enum store_level_index level, uint64_t *from_us)
 	if (err == 1)
 		*from_us = store_window_start((uint64_t)oldest, store_levels[level].span_us);
 	return err < 0 ? err : 0;
-}
-
-/* Ranges of whole minutes need no counters within them, but for the newest, between which reports that
- * reach to now interpolate; steps of the last hour need theirs. */
-static uint64_t
-thinned_to(const struct retention *t, const struct rollup *r, enum store_level_index level)
-{
-	uint64_t kept_us = level == LEVEL_UNSETTLED ? SECONDS_KEPT_US : SECONDS_KEPT_US + STORE_COUNTERS_FINE_US;
-	uint64_t until_us = store_window_start(t->now_us, SECONDS_UNTIL_US);
-
-	if (level > LEVEL_1_MIN)
-		return r->levels[level - 1].kept_us;
-	return until_us > kept_us ? until_us - kept_us : 0;
 }
 
 /* Goes on with a pass over all ports, or begins one when the level before has deleted windows. */
@@ -408,6 +442,7 @@ thin(struct retention *t, struct rollup *r)
 			continue;
 		t->thinning = (enum store_level_index)l;
 		t->thin_to_us = to_us - from_us > most_us ? from_us + most_us : to_us;
+		t->thin_next_us = INT64_MAX;
 		t->agent = t->if_index = -1;
 		return 1;
 	}

@@ -89,8 +89,10 @@ struct retention {
 	 * end of the time, and the port that was done last */
 	enum store_level_index thinning;
 	uint64_t thin_to_us; /* 0: no pass */
+	uint64_t thin_next_us; /* of the first row behind it, of all ports so far */
 	int64_t agent, if_index;
 	bool thin_again; /* more of it is left */
+	uint64_t sums_deleted_us[STORE_N_LEVELS]; /* no sums of a level are left from before this */
 	uint64_t device_rows_us; /* rows of the time before this were looked for, */
 	uint64_t forgotten_us;	 /* with this forget_us */
 	struct retention_pass {

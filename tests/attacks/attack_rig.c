@@ -621,7 +621,7 @@ attack_expect_fleet(const struct attack_rig *r, const char *when)
 	    " (SELECT sum(pool_octets) FROM window w WHERE w.agent = a.id AND direction = 1) +"
 	    " (SELECT ifnull(sum(in_octets), 0) FROM gap g WHERE g.agent = a.id)"
 	    " FROM agent a WHERE agent_id = ?1 OR (address = ?2 AND address = (SELECT source FROM agent_source WHERE agent = a.id))";
-	sqlite3 *db = unpacked_open(r->db);
+	sqlite3 *db = unpacked_open(r->db, sql);
 	sqlite3_stmt *stmt = NULL;
 	int wrong = 0;
 

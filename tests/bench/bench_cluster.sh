@@ -5,6 +5,7 @@
 # that rows take on the disk; and how fast a collector's store of two days (SHIP_DAYS) is shipped (make_store). Processor
 # time of the servers and of easetop counts beside the time waited, as the machine may be busy.
 . "$(dirname "$0")/../support/rig.sh"
+[ -n "${BENCH_SMALL:-}" ] || clickhouse_on_disk=yes
 . "$(dirname "$0")/../support/clickhouse.sh"
 . "$(dirname "$0")/fleet.sh"
 . "$(dirname "$0")/bench_tools.sh"

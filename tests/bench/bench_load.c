@@ -295,7 +295,7 @@ bench_open(const char *dir)
 	char path[BENCH_PATH_MAX + 16];
 
 	snprintf(path, sizeof(path), "%s/ease.db", dir);
-	return unpacked_open(path);
+	return unpacked_open(path, NULL);
 }
 
 double

@@ -3,7 +3,9 @@
 #include "collector/store/levels.h"
 #include "collector/store/pack.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 /* One transaction: of their own, a hundred thousand rows took most of a test's time. */
 static const char tables[] =
@@ -93,8 +95,17 @@ unpack(sqlite3_stmt *const *s, uint64_t start_us, unsigned kind, const void *bod
 	return reader.failed ? -1 : r;
 }
 
-int
-unpacked_fill(sqlite3 *db)
+/* Kinds of parts from 0 on. */
+static int
+kinds_for(const char *sql)
+{
+	if (!sql || strstr(sql, "window_key") || strstr(sql, "window_folded"))
+		return INT_MAX;
+	return strstr(sql, "window") ? STORE_PART_TOTALS + 1 : 0;
+}
+
+static int
+fill(sqlite3 *db, int kinds)
 {
 	sqlite3_stmt *s[N_STATEMENTS] = {NULL}, *parts = NULL;
 	int code, r = sqlite3_exec(db, tables, NULL, NULL, NULL) == SQLITE_OK ? 0 : -1;
@@ -102,8 +113,8 @@ unpacked_fill(sqlite3 *db)
 	for (int i = 0; r == 0 && i < N_STATEMENTS; i++)
 		r = sqlite3_prepare_v2(db, inserts[i], -1, &s[i], NULL) == SQLITE_OK ? 0 : -1;
 	if (r == 0 &&
-	    sqlite3_prepare_v2(db, "SELECT start_us, kind, body FROM part WHERE level < 2", -1,
-		&parts, NULL) != SQLITE_OK)
+	    (sqlite3_prepare_v2(db, "SELECT start_us, kind, body FROM part WHERE level < 2 AND kind < ?1", -1,
+		 &parts, NULL) != SQLITE_OK || sqlite3_bind_int(parts, 1, kinds) != SQLITE_OK))
 		r = -1;
 	while (r == 0 && (code = sqlite3_step(parts)) != SQLITE_DONE)
 		r = code != SQLITE_ROW ? -1
@@ -117,12 +128,12 @@ unpacked_fill(sqlite3 *db)
 }
 
 sqlite3 *
-unpacked_open(const char *path)
+unpacked_open(const char *path, const char *sql)
 {
 	sqlite3 *db = NULL;
 
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-	    sqlite3_busy_timeout(db, 5000) == SQLITE_OK && unpacked_fill(db) == 0)
+	    sqlite3_busy_timeout(db, 5000) == SQLITE_OK && fill(db, kinds_for(sql)) == 0)
 		return db;
 	fprintf(stderr, "%s: %s\n", path, sqlite3_errmsg(db));
 	sqlite3_close(db);

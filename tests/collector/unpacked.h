@@ -7,11 +7,9 @@
 
 #include <sqlite3.h>
 
-/* Makes the temporary tables window, window_key, window_port and window_folded from the parts that
- * are unsettled or of a minute. Returns 0, or -1 (the database has the reason). */
-int unpacked_fill(sqlite3 *db);
-
-/* Opens a store read-only and makes these tables. Returns NULL after printing why. */
-sqlite3 *unpacked_open(const char *path);
+/* Opens a store read-only and makes the temporary tables window, window_key, window_port and window_folded from
+ * the parts that are unsettled or of a minute. Unpacking takes its time: those that sql does not name may stay empty,
+ * unless it is NULL. Returns NULL after printing why. */
+sqlite3 *unpacked_open(const char *path, const char *sql);
 
 #endif

@@ -14,6 +14,10 @@
 # To have them elsewhere (another network namespace) set clickhouse_host, an address that both sides
 # reach, and the array clickhouse_run, a command prefix, before the start.
 clickhouse=$rig-clickhouse
+# Parts are many small files, which cost a disk's file system as much as what stands in them; a bench may need gigabytes.
+if [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 4000000 ] && [ -z "${clickhouse_on_disk:-}" ]; then
+	clickhouse=/dev/shm/${rig##*/}-clickhouse
+fi
 clickhouse_host=127.0.0.1
 clickhouse_run=()
 clickhouse_memory=${clickhouse_memory:-2000000000} # octets a query may take

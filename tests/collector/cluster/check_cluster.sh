@@ -72,6 +72,7 @@ write_config() { # NAME [LINE...]
 			communities = {"demo"}
 			http_listen = ""
 			run_as = root
+			memory = 192
 			store = "$work/$name.db"
 			flush_interval = 100
 			clock_tolerance = 0
@@ -102,7 +103,7 @@ shipped_of() { # NAME DATABASE: samples of the minutes that have arrived
 	id=$(sqlite3 "$work/$1.db" 'SELECT store_id FROM life')
 	ch 0 "SELECT toUInt64(sum(n)) FROM $2.ports FINAL WHERE level = 1 AND collector = $id"
 }
-has_arrived() { [ "$(shipped_of "$1" "$2")" = "$(samples_of "$1")" ]; }
+has_arrived() { [ "$(shipped_of "$1" "$2")" = "$3" ]; } # NAME DATABASE SAMPLES
 cluster_url() { # DATABASE
 	echo "clickhouse:http://ease@127.0.0.1:${clickhouse_http[1]}/$1?cluster=ease"
 }
@@ -207,12 +208,14 @@ for name in a b c d; do
 	collector $name || { fail "collector $name" "it does not start: $(tail -n 2 "$work/$name.log")"; exit 1; }
 done
 for name in a b; do
-	wait_for 20 has_arrived $name ease
-	expect "collector $name: all its samples are in the cluster" "$(shipped_of $name ease)" "$(samples_of $name)"
+	n=$(samples_of $name)
+	wait_for 20 has_arrived $name ease "$n"
+	expect "collector $name: all its samples are in the cluster" "$(shipped_of $name ease)" "$n"
 done
 for name in c d; do
-	wait_for 20 has_arrived $name moved
-	expect "collector $name: all its samples are in the cluster" "$(shipped_of $name moved)" "$(samples_of $name)"
+	n=$(samples_of $name)
+	wait_for 20 has_arrived $name moved "$n"
+	expect "collector $name: all its samples are in the cluster" "$(shipped_of $name moved)" "$n"
 done
 for i in 0 1; do
 	n=$(ch $i 'SELECT uniq(agent) FROM ease.ports_local')
@@ -400,7 +403,7 @@ for i in 0 1; do
 	    'INSERT INTO ease.migration VALUES (8)'; do ch $i "$statement"; done
 done
 collector a
-wait_for 20 has_arrived a ease
+wait_for 20 has_arrived a ease "$(samples_of a)"
 has_oddities() { [ "$(ch 0 "SELECT count() FROM ease.oddity FINAL WHERE agent = unhex('$both')" 2>/dev/null)" -ge 3 ]; }
 wait_for 20 has_oddities
 expect 'tables of the version before: brought up' "$(ch 0 'SELECT max(number) FROM ease.migration')" 9

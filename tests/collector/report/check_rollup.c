@@ -283,21 +283,23 @@ run_sql(const char *path, const char *sql)
 	sqlite3_close(db);
 }
 
-static void
+/* Returns in how many steps. */
+static int
 do_upkeep(const char *path, const struct store_retention *keep, uint64_t budget_us)
 {
 	struct upkeep upkeep = {.db = NULL};
 	sqlite3 *db = open_db(path);
-	int more;
+	int more, steps = 0;
 
 	ck_assert_int_eq(upkeep_open(&upkeep, db), 0);
 	if (keep)
 		upkeep.retention.keep = *keep;
 	while ((more = upkeep_step(&upkeep, budget_us)) == 1)
-		;
+		steps++;
 	ck_assert_int_eq(more, 0);
 	upkeep_close(&upkeep);
 	sqlite3_close(db);
+	return steps;
 }
 
 static void
@@ -319,11 +321,10 @@ make_plain(const char *from)
 			    " minutes > 1");
 }
 
-/* Unpacking takes its time: only for who asks for sums. */
 static double
 number(const char *path, const char *sql)
 {
-	return sql_number_of(strstr(sql, "window") ? unpacked_open(path) : open_db(path), sql);
+	return sql_number(path, sql);
 }
 
 /* ---- reports ---- */
@@ -718,6 +719,63 @@ START_TEST(retention_keeps_the_figures)
 }
 END_TEST
 
+static int
+count_one(void *n)
+{
+	++*(int *)n;
+	return 0;
+}
+
+/* Steps that have nothing to do come with each batch: they do not look for old sums again and again. */
+START_TEST(idle_steps_cost_little)
+{
+	const struct store_retention keep = {.level_us = {[LEVEL_1_MIN] = DAY_US, [LEVEL_5_MIN] = 3 * DAY_US}};
+	enum { INSTRUCTIONS_MOST = 1000 };
+	struct upkeep upkeep = {.db = NULL};
+	int n = 0;
+	sqlite3 *db;
+
+	copy_store(whole_path, work_path);
+	do_upkeep(work_path, &keep, 1000);
+	db = open_db(work_path);
+	ck_assert_int_eq(upkeep_open(&upkeep, db), 0);
+	upkeep.retention.keep = keep;
+	while (upkeep_step(&upkeep, 1000) == 1)
+		;
+	sqlite3_progress_handler(db, 1, count_one, &n);
+	ck_assert_int_eq(upkeep_step(&upkeep, 1000), 0);
+	sqlite3_progress_handler(db, 0, NULL, NULL);
+	printf("an idle step: %d instructions of SQLite\n", n);
+	ck_assert_int_le(n, INSTRUCTIONS_MOST);
+	upkeep_close(&upkeep);
+	sqlite3_close(db);
+}
+END_TEST
+
+/* Counters come again after 400 days without any: they are thinned, and the days between cost nothing. */
+START_TEST(months_without_data_are_not_walked_through)
+{
+	enum { STEPS_MOST = 400 };
+	const char *late = "SELECT count(*) FROM counter WHERE time_us >= 34560000000000 + (SELECT min(time_us) FROM counter)";
+	double before;
+	int steps;
+
+	copy_store(whole_path, work_path);
+	do_upkeep(work_path, NULL, 1000);
+	run_sql(work_path, "UPDATE level SET done_us = done_us + 34560000000000 WHERE minutes = 1; CREATE TEMP TABLE late AS"
+	    " SELECT * FROM counter WHERE time_us < (SELECT min(time_us) FROM counter) + 3600000000; UPDATE late SET time_us ="
+	    " time_us + 34560000000000; INSERT INTO counter SELECT * FROM late; UPDATE late SET time_us = time_us + 1000000;"
+	    " INSERT INTO counter SELECT * FROM late; UPDATE late SET time_us = time_us + 1000000; INSERT INTO counter SELECT"
+	    " * FROM late");
+	before = number(work_path, late);
+	steps = do_upkeep(work_path, NULL, 0);
+	printf("400 days without data: %d steps, %.0f counters, then %.0f\n", steps, before, number(work_path, late));
+	ck_assert_int_le(steps, STEPS_MOST);
+	ck_assert_double_gt(before, 0);
+	ck_assert_double_le(number(work_path, late), before * 0.75);
+}
+END_TEST
+
 /* Days go, too: a report that wants older ones says from when there is something, also one that
  * has no sums of samples to show; from then on it has all, events included. */
 START_TEST(older_than_all_is_said)
@@ -794,6 +852,8 @@ main(void)
 	tcase_add_test(all, late_samples_reach_every_level_once);
 	tcase_add_test(all, killed_at_any_instant_it_goes_on);
 	tcase_add_test(all, retention_keeps_the_figures);
+	tcase_add_test(all, idle_steps_cost_little);
+	tcase_add_test(all, months_without_data_are_not_walked_through);
 	tcase_add_test(all, older_than_all_is_said);
 	tcase_add_test(all, size_takes_the_finest_first);
 	suite_add_tcase(suite, all);

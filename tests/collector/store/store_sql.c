@@ -46,7 +46,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: store_sql [-separator TEXT] STORE SQL\n");
 		return EXIT_FAILURE;
 	}
-	db = unpacked_open(argv[1]);
+	db = unpacked_open(argv[1], argv[2]);
 	if (!db)
 		return EXIT_FAILURE;
 	status = print_rows(db, argv[2], separator);
