@@ -38,8 +38,7 @@ struct places {
 	sqlite3_stmt *upsert, *trim;
 	uint64_t seed; /* random, so that nobody can choose addresses that crowd each other out */
 	struct entry entries[SETS * WAYS];
-	uint64_t waiting[SETS * WAYS / 64]; /* a bit for each entry that waits: entries are 2 MiB, and most do not */
-	size_t hand;	       /* the word of them that is looked at next */
+	size_t hand;	       /* the entry that is looked at next */
 	unsigned room;	       /* rows that this batch may still write */
 	uint16_t new_places[TRIM_COUNTS]; /* by a hash of the port, since it was trimmed */
 	struct places_counts counts;
@@ -91,7 +90,6 @@ void
 places_rolled_back(struct places *p)
 {
 	memset(p->entries, 0, sizeof(p->entries));
-	memset(p->waiting, 0, sizeof(p->waiting));
 }
 
 /* ---- rows ---- */
@@ -134,8 +132,6 @@ count_new(struct places *p, const struct place_key *key)
 static int
 write_entry(struct places *p, struct entry *e)
 {
-	size_t i = (size_t)(e - p->entries);
-
 	sqlite3_bind_int(p->upsert, 1, e->key.layer);
 	sqlite3_bind_blob(p->upsert, 2, e->key.octets, e->key.n_octets, SQLITE_STATIC);
 	sqlite3_bind_int64(p->upsert, 3, e->key.agent);
@@ -150,7 +146,6 @@ write_entry(struct places *p, struct entry *e)
 	if (run(p->upsert) < 0)
 		return -EIO;
 	e->waiting = 0;
-	p->waiting[i / 64] &= ~(UINT64_C(1) << i % 64);
 	if (e->is_written)
 		return 0;
 	e->is_written = true;
@@ -182,7 +177,6 @@ static int
 see(struct places *p, const struct place_key *key, uint64_t time_us, int32_t vlan)
 {
 	struct entry *e = find_entry(p, key);
-	size_t i = (size_t)(e - p->entries);
 
 	if (memcmp(&e->key, key, sizeof(*key)) != 0) {
 		if (e->waiting > 0 && p->room == 0) {
@@ -198,7 +192,6 @@ see(struct places *p, const struct place_key *key, uint64_t time_us, int32_t vla
 	}
 	if (e->waiting++ == 0)
 		e->first_us = e->last_us = time_us;
-	p->waiting[i / 64] |= UINT64_C(1) << i % 64;
 	if (time_us >= e->last_us)
 		e->vlan = vlan;
 	e->first_us = time_us < e->first_us ? time_us : e->first_us;
@@ -263,16 +256,14 @@ see_event(struct places *p, const struct store_event *e)
 static int
 write_waiting(struct places *p)
 {
-	for (size_t looked = 0; p->room > 0 && looked < SETS * WAYS / 64;) {
-		uint64_t bits = p->waiting[p->hand];
+	for (size_t looked = 0; p->room > 0 && looked < SETS * WAYS; looked++) {
+		struct entry *e = &p->entries[p->hand];
 
-		if (bits == 0) {
-			p->hand = (p->hand + 1) % (SETS * WAYS / 64);
-			looked++;
+		p->hand = (p->hand + 1) % (SETS * WAYS);
+		if (e->waiting == 0)
 			continue;
-		}
 		p->room--;
-		if (write_entry(p, &p->entries[p->hand * 64 + (size_t)__builtin_ctzll(bits)]) < 0)
+		if (write_entry(p, e) < 0)
 			return -EIO;
 	}
 	return 0;
