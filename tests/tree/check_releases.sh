@@ -25,7 +25,8 @@ inside() { # SECONDS TREE COMMAND: as root there, from the clone, with the captu
 	timeout -k 30 "$1" unshare --mount --pid --fork --kill-child sh -c '
 	    root=$1
 	    mount -t proc proc "$root/proc" && mount -t sysfs sys "$root/sys" && mount --rbind /dev "$root/dev" &&
-	    mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts "$root/dev/pts" || exit
+	    mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts "$root/dev/pts" &&
+	    mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" || exit
 	    captures=
 	    if [ -n "$3" ]; then mount --bind -o ro "$3" "$root/captures" && captures=/captures; fi
 	    exec chroot "$root" env -i HOME=/root TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin EASE_CAPTURES="$captures" \
