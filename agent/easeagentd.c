@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+const char *argp_program_version = "easeagentd " PACKAGE_VERSION; /* for --version */
+
 enum { ERROR_OCTETS = 512, KEY_CHECK = 256, KEY_PRINT_CONFIG, KEY_LIST_OBJECTS };
 
 struct arguments {

@@ -59,6 +59,7 @@ static const struct option long_options[] = {
     {"agent-sources", no_argument, NULL, 'a'},
     {"forget-source", required_argument, NULL, 'o'},
     {"forget", required_argument, NULL, 'g'},
+    {"version", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -68,7 +69,7 @@ usage(FILE *out)
 {
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
 	      "[--print-config]\n                [--clickhouse-schema] [--agent-sources] "
-	      "[--forget-source AGENT-ID]\n                [--forget AGENT] [--plan NETWORK]\n"
+	      "[--forget-source AGENT-ID]\n                [--forget AGENT] [--plan NETWORK] [--version]\n"
 	      "  -c FILE         configuration file\n"
 	      "  -f              stay in the foreground; print the addresses where it listens and\n"
 	      "                  where the page is\n"
@@ -91,6 +92,7 @@ usage(FILE *out)
 	      "                  speaks for it is bound; a running collector does so at SIGHUP\n"
 	      "  --forget AGENT  delete what the store knows of a switch, by its id or address; only\n"
 	      "                  while no collector uses the store\n"
+	      "  --version       print the version and exit\n"
 	      "SIGUSR1 writes all counters to the log. SIGHUP reads the configuration again and logs\n"
 	      "which options change with the next start only. SIGTERM writes all data and stops.\n",
 	    out);
@@ -139,6 +141,9 @@ parse_command(int argc, char **argv, struct command *cmd)
 		case 'g':
 			cmd->forget = optarg;
 			break;
+		case 'v':
+			puts("easecapd " PACKAGE_VERSION);
+			return EXIT_SUCCESS + 1;
 		default:
 			return usage(o == 'h' ? stdout : stderr) + 1;
 		}

@@ -4,6 +4,7 @@
 #include "collector/report/claims.h"
 #include "collector/report_command.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 int
@@ -17,6 +18,8 @@ main(int argc, char **argv)
 	}
 	if (command.help)
 		report_command_print_usage(stdout);
+	else if (command.version)
+		puts("easetop " PACKAGE_VERSION);
 	else if (command.claims)
 		claims_print(stdout);
 	else

@@ -15,15 +15,14 @@
 enum { COMMAND_EXIT_WARNED = 1, COMMAND_EXIT_TROUBLE = 2 };
 
 struct report_command {
-	struct question question; /* without a report: help was asked for */
+	struct question question; /* without a report: help, version or claims were asked for */
 	bool utc;
 	render_fn *format;
 	const char *store;  /* borrowed from argv; NULL: not named */
 	const char *names;  /* file; NULL: none */
 	bool resolve, vendors;
 	uint32_t watch_s;   /* 0: not asked for */
-	bool help;
-	bool claims; /* are asked for, and no report */
+	bool help, version, claims; /* are asked for, and no report */
 };
 
 /* Reads the command line. 0, or -EINVAL after saying why on stderr. */

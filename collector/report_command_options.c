@@ -80,6 +80,14 @@ set_help(struct report_command *command, const char *value)
 	return 0;
 }
 
+static int
+set_version(struct report_command *command, const char *value)
+{
+	(void)value;
+	command->version = true;
+	return 0;
+}
+
 /* The options that only a command line has, beside question_options. */
 static const struct command_option {
 	const char *name;
@@ -101,6 +109,7 @@ static const struct command_option {
 	    "                             $EASETOP_STORE, else the store that\n"
 	    "                             " COMMAND_CONFIG_FILE " names"},
 	{"utc", NULL, NULL, set_utc, "times in UTC instead of local time"},
+	{"version", NULL, NULL, set_version, "prints the version"},
 	{"help", NULL, NULL, set_help, "prints this"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
@@ -195,7 +204,7 @@ refuse_word(const char *word)
 static int
 parse_report(struct report_command *command, int argc, char **argv)
 {
-	if (command->help)
+	if (command->help || command->version)
 		return 0;
 	if (optind == argc) {
 		fputs("easetop: which report?\n", stderr);
@@ -228,7 +237,7 @@ report_command_parse(struct report_command *command, int argc, char **argv)
 		return -EINVAL;
 	command->question.options.fold_few = command->format == render_text;
 	err = parse_report(command, argc, argv);
-	if (err || command->help || command->claims)
+	if (err || command->help || command->version || command->claims)
 		return err;
 	err = question_check_options(&command->question, error, sizeof(error));
 	if (err == 0)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # conf/install-packages with nothing missing must leave apt alone, and with something missing must
 # install just that, with no daemon started meanwhile and the machine's policy-rc.d back in place
-# whether apt succeeds or fails. apt-get, dpkg-query, sudo and id are stand-ins here. Prints PASS
+# whether apt succeeds or fails. apt-get, dpkg-query, sudo and id are stand-ins here, and so are
+# dnf and apk, where apt is not there. Prints PASS
 # name or FAIL name: reason; exit 1 if one failed.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -69,4 +70,26 @@ check 'a failing apt fails it' eval '! run'
 check 'after an update' grep -q update "$dir/apt"
 check "the machine's own policy is back" file_is "$EASE_POLICY_RC_D" $'#!/bin/sh\nexit 7'
 check 'and nothing beside it' absent "$EASE_POLICY_RC_D.easeswitch"
+
+# Systems without apt: by their own names, each once, and what is there already is left alone.
+mkdir "$dir/other"
+for tool in bash sed awk sort dirname; do ln -s "$(command -v $tool)" "$dir/other/"; done
+cp "$dir/bin/id" "$dir/other/"
+there() { printf '#!/bin/sh\nfor name; do :; done\n[ "$name" = make ]\n'; }
+there >"$dir/other/rpm"
+printf '#!/bin/sh\necho "$*" >>"$STANDIN/other.log"\n' >"$dir/other/dnf"
+chmod +x "$dir"/other/*
+elsewhere() { : >"$dir/other.log"; PATH=$dir/other "$(command -v bash)" "$top/conf/install-packages" "$1" >"$dir/out" 2>&1; }
+check 'dnf: it installs' elsewhere run
+check 'dnf: by its names, each once' grep -qE '^-q -y .*install autoconf .* glibc-devel .* net-snmp net-snmp-devel net-snmp-utils .* zlib-devel$' "$dir/other.log"
+check 'dnf: nothing that is there, or has no name' eval '! grep -qE " make | - |-dev |libjs" "$dir/other.log"'
+check 'dnf: what tests need is not known' eval '! elsewhere test'
+check 'dnf: it says so, and installs nothing' eval 'grep -q "known for apt alone" "$dir/out" && nothing_in "$dir/other.log"'
+rm "$dir/other/dnf" "$dir/other/rpm"
+printf '#!/bin/sh\nfor name; do :; done\nif [ "$1" = info ]; then [ "$name" = make ]; else echo "$*" >>"$STANDIN/other.log"; fi\n' >"$dir/other/apk"
+chmod +x "$dir/other/apk"
+check 'apk: it installs' elsewhere run
+check 'apk: by its names' grep -qE '^add -q argp-standalone autoconf .* confuse-dev .* linux-headers musl-dev net-snmp net-snmp-dev net-snmp-tools .* zlib-dev$' "$dir/other.log"
+rm "$dir/other/apk"
+check 'a system of another kind is refused by name' eval '! elsewhere run && grep -q "neither apt, dnf nor apk" "$dir/out"'
 exit $failed

@@ -22,7 +22,7 @@ if [ -r "$build/conf/easecapd.conf.5" ]; then
 	expect 'easecapd(8): options' "$(sed -n 's/^.It Fl Fl \([a-z-]*\).*/\1/p; s/^.It Fl \([a-z]\)\>.*/\1/p' "$top/collector/easecapd.8" | sort)" \
 	    "$({ "$build/collector/easecapd" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p; s/^  -\([a-z]\) .*/\1/p'; echo help; } | sort)"
 	expect 'easeagentd(8): options' "$(grep -o '^.It.*Fl Fl [a-z-]*' "$top/agent/easeagentd.8" | sed 's/.*Fl Fl //' | sort)" \
-	    "$("$build/agent/easeagentd" --help | grep -o -- '--[a-z-]*' | sed 's/^--//' | grep -v '^help$\|^usage$\|^version$' | sort)"
+	    "$("$build/agent/easeagentd" --help | grep -o -- '--[a-z-]*' | sed 's/^--//' | grep -v '^help$\|^usage$' | sort)"
 	for daemon in agent/easeagentd collector/easecapd; do
 		page=$build/conf/${daemon#*/}.conf.5
 		expect "$(basename "$page"): options" "$(sed -n 's/^.It Ic \([a-z_0-9]*\).*/\1/p' "$page" | sort -u)" \

@@ -1,8 +1,9 @@
 #!/bin/bash
 # The Debian packages in a Debian 12 of their own (a folder made by debootstrap, in mount, process and
 # network namespaces): they install without a question, the commands of their units start as their
-# users, serve a walk and a report; an upgrade from an earlier version keeps what they keep, brings an
-# old store up to date and asks nothing; and a purge leaves nothing. Under a real systemd:
+# users, serve a walk and a report; an upgrade from 0.1.0, as this history has it, keeps what they keep (samples, sums,
+# names, what managers set), brings the store up to date and asks nothing; going back changes nothing either, and is
+# refused by name where it must be; and a purge leaves nothing. Under a real systemd:
 # check_units.sh. Takes minutes and the network: only with EASE_LONG. EASE_DEBS may name a directory with packages built
 # before. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 set -u
@@ -16,7 +17,7 @@ expect() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "'$2' instead of '
 
 [ -n "${EASE_LONG:-}" ] || skip 'only with EASE_LONG'
 [ "$(id -u)" = 0 ] || skip 'needs root'
-for need in debootstrap dpkg-buildpackage dh lintian unshare; do
+for need in debootstrap dpkg-buildpackage dh lintian unshare perl jq sqlite3; do
 	PATH=$PATH:/usr/sbin command -v "$need" >/dev/null || skip "$need is not there"
 done
 PATH=$PATH:/usr/sbin
@@ -35,7 +36,11 @@ if [ -z "${EASE_PACKAGE_ROOT:-}" ]; then
 	if ! tree_new "$dir/tree" || ! tree_depends "$dir/tree" "$EASE_DEBS"; then
 		skip 'no Debian could be made (no network?)'
 	fi
-	older_debs "$EASE_DEBS" "$dir/tree/debs/old"
+	first_debs=$EASE_DEBS
+	if first_release; then export EASE_FIRST=yes; else echo "SKIP package 0.1.0: it is not in this tree's history"; first_debs=$EASE_DEBS; fi
+	older_debs "$first_debs" "$dir/tree/debs/old"
+	export BEGIN=$(($(date +%s) / 60 * 60 - 3600)) # a whole minute, an hour ago
+	perl "$top/tests/e2e/sflow_capture.pl" "$dir/tree/sflow.pcap" '192.0.2.10 0 299.9 0+'
 	cp "$EASE_DEBS"/easeswitch-agent_*.deb "$EASE_DEBS"/easeswitch-collector_*.deb \
 	    "$EASE_DEBS"/easeswitch-doc_*.deb "$dir/tree/debs/"
 	export EASE_PACKAGE_ROOT=$dir/tree
@@ -86,6 +91,7 @@ ip link add ease0 type veth peer name ease1 && ip link set ease0 up && ip link s
 ip link set lo up
 cat >"$root/etc/snmp/snmpd.conf.d/test.conf" <<-END
 	rocommunity public 127.0.0.1
+	rwcommunity manager 127.0.0.1
 	view systemonly included .1.3.6.1.4.1.8072
 	trap2sink 127.0.0.1:162 public
 END
@@ -97,8 +103,40 @@ expect 'a first boot' "$(boots)" 1
 reports() { inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db --format json | grep -q '"agent"'; }
 if wait_for 5 reports; then pass 'a report knows the agent'; else fail 'a report' "$(inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db 2>&1 | tail -3)"; fi
 id=$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)
+# What a manager sets, and a store with a switch of an hour ago, named by a file.
+if_index=$(ip -o link show ease0 | cut -d: -f1)
+set_objects() { inside snmpset -v2c -c manager -t 1 -r 1 -Oqv 127.0.0.1 "$@" >/dev/null; }
+event=1.3.6.1.2.1.16.9.1.1
+set_objects 1.3.6.1.2.1.31.1.1.1.18.$if_index s uplink || fail 'a manager names a port' 'refused'
+set_objects $event.7.5 i 2 $event.2.5 s crossed $event.3.5 i 2 $event.6.5 s tester && set_objects $event.7.5 i 1 ||
+    fail 'a manager makes a row' 'refused'
+settings() {
+	inside snmpget -v2c -c manager -t 1 -r 1 -Oqv 127.0.0.1 1.3.6.1.2.1.31.1.1.1.18.$if_index $event.2.5 $event.6.5 $event.7.5 |
+	    paste -sd' '
+}
+expect 'what a manager sets' "$(settings)" '"uplink" "crossed" "tester" 1'
 stop easeagentd
 stop easecapd
+echo 'agent 192.0.2.10 name core-1 site berlin' >"$root/etc/easeswitch/devices"
+{
+	sed '/^senders/d' "$root/etc/easeswitch/easecapd.conf"
+	printf '%s\n' 'sflow_listen = {"127.0.0.1:6343"}' 'senders = {"127.0.0.0/8", "::1/128", "192.0.2.0/24"}' \
+	    'device_names = "/etc/easeswitch/devices"'
+} >"$root/changed.conf"
+cat "$root/changed.conf" >"$root/etc/easeswitch/easecapd.conf"
+inside setpriv --reuid easecapd --regid easecapd --clear-groups easecapd -c /etc/easeswitch/easecapd.conf \
+    --import /sflow.pcap >"$root/import.log" 2>&1 || fail 'a store is filled' "$(tail -n 3 "$root/import.log")"
+ask() { inside easetop "$@" --utc --format json --store sqlite:/var/lib/easecapd/ease.db; }
+second() { date -u -d "@$((BEGIN + $1))" +%FT%T+00:00; }
+# Samples of all its five minutes; and of four, which have 1,000 frames a second, what counters say.
+known() {
+	ask loss --last all | jq -r '.rows[] | select(.agent == "core-1") | "\(.site) \(.expected) \(.received)"'
+	ask load --from "$(second 0)" --to "$(second 240)" | jq -r '.rows[] | select(.agent == "core-1") | "\(.rx_packets) \(.rx_octets)"'
+	ask talkers --last all --agent core-1 | jq -r '.rows[] | select(.src) | "\(.src) \(.samples)"'
+}
+samples=$(sed -n 's/^\([0-9]*\) samples counted$/\1/p' "$root/import.log") before=$(known)
+expect 'its store: the switch by its name' "$(sed -n '1,2p' <<<"$before" | paste -sd' ')" \
+    "berlin $samples $samples 240000 $((240 * 1217700))"
 
 # An upgrade from an earlier version, with a configuration that its user changed, and one that only the
 # package did: no question, and each as it must be.
@@ -113,9 +151,36 @@ daemons
 wait_for 5 served
 expect 'an upgrade keeps the identity' "$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)" "$id"
 expect 'an upgrade counts on' "$(boots)" 2
+expect 'an upgrade keeps what a manager has set' "$(settings)" '"uplink" "crossed" "tester" 1'
+expect 'an upgrade keeps names, samples and sums' "$(known)" "$before"
+store_version() { sqlite3 "$root/var/lib/easecapd/ease.db" 'PRAGMA user_version'; }
+newest=$(sed -n 's/.*STORE_VERSION = \([0-9]*\).*/\1/p' "$top/collector/store/schema.h")
+expect 'an upgrade: the store is of this version' "$(store_version)" "$newest"
 stop easeagentd
 stop easecapd
+
+# And back: the old collector refuses the store and leaves it as it is, the old agent goes on; then forward again.
+if [ -n "${EASE_FIRST:-}" ]; then
+	installing --allow-downgrades $(debs /old) || fail 'going back' "$(tail -n 3 "$root/apt.log")"
+	sum=$(sha256sum <"$root/var/lib/easecapd/ease.db")
+	inside setpriv --reuid easecapd --regid easecapd --clear-groups $(command_of easecapd) >"$root/easecapd.log" 2>&1
+	expect 'going back: the old collector does not start' "$?" 1
+	expect 'going back: it says why' "$(grep -c "the store has version $newest, and this program supports versions up to 24" "$root/easecapd.log")" 1
+	expect 'going back: the store is left as it is' "$(sha256sum <"$root/var/lib/easecapd/ease.db")" "$sum"
+	: >"$root/easeagentd.log"
+	start easeagentd +net_admin,+bpf,+perfmon,+net_raw
+	wait_for 10 served
+	expect 'going back: the agent goes on' "$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0) $(boots) $(settings)" \
+	    "$id 3 \"uplink\" \"crossed\" \"tester\" 1"
+	stop easeagentd
+	installing $(debs '') || fail 'forward again' "$(tail -n 3 "$root/apt.log")"
+	daemons
+	expect 'forward again: names, samples and sums' "$(known)" "$before"
+	stop easeagentd
+	stop easecapd
+fi
 inside pkill -x snmpd
+rm "$root/etc/easeswitch/devices"
 
 rm "$root/etc/snmp/snmpd.conf.d/test.conf"
 inside apt-get purge -q -y easeswitch-agent easeswitch-collector easeswitch-doc </dev/null >>"$root/apt.log" 2>&1

@@ -1,5 +1,5 @@
 # sflow_capture.pl FILE AGENT...: writes a capture of sFlow for easecapd --import. Each AGENT is
-# "address from until counters[,counters...]" in seconds since 10:00 of 1 November 2026 (UTC): a switch with ifIndex 7
+# "address from until counters[,counters...]" in seconds since 10:00 of 1 November 2026 (UTC), or BEGIN in the environment: a switch with ifIndex 7
 # that passes 1,000 frames a second, 8.50 Mb/s of 10.0.0.1 and 1.24 Mb/s of 10.0.0.2, of which 1 in 100 is sampled at
 # random, and that sends counters at these times; "30+" is each 30 seconds from 30 on. Written by hand from the
 # specification of sFlow version 5.
@@ -8,7 +8,7 @@ use warnings;
 use Socket;
 
 my ($file, @agents) = @ARGV;
-my $begin = 1793527200;
+my $begin = $ENV{BEGIN} // 1793527200;
 my @sent; # [time, sender, datagram]
 srand 7;
 for (@agents) {

@@ -72,7 +72,8 @@ metrics() { # without those that are strings
 	    awk '{ printf "%s %s %.0f\n", $1, NF == 3 ? $2 : 0, $NF }' | sort
 }
 ours_of() { # MODULE
-	"$top/conf/snmp-exporter-config" "$build/agent/easeagentd" | sed -n "/^$1:/,/^[a-z]/p" |
+	# in the newer form modules are one level further in
+	"$top/conf/snmp-exporter-config" "$build/agent/easeagentd" | sed '/^modules:/,$s/^  //' | sed -n "/^$1:/,/^[a-z]/p" |
 	    awk '$2 == "name:" { name = $3 } $1 == "oid:" && name { oid = $2 } $1 == "type:" && name {
 		if ($2 != "DisplayString" && $2 != "PhysAddress48") print name, oid; name = "" }' |
 	    while read -r name oid; do

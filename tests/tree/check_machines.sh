@@ -1,18 +1,31 @@
 #!/bin/bash
-# The same on a big-endian machine: all of it is compiled for s390x against Debian's libraries of that
-# machine (kept in build-s390x/sysroot) and run by qemu-user. Unit tests of the rooms whose octets leave
-# a machine: SNMP, sFlow, netlink, captures, registers, the store. Then agent and collector of either
+# The same on other processors, a big-endian one (s390x) and arm64: all of it is compiled for each against Debian's
+# libraries of that machine (kept in build-MACHINE/sysroot) and run by qemu-user. Unit tests of the rooms whose octets
+# leave a machine: SNMP, sFlow, netlink, captures, registers, the store. Then agent and collector of either
 # kind with each other, over this machine's snmpd: the same samples, and stores that both read alike. At
 # last check_e2e.sh with both daemons of that kind. Takes minutes and the network: only with EASE_LONG.
-# Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
-[ -n "${EASE_LONG:-}" ] || { echo "SKIP big_endian: minutes of emulation: tests/run --long"; exit 0; }
-for need in s390x-linux-gnu-gcc qemu-s390x-static apt-get dpkg-deb; do
-	command -v "$need" >/dev/null || { echo "SKIP big_endian: $need is not there"; exit 0; }
+# EASE_MACHINES names fewer. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+[ -n "${EASE_LONG:-}" ] || { echo "SKIP machines: minutes of emulation: tests/run --long"; exit 0; }
+if [ -z "${EASE_MACHINE:-}" ]; then
+	failed=0
+	for machine in ${EASE_MACHINES:-s390x aarch64}; do
+		EASE_MACHINE=$machine "$0" | sed -u "s/^\([A-Z]*\) machines /\1 machines $machine: /"
+		[ "${PIPESTATUS[0]}" = 0 ] || failed=1
+	done
+	exit $failed
+fi
+machine=$EASE_MACHINE
+case $machine in
+s390x) debian=s390x loader=ld64.so.1 ;;
+aarch64) debian=arm64 loader=ld-linux-aarch64.so.1 ;;
+esac
+for need in "$machine-linux-gnu-gcc" "qemu-$machine-static" apt-get dpkg-deb; do
+	command -v "$need" >/dev/null || { echo "SKIP machines all: $need is not there"; exit 0; }
 done
 . "$(dirname "$0")/../support/rig.sh"
 
 native=$build
-foreign=$top/build-s390x
+foreign=$top/build-$machine
 sysroot=$foreign/sysroot
 mkdir -p "$foreign/tests"
 
@@ -25,7 +38,7 @@ fetch_libraries() {
 	rm -rf "$apt" "$sysroot"
 	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$sysroot"/usr/{bin,sbin,lib}
 	: >"$apt/status"
-	mine=(-q -y -o APT::Architecture=s390x -o APT::Architectures::=s390x -o Acquire::Languages=none
+	mine=(-q -y -o "APT::Architecture=$debian" -o "APT::Architectures::=$debian" -o Acquire::Languages=none
 	    -o APT::Sandbox::User=root -o Debug::NoLocking=1 -o "Dir::State=$apt"
 	    -o "Dir::State::Lists=$apt/lists" -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache")
 	apt-get "${mine[@]}" update || return 1
@@ -40,10 +53,10 @@ fetch_libraries() {
 		ln -sfr "$sysroot$(readlink "$link")" "$link"
 	done
 	rm -rf "$apt"
-	[ -e "$sysroot/lib/ld64.so.1" ] && echo "$packages" >"$sysroot/packages"
+	[ -e "$sysroot/lib/$loader" ] && echo "$packages" >"$sysroot/packages"
 }
 if [ "$(cat "$sysroot/packages" 2>/dev/null)" != "$packages" ] && ! fetch_libraries >"$foreign/apt.log" 2>&1; then
-	skip 'all' "Debian's libraries for s390x cannot be had: $(grep '^E:' "$foreign/apt.log" | head -n 1)"
+	skip 'all' "Debian's libraries for $machine cannot be had: $(grep '^E:' "$foreign/apt.log" | head -n 1)"
 	exit 0
 fi
 
@@ -64,9 +77,9 @@ compile() {
 	END_OF_SCRIPT
 	chmod +x "$foreign/net-snmp-config"
 	export PKG_CONFIG_SYSROOT_DIR=$sysroot
-	export PKG_CONFIG_LIBDIR=$sysroot/usr/lib/s390x-linux-gnu/pkgconfig:$sysroot/usr/lib/pkgconfig
+	export PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$machine-linux-gnu/pkgconfig:$sysroot/usr/lib/pkgconfig
 	cd "$foreign" || return 1
-	"$top/configure" -q --host=s390x-linux-gnu CC="${EASE_CCACHE:-} s390x-linux-gnu-gcc --sysroot=$sysroot" \
+	"$top/configure" -q --host=$machine-linux-gnu CC="${EASE_CCACHE:-} $machine-linux-gnu-gcc --sysroot=$sysroot" \
 	    NET_SNMP_CONFIG="$foreign/net-snmp-config" --without-ebpf || return 1
 	# shellcheck disable=SC2086
 	make -j"$(nproc)" $programs $(unit_paths $units) || return 1
@@ -78,7 +91,7 @@ if (compile) >"$foreign/tests-build.log" 2>&1; then pass 'compiles'; else
 fi
 for program in $programs; do # by which scripts and tests start them
 	mkdir -p "$foreign/run/$(dirname "$program")"
-	printf '#!/bin/sh\nexec qemu-s390x-static -L "%s" -0 "$0" "%s" "$@"\n' "$sysroot" "$foreign/$program" \
+	printf '#!/bin/sh\nexec qemu-%s-static -L "%s" -0 "$0" "%s" "$@"\n' "$machine" "$sysroot" "$foreign/$program" \
 	    >"$foreign/run/$program"
 	chmod +x "$foreign/run/$program"
 done
@@ -90,7 +103,7 @@ unit() { # NAME
 	program=$(unit_paths "$1")
 	out=$foreign/$program.out
 	if (cd "$foreign/run" && EASE_QUICK=1 EASE_CAPTURES= CK_TIMEOUT_MULTIPLIER=30 srcdir=$top timeout 600 \
-	    qemu-s390x-static -L "$sysroot" "$foreign/$program" >"$out" 2>&1); then
+	    "qemu-$machine-static" -L "$sysroot" "$foreign/$program" >"$out" 2>&1); then
 		pass "check_$1: $(sed -n 's/^100%: Checks: \([0-9]*\).*/\1/p' "$out" | paste -sd+) checks"
 	else
 		fail "check_$1" "$(grep -E ':[FE]:' "$out" | head -n 3)"
@@ -156,14 +169,14 @@ read_alike() { # NAME STORE
 		    "$(report "$native" "$2" "$kind" | jq -cS 'del(.to)')"
 	done
 }
-replay little-to-little "$native" "$native"
-replay big-to-little "$foreign/run" "$native"
-replay little-to-big "$native" "$foreign/run"
-same_figures 'samples of a big-endian agent' little-to-little big-to-little
-same_figures 'samples in a big-endian collector' little-to-little little-to-big
-read_alike 'its store, read there' little-to-big
-read_alike 'a store from elsewhere, read there' little-to-little
+replay native-to-native "$native" "$native"
+replay foreign-to-native "$foreign/run" "$native"
+replay native-to-foreign "$native" "$foreign/run"
+same_figures 'samples of an agent there' native-to-native foreign-to-native
+same_figures 'samples in a collector there' native-to-native native-to-foreign
+read_alike 'its store, read there' native-to-foreign
+read_alike 'a store from elsewhere, read there' native-to-native
 
-EASE_BUILD=$foreign/run EASE_CAPTURES= "$top/tests/e2e/check_e2e.sh" | sed 's/^\([A-Z]*\) e2e /\1 big_endian e2e: /'
+EASE_BUILD=$foreign/run EASE_CAPTURES= "$top/tests/e2e/check_e2e.sh" | sed 's/^\([A-Z]*\) e2e /\1 machines e2e: /'
 [ "${PIPESTATUS[0]}" = 0 ] || failed=1
 exit $failed
