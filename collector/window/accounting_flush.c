@@ -344,7 +344,7 @@ accounting_recover(
 {
 	struct crash_recovered sum = {0};
 	struct crash_journal_past past;
-	int r = crash_journal_share(&acc->inventory.journal, life->id, life->path, &past);
+	int r = crash_journal_share(&acc->inventory.journal, life->id, life->path, clock_wall_us(acc->clock), &past);
 
 	acc->mono_us = clock_mono_us(acc->clock);
 	*outage = (struct store_outage){.since_us = last_stored_us(&acc->inventory),

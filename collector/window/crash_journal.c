@@ -18,6 +18,7 @@
 #define ROOM	"crash journal"
 #define PREFIX	"easecapd-"
 #define UNPUBLISHED ".new"
+#define ORPHAN_US (600 * UINT64_C(1000000)) /* since the newest record. *assumed* */
 
 enum {
 	FILE_MODE = 0600,
@@ -173,7 +174,7 @@ read_past(int fd, int64_t store_id, struct crash_journal_past *past)
 }
 
 static bool
-is_orphan(const char *path)
+is_orphan(const char *path, uint64_t now_us)
 {
 	struct crash_journal_header header;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -182,17 +183,18 @@ is_orphan(const char *path)
 
 	if (fd >= 0)
 		close(fd);
-	return whole && access(header.store, F_OK) < 0 && errno == ENOENT;
+	return whole && header.last_received_us + ORPHAN_US < now_us && access(header.store, F_OK) < 0 && errno == ENOENT;
 }
 
 /* Removes the journal of a store that was deleted after a crash. Other journals are not even locked
- * for a look: a collector that starts at this moment may need its own. */
+ * for a look: a collector that starts at this moment may need its own. So may one whose store cannot be seen from
+ * here, as in another container, for as long as a restart takes. */
 static void
-remove_if_orphan(const char *path)
+remove_if_orphan(const char *path, uint64_t now_us)
 {
 	int fd;
 
-	if (!is_orphan(path) || open_ours(path, &fd) < 0)
+	if (!is_orphan(path, now_us) || open_ours(path, &fd) < 0)
 		return;
 	unlink(path);
 	close(fd);
@@ -220,7 +222,7 @@ take_ours(struct crash_journal *j, const char *path, int *fd)
 /* Finds the journal that an earlier collector of the store left, and removes those that no store needs.
  * Returns 0 with *fd, -ENOENT if there is none, -EBUSY if another process has it. */
 static int
-find_past(struct crash_journal *j, int64_t store_id, int *fd)
+find_past(struct crash_journal *j, int64_t store_id, uint64_t now_us, int *fd)
 {
 	DIR *directory = opendir(directory_of());
 	struct dirent *entry;
@@ -238,7 +240,7 @@ find_past(struct crash_journal *j, int64_t store_id, int *fd)
 		if (strncmp(entry->d_name, prefix, sizeof(prefix) - 1) == 0)
 			found = take_ours(j, path, fd);
 		else
-			remove_if_orphan(path);
+			remove_if_orphan(path, now_us);
 	}
 	if (directory)
 		closedir(directory);
@@ -281,7 +283,7 @@ move_into_file(struct crash_journal *j)
 
 int
 crash_journal_share(struct crash_journal *j, int64_t store_id, const char *store_path,
-    struct crash_journal_past *past)
+    uint64_t now_us, struct crash_journal_past *past)
 {
 	char *absolute;
 	int fd, r;
@@ -289,7 +291,7 @@ crash_journal_share(struct crash_journal *j, int64_t store_id, const char *store
 	*past = (struct crash_journal_past){0};
 	make_name(j->name, store_id, "");
 	make_name(j->new_name, store_id, UNPUBLISHED);
-	r = find_past(j, store_id, &fd);
+	r = find_past(j, store_id, now_us, &fd);
 	if (r == 0) {
 		if (read_past(fd, store_id, past) < 0)
 			log_warn(ROOM,

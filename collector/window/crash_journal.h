@@ -67,9 +67,10 @@ struct crash_journal_slot *crash_journal_slot(struct crash_journal *j, uint32_t 
 
 /* Reads the journal that an earlier collector of that store left, and moves the slots, which keep
  * their addresses, into a new shared file under a temporary name. The caller frees past->slots.
- * Returns 0, or -errno: then the slots stay in private memory, and past is empty. */
+ * Returns 0, or -errno: then the slots stay in private memory, and past is empty. Journals of stores
+ * that are nowhere to be seen go, ten minutes after their newest record. */
 int crash_journal_share(struct crash_journal *j, int64_t store_id, const char *store_path,
-    struct crash_journal_past *past);
+    uint64_t now_us, struct crash_journal_past *past);
 
 /* Gives the new file its final name, once the slots include what the old journal had. Returns 0 or
  * -errno. */
