@@ -17,7 +17,7 @@ const struct claim claims[] = {
 	{"lost_by_load", "More is lost when more passes",
 	    "At most 1 of 1,000 reports says so where each sample is lost with the same probability, in runs of up to 500, by"
 	    " minutes or in an outage; where 500 samples, 5 to 20 %, are lost and more of them when more passes, 95 of 100"
-	    " ranges of eight hours tell it, and 9 of 10 of four. A cluster tells none.",
+	    " ranges of eight hours tell it, and 9 of 10 of four.",
 	    ESTIMATE_TESTS "check_load_loss.c"},
 	{"disagreement", "Samples stand for … where … were counted",
 	    "Said where octets differ by more than four standard deviations, 8 octets a frame and what passes in 30 s: in at"

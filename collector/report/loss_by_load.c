@@ -1,5 +1,6 @@
 #include "collector/report/loss_by_load.h"
 
+#include "collector/report/query_cluster.h"
 #include "collector/report/query_private.h"
 #include "collector/report/result.h"
 
@@ -20,6 +21,8 @@ static const double COMPLETE = 0.99;
 static const double LEVEL = 0.001 / 3;
 
 struct tally {
+	struct query *query;
+	struct query_port *last; /* that was added to */
 	struct loss_by_load *found;
 	uint64_t from_us, span_us;
 	size_t n_cells, n_places;
@@ -75,8 +78,10 @@ choose_places(const struct query *query, const struct report_options *options, s
 static void
 choose_cells(const struct query *query, struct tally *t)
 {
-	uint64_t from_us = query->range.to_us, to_us = query->range.to_us;
+	uint64_t from_us = query->range.to_us, to_us = query->range.to_us, most = ENTRIES_MAX;
 
+	if (query->mirror && query->limits.keys > 0 && query->limits.keys / 4 < most) /* two directions; half of them */
+		most = query->limits.keys / 4;
 	for (size_t i = 0; i < query->n_agents; i++)
 		if (query->agents[i].chosen && query->agents[i].first_us < from_us)
 			from_us = query->agents[i].first_us;
@@ -86,7 +91,7 @@ choose_cells(const struct query *query, struct tally *t)
 		uint64_t n = (to_us - from_us) / store_levels[l].span_us;
 
 		t->span_us = store_levels[l].span_us;
-		if (t->span_us >= query_finest_us(query, from_us) && n <= CELLS_MAX && n * query->n_ports <= ENTRIES_MAX)
+		if (t->span_us >= query_finest_us(query, from_us) && n <= CELLS_MAX && n * query->n_ports <= most)
 			break;
 	}
 	t->from_us = store_window_start(from_us, t->span_us);
@@ -126,29 +131,59 @@ add_to_agent(const struct tally *t, size_t place, size_t cell, double more_lost,
 	add_cell(t, place, cell, &more);
 }
 
+static void
+add_sums(struct tally *t, const struct pack_key *key, uint64_t start_us, double expected, double received, double pkts)
+{
+	struct query *query = t->query;
+	struct query_port *port = query_port_of(query, key, t->last);
+	uint8_t direction = pack_direction(key);
+	size_t cell = (size_t)((start_us - t->from_us) / t->span_us);
+	struct load_loss_cell more = {.expected = expected, .lost = expected - received};
+
+	if (!port || start_us < t->from_us || cell >= t->n_cells || (direction != EASE_IN && direction != EASE_OUT))
+		return;
+	t->last = port;
+	more.load = load_of(port, direction, pkts);
+	add_cell(t, t->of_port[port - query->ports], cell, &more);
+	add_to_agent(t, t->of_agent[port->agent - query->agents], cell, t->more_lost[port - query->ports], more);
+}
+
 static int
 add_window(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
 {
-	const struct tally *t = arg;
-	size_t cell = (size_t)((query->body_us - t->from_us) / t->span_us);
-	const struct query_port *port = NULL, *found;
-
 	(void)kind;
-	while (pack_next(reader)) {
-		uint8_t direction = pack_direction(&reader->key);
-		struct load_loss_cell more;
-
-		found = query_port_of(query, &reader->key, (struct query_port *)port);
-		if (!found || query->body_us < t->from_us || cell >= t->n_cells || (direction != EASE_IN && direction != EASE_OUT))
-			continue;
-		port = found;
-		more.expected = pack_value(reader, PACK_EXPECTED);
-		more.lost = more.expected - pack_value(reader, PACK_RECEIVED);
-		more.load = load_of(port, direction, pack_value(reader, PACK_POOL_PKTS));
-		add_cell(t, t->of_port[port - query->ports], cell, &more);
-		add_to_agent(t, t->of_agent[port->agent - query->agents], cell, t->more_lost[port - query->ports], more);
-	}
+	while (pack_next(reader))
+		add_sums(arg, &reader->key, query->body_us, pack_value(reader, PACK_EXPECTED),
+		    pack_value(reader, PACK_RECEIVED), pack_value(reader, PACK_POOL_PKTS));
 	return reader->failed ? -EBADMSG : 0;
+}
+
+static int
+add_entry(void *arg, const struct cluster_entry *entry)
+{
+	struct tally *t = arg;
+
+	add_sums(t, &entry->key, entry->step * t->span_us, entry->values[PACK_EXPECTED], entry->values[PACK_RECEIVED],
+	    entry->values[PACK_POOL_PKTS]);
+	return 0;
+}
+
+/* A cluster's servers add up by cell. */
+static int
+read_cells(struct query *query, struct tally *t)
+{
+	const struct query_want want = {.kind = STORE_PART_TOTALS, .longest_us = t->span_us};
+	struct query_run *runs;
+	size_t n;
+	int err;
+
+	if (!query->mirror)
+		return query_bodies(query, &want, add_window, t);
+	err = query_find_runs(query, &want, &runs, &n);
+	if (err == 0 && n > 0)
+		err = cluster_ask_sums(query, &want, runs, n, t->span_us, add_entry, t);
+	free(runs);
+	return err;
 }
 
 static int
@@ -178,7 +213,7 @@ judge_places(const struct query *query, const struct tally *t)
 int
 loss_by_load_find(struct query *query, const struct report_options *options, struct loss_by_load *found)
 {
-	struct tally t = {.found = found};
+	struct tally t = {.query = query, .found = found};
 	int err = 0;
 
 	found->ports = calloc(query->n_ports + 1, sizeof(*found->ports));
@@ -187,15 +222,14 @@ loss_by_load_find(struct query *query, const struct report_options *options, str
 	t.more_lost = calloc(query->n_ports + 1, sizeof(*t.more_lost));
 	if (!found->ports || !found->agents || !t.of_port || !t.more_lost)
 		err = query_fail(query, -ENOMEM, "no memory");
-	if (err == 0 && !query->mirror && query->range.to_us > query->range.from_us) {
+	if (err == 0 && query->range.to_us > query->range.from_us) {
 		t.of_agent = t.of_port + query->n_ports;
 		choose_places(query, options, &t);
 		choose_cells(query, &t);
 	}
 	if (err == 0 && t.n_places > 0 && t.n_cells >= LOAD_LOSS_CELLS_MIN) {
 		t.cells = calloc(t.n_places * t.n_cells + 1, sizeof(*t.cells));
-		err = t.cells ? query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS,
-		    .longest_us = t.span_us}, add_window, &t) : query_fail(query, -ENOMEM, "no memory");
+		err = t.cells ? read_cells(query, &t) : query_fail(query, -ENOMEM, "no memory");
 		if (err == 0)
 			err = judge_places(query, &t);
 	}

@@ -1,7 +1,6 @@
 /*
  * Where more samples are lost when more passes (collector/estimate/load_loss.h): looked for at each port that lost
- * samples and at each agent, minute by minute, or by the shortest windows of a range that is longer than a day. Of a
- * cluster's stores nothing is known: servers add up what ranges have.
+ * samples and at each agent, minute by minute, or by the shortest windows of a range that is longer than a day.
  */
 #ifndef EASE_COLLECTOR_REPORT_LOSS_BY_LOAD_H
 #define EASE_COLLECTOR_REPORT_LOSS_BY_LOAD_H

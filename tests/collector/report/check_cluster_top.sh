@@ -141,6 +141,26 @@ expect 'CHECK is of what sFlow states' "$(ask load --agent 192.0.2.2 | jq -c '[.
 ch 0 'TRUNCATE TABLE ease.sample'
 expect 'without samples it goes by weights' "$(ask load --agent 192.0.2.2 | jq -c '[.rows[].check]')" '["ok","ok"]'
 
+# Eight hours of a port that loses 3 % of its samples in quiet minutes and a quarter in busy ones; of another the same part
+# of all.
+from=$((minute - 480 * 60000000))
+for agent in '3 0.97 0.75' '4 0.85 0.85'; do
+	read -r agent quiet busy <<<"$agent"
+	ch 0 "INSERT INTO ease.agent VALUES ('agent00$agent', 1, '192.0.2.$agent', $from, $minute, $minute, 1, 1)"
+	ch 0 "INSERT INTO ease.cover SELECT $from + number * 60000000, 'agent00$agent', 1, 800, $from + number * 60000000,
+	    $from + number * 60000000 + 59000000, 1 FROM numbers(480)"
+	ch 0 "INSERT INTO ease.port VALUES ('agent00$agent', 1, $from, 1, 'l', '', 0, 0, 1, 1, 0, 1, 1, 1)"
+	ch 0 "INSERT INTO ease.ports (level, start_us, agent, if_index, direction, collector, $summed, pool_pkts, pool_octets,
+	    expected, received, w_max, revision) WITH cityHash64(number, $agent) % 3 = 0 AS is_busy,
+	    if(is_busy, 300, 100) AS numbers, toUInt64(round(numbers * if(is_busy, $busy, $quiet))) AS came
+	    SELECT 1, $from + number * 60000000, 'agent00$agent', 1, 1, 1, came, came * 100., came * 10000., came * 10000.,
+	    came * 1e6, came * 1e8, 0, 0, numbers * 100., numbers * 10000., numbers, came, 100., 1 FROM numbers(480)"
+done
+expect 'loss by load is told of a cluster' "$(for agent in 3 4; do ask talkers --agent 192.0.2.$agent; done |
+    jq -c '[.completeness > 0.8, (.lost_by_load[]? | [.port, (.lost_quiet_percent | round), (.lost_busy_percent | round)])]')" \
+    '[true,["l",3,25]]
+[true]'
+
 # What cannot be answered says why.
 refused() { # NAME URL TEXT
 	local said
