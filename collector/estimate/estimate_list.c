@@ -58,7 +58,8 @@ alike_of(double variance)
 {
 	uint64_t bits;
 
-	variance = fmax(0, variance);
+	if (!(variance > 0))
+		variance = 0; /* not the negative one */
 	memcpy(&bits, &variance, sizeof(bits));
 	return (size_t)(bits >> (DOUBLE_FRACTION_BITS - ALIKE_BITS));
 }

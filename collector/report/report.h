@@ -239,7 +239,7 @@ struct report_uncounted {
 		uint64_t from_us, until_us;
 	} partly[REPORT_UNCOUNTED_NAMED];
 	double total[2]; /* by estimate_unit: of the result's total, what is by samples alone */
-	double variance[2];
+	double variance[2]; /* of that */
 	size_t n_rows;	 /* lists only: rows that rest on such ports, wholly or partly */
 	/* Lost in losses longer than a notification; also of ports of which no sample came at all. What passed
 	 * meanwhile is in no figure, as nothing counted it. */

@@ -569,7 +569,7 @@ static const struct {
     [CLUSTER_RESOURCES] = {PORTS_OF("resource", "?1"), "FROM p CROSS JOIN resource WHERE"
 	" agent = ?1 AND if_index = p.i AND time_us > ?2 AND time_us < ?4"},
     [CLUSTER_ERROR_SOURCES] = {"", "FROM error_source WHERE agent = ?1 AND last_us > ?2"},
-    [CLUSTER_ODDITIES] = {"", "FROM oddity WHERE agent = ?1 AND ?2 IS NOT NULL AND last_us > ?3"},
+    [CLUSTER_ODDITIES] = {"", "FROM oddity WHERE agent = ?1 AND last_us > iif(?2 < 0, -1, ?3)"},
     [CLUSTER_ACCOUNTS] = {"", "FROM account WHERE agent = ?1 AND last_us > ?2"},
     [CLUSTER_GONE] = {"", "FROM gone WHERE agent = ?1"},
     [CLUSTER_GAPS] = {"", "FROM gap WHERE agent = ?1 AND ?2 IS NOT NULL AND received_us > ?3"},

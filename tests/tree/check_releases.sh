@@ -30,17 +30,17 @@ inside() { # SECONDS TREE COMMAND: as root there, from the clone, with the captu
 	    captures=
 	    if [ -n "$3" ]; then mount --bind -o ro "$3" "$root/captures" && captures=/captures; fi
 	    exec chroot "$root" env -i HOME=/root TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin EASE_CAPTURES="$captures" \
-		bash -c "cd /root/easeswitch && $2"' - "$2" "$3" "${EASE_CAPTURES:-}" </dev/null
+		bash -c "cd /srv/easeswitch && $2"' - "$2" "$3" "${EASE_CAPTURES:-}" </dev/null
 }
 # The first report comes after a minute; then whoever looks at it presses Ctrl-C.
 first_minute='
 	. tests/support/wait_for.sh
-	conf/demo --state /root/demo >/root/demo.out 2>&1 & demo=$!
-	ended() { grep -q "^Still running" /root/demo.out || ! kill -0 $demo; }
+	conf/demo --state /srv/demo >/srv/demo.out 2>&1 & demo=$!
+	ended() { grep -q "^Still running" /srv/demo.out || ! kill -0 $demo; }
 	wait_for 400 ended
 	kill -TERM $demo
 	wait $demo
-	grep -E "^[45] of 5 limits hold the truth" /root/demo.out'
+	grep -E "^[45] of 5 limits hold the truth" /srv/demo.out'
 try() { # RELEASE DISTRIBUTION WHAT...
 	local release=$1 distribution=$2 tree=$dir/$1 line
 	shift 2
@@ -49,10 +49,10 @@ try() { # RELEASE DISTRIBUTION WHAT...
 		return
 	fi
 	mkdir "$tree/captures"
-	git clone -q "$top" "$tree/root/easeswitch"
+	git clone -q "$top" "$tree/srv/easeswitch"
 	line=$(inside 1800 "$tree" "$first_minute")
 	if [ -n "$line" ]; then pass "$release: conf/demo: $line"; else
-		fail "$release: conf/demo" "$(tail -n 5 "$tree/root/demo.out" | paste -sd' ')"
+		fail "$release: conf/demo" "$(tail -n 5 "$tree/srv/demo.out" | paste -sd' ')"
 		return
 	fi
 	[ $# -gt 0 ] || return

@@ -6,7 +6,7 @@ grep -q __asan_init "$build/collector/easetop" && { skip 'all' 'valgrind does no
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-counted() { # AGENTS REPORT [OPTION...]: millions of instructions beyond those of a start
+counted() { # AGENTS REPORT [OPTION...]: instructions
 	local store=$work/$1.db
 	shift
 	timeout -k 5 300 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$build/collector/easetop" "$@" \
