@@ -16,6 +16,7 @@ upkeep_open(struct upkeep *u, sqlite3 *db)
 
 	u->db = db;
 	u->retention.thinning = LEVEL_UNSETTLED;
+	u->retention.shares.due = true; /* while it is not known what small tables hold, samples would pay for it */
 	u->progress.has_row = true; /* a collector that crashed may have left one */
 	err = parts_open(&u->parts, db);
 	return err == 0 ? rollup_open(&u->rollup, db, u->parts) : err;
