@@ -5,6 +5,7 @@
 #include "collector/report/address_names.h"
 #include "collector/report/icmp_names.h"
 #include "collector/report/protocol_names.h"
+#include "common/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -215,12 +216,26 @@ fill_service(const struct report_options *options, const struct query_key *key,
 	row[4] = cell_text(text);
 }
 
+/* Of both halves, of which a key of the dimension may have one, and none that is too short. */
+static struct key_fields
+fields_of(size_t index, const struct query_key *key)
+{
+	struct key_fields fields = {0};
+
+	key_read_half(&key_layouts[index], 1, key->key1, key->n_octets, &fields);
+	key_read_half(&key_layouts[index], 2, key->key2, key->n_octets, &fields);
+	return fields;
+}
+
 /* 10.0.0.1:443, [2001:db8::1]:443; without a port (0: ICMP, fragments) the address alone. Fills the
  * text, and from `alone` on address, name and port. */
 static void
-fill_endpoint(const struct report_options *options, size_t n_octets, const uint8_t *octets, unsigned port,
+fill_endpoint(const struct report_options *options, const struct key_fields *key, enum key_field field, unsigned port,
     struct report_value *both, struct report_value *alone)
 {
+	static const uint8_t none[FRAME_IP_LEN];
+	const uint8_t *octets = key->of[field].octets ? key->of[field].octets : none;
+	size_t n_octets = key->of[field].n;
 	char address[FRAME_IP_TEXT], text[LINE], name[ADDRESS_NAME_ROOM];
 
 	result_format_address(n_octets, octets, address);
@@ -235,41 +250,39 @@ fill_endpoint(const struct report_options *options, size_t n_octets, const uint8
 	alone[2] = cell_number(port);
 }
 
-/* Each half of the key is address, port and IP protocol, in this order. */
 static void
 fill_conversation(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	size_t n_octets = key->n_octets < 4 + 3 ? 0 : (size_t)key->n_octets - 3;
-	uint8_t ip_proto = key->key1[n_octets + 2];
-	unsigned port1 = be16(key->key1 + n_octets), port2 = be16(key->key2 + n_octets);
+	const struct key_fields f = fields_of(KIND_CONVERSATION, key);
+	uint8_t ip_proto = (uint8_t)key_number(&f, KEY_IP_PROTO);
+	unsigned port1 = key_number(&f, KEY_SRC_PORT), port2 = key_number(&f, KEY_DST_PORT);
 	bool is_icmp = store_is_icmp(ip_proto);
 	const char *name = protocol_names_ip_proto(ip_proto);
 	char text[LINE], message[LINE];
 
-	fill_endpoint(options, n_octets, key->key1, is_icmp ? 0 : port1, &row[1], &row[4]);
-	fill_endpoint(options, n_octets, key->key2, is_icmp ? 0 : port2, &row[2], &row[7]);
+	fill_endpoint(options, &f, KEY_SRC_IP, is_icmp ? 0 : port1, &row[1], &row[4]);
+	fill_endpoint(options, &f, KEY_DST_IP, is_icmp ? 0 : port2, &row[2], &row[7]);
 	snprintf(text, sizeof(text), "%u", ip_proto);
 	if (*name)
 		snprintf(text, sizeof(text), "%s", name);
 	if (is_icmp && port1 > 0) { /* else a fragment, or kept by an earlier version */
-		fill_icmp(ip_proto, key->key2 + n_octets, &row[11], message, sizeof(message));
+		fill_icmp(ip_proto, f.of[KEY_DST_PORT].octets, &row[11], message, sizeof(message));
 		snprintf(text, sizeof(text), "%s %.*s", name, LINE / 2, message);
 	}
 	row[3] = cell_text(text);
 	row[10] = cell_number(ip_proto);
 }
 
-/* The second half of the key is address and port. */
 static void
 fill_server(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	size_t n_octets = key->n_octets < 4 + 2 ? 0 : (size_t)key->n_octets - 2;
+	const struct key_fields f = fields_of(KIND_SYN, key);
 	char text[LINE];
 
-	fill_endpoint(options, n_octets, key->key2, be16(key->key2 + n_octets), &row[1], &row[2]);
-	protocol_names_service(IP_PROTO_TCP, (uint16_t)be16(key->key2 + n_octets), text, sizeof(text));
+	fill_endpoint(options, &f, KEY_DST_IP, key_number(&f, KEY_DST_PORT), &row[1], &row[2]);
+	protocol_names_service(IP_PROTO_TCP, (uint16_t)key_number(&f, KEY_DST_PORT), text, sizeof(text));
 	row[5] = cell_text(text);
 }
 
@@ -282,31 +295,27 @@ fill_client(const struct report_options *options, const struct query_key *key,
 
 /* ---- the dimensions ---- */
 
-#define ETH(b, k1, k2, s, o, f, u)                                                                 \
-	{.by = b, .layer = REPORT_LAYER_ETH, .has_layer = true, .kind = STORE_KEY_ETH_PAIR,        \
-	 .key1 = k1, .key2 = k2, .same = s, .single = o,                                           \
-	 .sample1 = (k1) ? "src_mac" : NULL, .sample2 = (k2) ? "dst_mac" : NULL,                   \
-	 .has = "src_mac IS NOT NULL", .has_pairs = true, .layout = &addresses, .fill = f,         \
-	 u, .rest = "without MAC address",                                                         \
-	 .rest_or_folded = "without MAC address, or memory full"}
-#define IP(b, k1, k2, s, o, f, u)                                                                  \
-	{.by = b, .layer = REPORT_LAYER_IP, .has_layer = true, .kind = STORE_KEY_IP_PAIR,          \
-	 .key1 = k1, .key2 = k2, .same = s, .single = o,                                           \
-	 .sample1 = (k1) ? "src_ip" : NULL, .sample2 = (k2) ? "dst_ip" : NULL,                     \
-	 .has = "src_ip IS NOT NULL", .has_pairs = true, .layout = &addresses, .fill = f,          \
-	 u, .rest = "without IP",                                                                  \
-	 .rest_or_folded = "without IP, or memory full"}
+static const struct key_layout inner_pair = {.halves = {{KEY_INNER_SRC_IP}, {KEY_INNER_DST_IP}}};
 
+#define KEY(index) .key = &key_layouts[index]
+#define HALVES(k1, k2) .key1 = k1, .key2 = k2
+#define REST(without) .rest = without, .rest_or_folded = without ", or memory full"
+#define ETH(b, k1, k2, f, u)                                                                       \
+	{.by = b, .layer = REPORT_LAYER_ETH, .has_layer = true, KEY(KIND_ETH_PAIR), HALVES(k1, k2), \
+	 .layout = &addresses, .fill = f, u, REST("without MAC address")}
+#define IP(b, k1, k2, f, u)                                                                        \
+	{.by = b, .layer = REPORT_LAYER_IP, .has_layer = true, KEY(KIND_IP_PAIR), HALVES(k1, k2),   \
+	 .layout = &addresses, .fill = f, u, REST("without IP")}
 #define INNER(b, k1, k2, f, u)                                                                     \
-	{.by = b, .layer = REPORT_LAYER_INNER, .has_layer = true,                                  \
-	 .sample1 = (k1) ? "inner_src_ip" : NULL, .sample2 = (k2) ? "inner_dst_ip" : NULL,         \
-	 .has = "inner_src_ip IS NOT NULL", .layout = &addresses, .fill = f, u,                    \
-	 .rest = "not in a tunnel", .rest_or_folded = "not in a tunnel"}
-
-#define SYN(b, k1, k2, s, l, f)                                                                    \
-	{.by = b, .layer = REPORT_LAYER_SYN, .has_layer = true, .kind = STORE_KEY_SYN, .key1 = k1, \
-	 .key2 = k2, .same = s, .has_pairs = true, .behind2 = 2, .layout = l, .fill = f,           \
-	 .rest = "other frames", .rest_or_folded = "other frames, or memory full",                    \
+	{.by = b, .layer = REPORT_LAYER_INNER, .has_layer = true, .key = &inner_pair,              \
+	 HALVES(k1, k2), .layout = &addresses, .fill = f, u, .rest = "not in a tunnel",            \
+	 .rest_or_folded = "not in a tunnel"}
+#define SYN(b, k1, k2, l, f, ...)                                                                  \
+	{.by = b, .layer = REPORT_LAYER_SYN, .has_layer = true, KEY(KIND_SYN), HALVES(k1, k2),      \
+	 .layout = l, .fill = f, __VA_ARGS__, REST("other frames")}
+#define ALONE(b, k, l, f, what, without)                                                           \
+	{.by = b, KEY(k), .key1 = true, .layout = l, .fill = f, .noun = what,                      \
+	 .unseen = what " without a sample carried", REST(without)}
 
 #define NO_SOURCE .noun = "source", .unseen = "source without a sample sent"
 #define NO_DESTINATION                                                                             \
@@ -314,63 +323,28 @@ fill_client(const struct report_options *options, const struct query_key *key,
 #define NO_PAIR .noun = "pair", .unseen = "pair without a sample carried"
 
 static const struct dimension dimensions[] = {
-	ETH(REPORT_BY_SRC, true, false, PACK_SAME1_PKTS, STORE_PART_ETH_SRC, fill_src, NO_SOURCE),
-	ETH(REPORT_BY_DST, false, true, PACK_SAME2_PKTS, STORE_PART_ETH_DST, fill_dst,
-	    NO_DESTINATION),
-	ETH(REPORT_BY_PAIR, true, true, PACK_SAME_PKTS, 0, fill_pair, NO_PAIR),
-	IP(REPORT_BY_SRC, true, false, PACK_SAME1_PKTS, STORE_PART_IP_SRC, fill_src, NO_SOURCE),
-	IP(REPORT_BY_DST, false, true, PACK_SAME2_PKTS, STORE_PART_IP_DST, fill_dst,
-	    NO_DESTINATION),
-	IP(REPORT_BY_PAIR, true, true, PACK_SAME_PKTS, 0, fill_pair, NO_PAIR),
+	ETH(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
+	ETH(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
+	ETH(REPORT_BY_PAIR, true, true, fill_pair, NO_PAIR),
+	IP(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
+	IP(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
+	IP(REPORT_BY_PAIR, true, true, fill_pair, NO_PAIR),
 	INNER(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
 	INNER(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
 	INNER(REPORT_BY_PAIR, true, true, fill_pair, NO_PAIR),
-	/* All samples of one notification are taken to be of one subnet, which makes limits wider
-	 * under loss than they need to be. */
-	{.by = REPORT_BY_SUBNET, .kind = STORE_KEY_IP_PAIR, .key1 = true, .subnet = true,
-	 .single = STORE_PART_IP_SRC, .same = PACK_ANY_PKTS,
-	 .sample1 = "subnet(src_ip)", .has = "src_ip IS NOT NULL", .has_pairs = true,
-	 .layout = &subnets, .fill = fill_subnet, .noun = "subnet",
-	 .unseen = "subnet without a sample sent",
-	 .rest = "without IP",
-	 .rest_or_folded = "without IP, or memory full"},
-	{.by = REPORT_BY_VLAN, .kind = STORE_KEY_VLAN, .key1 = true, .same = PACK_SAME_PKTS,
-	 .sample1 = "octets(vlan, 2)", .has = "vlan IS NOT NULL", .layout = &vlans,
-	 .fill = fill_vlan, .noun = "VLAN",
-	 .unseen = "VLAN without a sample carried", .rest = "untagged",
-	 .rest_or_folded = "untagged, or memory full"},
-	{.by = REPORT_BY_ETHERTYPE, .kind = STORE_KEY_ETHERTYPE, .key1 = true,
-	 .same = PACK_SAME_PKTS,
-	 .sample1 = "octets(CASE WHEN ethertype > 1500 THEN ethertype ELSE 0 END, 2)",
-	 .has = "ethertype IS NOT NULL", .layout = &ethertypes,
-	 .fill = fill_ethertype, .noun = "ethertype",
-	 .unseen = "ethertype without a sample carried", .rest = "header cut off",
-	 .rest_or_folded = "header cut off, or memory full"},
-	{.by = REPORT_BY_PROTO, .kind = STORE_KEY_IP_PROTO, .key1 = true, .same = PACK_SAME_PKTS,
-	 .sample1 = "octets(ip_proto, 1)", .has = "ip_proto IS NOT NULL", .layout = &protocols,
-	 .fill = fill_protocol, .noun = "protocol",
-	 .unseen = "protocol without a sample carried", .rest = "without IP",
-	 .rest_or_folded = "without IP, or memory full"},
-	{.by = REPORT_BY_SERVICE, .kind = STORE_KEY_SERVER_PORT, .key1 = true,
-	 .same = PACK_SAME_PKTS,
-	 .sample1 = "octets(ip_proto, 1, iif(" STORE_IS_ICMP ", dst_port, MIN(src_port, dst_port)), 2)",
-	 .has = "dst_port IS NOT NULL", .layout = &services,
-	 .fill = fill_service, .noun = "service",
-	 .unseen = "service without a sample carried", .rest = "without ports",
-	 .rest_or_folded = "without ports, or memory full"},
-	{.by = REPORT_BY_CONVERSATION, .kind = STORE_KEY_CONVERSATION, .key1 = true,
-	 .key2 = true, .same = PACK_SAME_PKTS,
-	 .sample1 = "octets(src_ip, 0, iif(" STORE_IS_ICMP ", dst_port IS NOT NULL, src_port), 2, ip_proto, 1)",
-	 .sample2 = "octets(dst_ip, 0, dst_port, 2, ip_proto, 1)",
-	 .has = "src_ip IS NOT NULL AND ip_proto IS NOT NULL", .layout = &conversations,
-	 .fill = fill_conversation, .noun = "conversation",
-	 .unseen = "conversation without a sample carried",
-	 .rest = "without IP",
-	 .rest_or_folded = "without IP, or memory full"},
-	SYN(REPORT_BY_SERVER, false, true, PACK_SAME2_PKTS, &servers, fill_server)
-	 .noun = "server", .unseen = "server without a sample was asked for connections by"},
-	SYN(REPORT_BY_SRC, true, false, PACK_SAME1_PKTS, &clients, fill_client)
-	 .noun = "source", .unseen = "source without a sample asked for connections with"},
+	{.by = REPORT_BY_SUBNET, KEY(KIND_IP_PAIR), .key1 = true, .subnet = true, .layout = &subnets, .fill = fill_subnet,
+	 .noun = "subnet", .unseen = "subnet without a sample sent", REST("without IP")},
+	ALONE(REPORT_BY_VLAN, KIND_VLAN, &vlans, fill_vlan, "VLAN", "untagged"),
+	ALONE(REPORT_BY_ETHERTYPE, KIND_ETHERTYPE, &ethertypes, fill_ethertype, "ethertype", "header cut off"),
+	ALONE(REPORT_BY_PROTO, KIND_IP_PROTO, &protocols, fill_protocol, "protocol", "without IP"),
+	ALONE(REPORT_BY_SERVICE, KIND_SERVER_PORT, &services, fill_service, "service", "without ports"),
+	{.by = REPORT_BY_CONVERSATION, KEY(KIND_CONVERSATION), HALVES(true, true), .layout = &conversations,
+	 .fill = fill_conversation, .noun = "conversation", .unseen = "conversation without a sample carried",
+	 REST("without IP")},
+	SYN(REPORT_BY_SERVER, false, true, &servers, fill_server,
+	    .noun = "server", .unseen = "server without a sample was asked for connections by"),
+	SYN(REPORT_BY_SRC, true, false, &clients, fill_client,
+	    .noun = "source", .unseen = "source without a sample asked for connections with"),
 };
 
 const struct dimension *
@@ -405,28 +379,94 @@ asks_for_port_0(const struct filter *filter)
 }
 
 static bool
-conversations_tell(const struct dimension *d, const struct filter *filter)
+conversations_tell(const struct key_layout *key, const struct filter *filter)
 {
-	bool has_all = d->kind == STORE_KEY_IP_PROTO || d->kind == STORE_KEY_SERVER_PORT;
+	bool has_all = key->kind == STORE_KEY_IP_PROTO || key->kind == STORE_KEY_SERVER_PORT;
 
 	if (!query_kind_has(STORE_KEY_CONVERSATION, filter) || asks_for_port_0(filter))
 		return false;
-	return has_all || (d->kind == STORE_KEY_IP_PAIR && is_of_conversations(filter));
+	return has_all || (key->kind == STORE_KEY_IP_PAIR && is_of_conversations(filter));
+}
+
+/* Of samples of one notification all are taken to be of one subnet, which makes limits wider under loss than they need
+ * to be. */
+static enum pack_column
+pairs_of_samples(const struct dimension *d)
+{
+	if (d->subnet)
+		return PACK_ANY_PKTS;
+	return !d->key->is_pair || (d->key1 && d->key2) ? PACK_SAME_PKTS : d->key1 ? PACK_SAME1_PKTS : PACK_SAME2_PKTS;
 }
 
 struct dimension
 dimension_for(const struct dimension *d, const struct filter *filter)
 {
-	struct dimension derived = *d;
+	struct dimension answer = *d;
 
-	if (query_kind_has(d->kind, filter) || d->kind == 0)
-		return derived;
-	derived.single = 0;
-	derived.kind = 0;
-	if (conversations_tell(d, filter)) {
-		derived.kind = STORE_KEY_CONVERSATION;
-		derived.from_conversations = true;
-		derived.same = PACK_ANY_PKTS; /* as of subnets */
+	if (d->key->kind != 0 && query_kind_has(d->key->kind, filter)) {
+		answer.kind = d->key->kind;
+		answer.same = pairs_of_samples(d);
+		for (size_t i = 0; d->key1 != d->key2 && i < KEY_N_SINGLES; i++)
+			if (key_singles[i].of == answer.kind && key_singles[i].half == (d->key1 ? 1 : 2))
+				answer.single = key_singles[i].kind;
+	} else if (d->key->kind != 0 && conversations_tell(d->key, filter)) {
+		answer.kind = STORE_KEY_CONVERSATION;
+		answer.from_conversations = true;
+		answer.same = PACK_ANY_PKTS; /* as of subnets */
 	}
-	return derived;
+	return answer;
+}
+
+/* ---- kept samples ---- */
+
+/* The columns of a sample that are a field of a key, and one that is there where it is; NULL: it may be missing. */
+static const struct {
+	const char *value, *needs;
+} sample_fields[KEY_N_FIELDS] = {
+    [KEY_SRC_MAC] = {"src_mac", "src_mac"},
+    [KEY_DST_MAC] = {"dst_mac", "dst_mac"},
+    [KEY_SRC_IP] = {"src_ip", "src_ip"},
+    [KEY_DST_IP] = {"dst_ip", "dst_ip"},
+    [KEY_INNER_SRC_IP] = {"inner_src_ip", "inner_src_ip"},
+    [KEY_INNER_DST_IP] = {"inner_dst_ip", "inner_dst_ip"},
+    [KEY_VLAN] = {"vlan", "vlan"},
+    [KEY_ETHERTYPE] = {"CASE WHEN ethertype > 1500 THEN ethertype ELSE 0 END", "ethertype"},
+    [KEY_SRC_PORT] = {"iif(" STORE_IS_ICMP ", dst_port IS NOT NULL, src_port)", NULL},
+    [KEY_DST_PORT] = {"dst_port", NULL},
+    [KEY_SERVER_PORT] = {"iif(" STORE_IS_ICMP ", dst_port, MIN(src_port, dst_port))", "dst_port"},
+    [KEY_IP_PROTO] = {"ip_proto", "ip_proto"},
+};
+
+static bool
+has_half(const struct dimension *d, unsigned half)
+{
+	return half == 1 ? d->key1 : d->key2;
+}
+
+void
+dimension_write_half(const struct dimension *d, unsigned half, char *sql, size_t size)
+{
+	const uint8_t *field = d->key->halves[half - 1];
+
+	snprintf(sql, size, has_half(d, half) ? "" : "NULL");
+	if (!has_half(d, half))
+		return;
+	if (field[0] < KEY_N_ADDRESSES && field[1] == KEY_NO_FIELD) {
+		snprintf(sql, size, d->subnet ? "subnet(%s)" : "%s", sample_fields[field[0]].value);
+		return;
+	}
+	for (size_t i = 0; i < KEY_HALF_FIELDS && field[i] != KEY_NO_FIELD; i++)
+		text_add(sql, size, "%s%s, %u", i > 0 ? ", " : "octets(", sample_fields[field[i]].value,
+		    key_field_octets(field[i]));
+	text_add(sql, size, ")");
+}
+
+void
+dimension_write_has(const struct dimension *d, char *sql, size_t size)
+{
+	snprintf(sql, size, "1");
+	for (unsigned half = 1; half <= 2; half++)
+		for (size_t i = 0; has_half(d, half) && i < KEY_HALF_FIELDS; i++)
+			if (sample_fields[d->key->halves[half - 1][i]].needs)
+				text_add(sql, size, " AND %s IS NOT NULL", sample_fields[d->key->halves[half - 1][i]].needs);
 }

@@ -1,8 +1,7 @@
 /*
  * What a row of a list stands for, as data: an address, network, VLAN, protocol, service or
- * conversation. A dimension says which kind of window key it is summed from, how to compute the
- * same octets from a kept sample, and how they are printed. A new dimension is one row of
- * dimension.c.
+ * conversation. A dimension says of which halves of a kind of key (store/key_layout.h) it is made, and how these are
+ * printed. A new dimension is one row of dimension.c.
  */
 #ifndef EASE_COLLECTOR_REPORT_DIMENSION_H
 #define EASE_COLLECTOR_REPORT_DIMENSION_H
@@ -37,18 +36,9 @@ struct dimension {
 	enum report_by by;
 	enum report_layer layer; /* if has_layer */
 	bool has_layer;
-	enum store_key_kind kind; /* 0: of kept samples only */
-	bool key1, key2; /* which halves of the stored key are part of it */
-	bool subnet;	 /* of the first half, its host bits cut off */
-	bool from_conversations; /* kind is theirs: each is a part of this dimension's key */
-	/* Kind of parts with that half alone, at the levels that have them (levels.h); 0: none. */
-	enum store_part_kind single;
-	/* In kind's packs: the sums over pairs of samples of one notification with the same key. */
-	enum pack_column same;
-	/* SQL over sample that gives the same octets, and which samples have the key. */
-	const char *sample1, *sample2, *has;
-	bool has_pairs; /* key1 and key2 in the store are, or begin with, the two addresses */
-	uint8_t behind2; /* octets of key2 behind its address */
+	const struct key_layout *key; /* of these halves: */
+	bool key1, key2;
+	bool subnet; /* of the first half, its host bits cut off */
 	const struct dimension_layout *layout;
 	/* Fills the columns behind the rank. */
 	void (*fill)(const struct report_options *options, const struct query_key *key,
@@ -57,6 +47,14 @@ struct dimension {
 	const char *unseen; /* completes "Any … fewer than N frames" */
 	/* Name of the row of samples without a key; the second if the memory for keys was full. */
 	const char *rest, *rest_or_folded;
+
+	/* How a question is answered (dimension_for): */
+	enum store_key_kind kind; /* from which sums; 0: from kept samples */
+	bool from_conversations;  /* kind is theirs: each is a part of this dimension's key */
+	/* Kind of parts with that half alone, at the levels that have them (levels.h); 0: none. */
+	enum store_part_kind single;
+	/* In kind's packs: the sums over pairs of samples of one notification with the same key. */
+	enum pack_column same;
 };
 
 /* The dimension that the options ask for; NULL: there is none. */
@@ -65,6 +63,11 @@ const struct dimension *dimension_find(const struct report_options *options);
 /* The dimension as the filter's question is best answered: as it is, summed from conversations where these say what
  * the filter looks at and the dimension's own keys do not, or of kept samples alone. */
 struct dimension dimension_for(const struct dimension *d, const struct filter *filter);
+
+/* Write SQL over table sample: the octets of a half of the dimension's key (1, 2), or NULL where it is no part of it; and
+ * which samples have the key. */
+void dimension_write_half(const struct dimension *d, unsigned half, char *sql, size_t size);
+void dimension_write_has(const struct dimension *d, char *sql, size_t size);
 
 /* Column of the i-th of the tail. */
 static inline size_t

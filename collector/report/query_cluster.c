@@ -29,27 +29,16 @@ struct cluster_source
 cluster_source_of(const struct query_want *want)
 {
 	unsigned kind = want->single > 0 ? want->single : want->kind;
+	const struct key_single *single = key_single_of(kind);
 
-	switch (kind) {
-	case STORE_PART_TOTALS:
+	if (single)
+		return (struct cluster_source){CLUSTER_KEYS, single->of, single->half == 1 ? "key1" : "key2", "''",
+		    single->half == 1 ? FIRST_HALF : SECOND_HALF, PACK_SINGLE};
+	if (kind == STORE_PART_TOTALS)
 		return (struct cluster_source){CLUSTER_PORTS, 0, "''", "''", NULL, PACK_TOTALS};
-	case STORE_PART_ETH_SRC:
-	case STORE_PART_IP_SRC:
-		return (struct cluster_source){CLUSTER_KEYS, kind == STORE_PART_ETH_SRC
-			? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR, "key1", "''", FIRST_HALF,
-		    PACK_SINGLE};
-	case STORE_PART_ETH_DST:
-	case STORE_PART_IP_DST:
-		return (struct cluster_source){CLUSTER_KEYS, kind == STORE_PART_ETH_DST
-			? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR, "key2", "''", SECOND_HALF,
-		    PACK_SINGLE};
-	default:
-		if (kind >= STORE_PART_FOLDED)
-			return (struct cluster_source){CLUSTER_FOLDED, kind - STORE_PART_FOLDED,
-			    "''", "''", NULL, PACK_FOLDED};
-		return (struct cluster_source){CLUSTER_KEYS, kind, "key1", "key2", NULL,
-		    PACK_PAIR};
-	}
+	if (kind >= STORE_PART_FOLDED)
+		return (struct cluster_source){CLUSTER_FOLDED, kind - STORE_PART_FOLDED, "''", "''", NULL, PACK_FOLDED};
+	return (struct cluster_source){CLUSTER_KEYS, kind, "key1", "key2", NULL, PACK_PAIR};
 }
 
 /* ---- what is asked ---- */
@@ -84,7 +73,7 @@ put_only(FILE *sql, const struct query *query, const struct query_want *want)
 			put_hex(sql, key->key1, key->n_octets);
 		fputs(d->key1 && d->key2 ? ", " : "", sql);
 		if (d->key2)
-			put_hex(sql, key->key2, d->has_pairs || d->key1 ? key->n_octets : 0);
+			put_hex(sql, key->key2, d->key->is_pair || d->key1 ? key->n_octets : 0);
 		fputs(d->key1 && d->key2 ? ")" : "", sql);
 	}
 	fputs(")", sql);

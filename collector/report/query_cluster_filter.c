@@ -9,41 +9,50 @@
 
 enum { IP_PROTO_TCP = 6, ETHERTYPE_IP4 = 0x0800, ETHERTYPE_IP6 = 0x86dd };
 
-/* Where keys of a kind have a field. NULL: they have not. Numbers are in network order. */
-static const char *
+/* Where keys of a kind have a field, as SQL; "": they have not. Numbers are in network order. */
+struct key_column {
+	char sql[64];
+};
+
+/* first: octets of it that are left out; n: how many are taken, 0: all. */
+static struct key_column
+part_of_key(const struct key_layout *layout, enum key_field field, unsigned first, unsigned n)
+{
+	struct key_column column = {""};
+	unsigned behind;
+
+	for (unsigned half = 1; half <= 2 && !*column.sql; half++) {
+		behind = key_octets_behind(layout, half);
+		for (size_t i = 0; i < KEY_HALF_FIELDS && layout->halves[half - 1][i] != KEY_NO_FIELD; i++) {
+			bool is = layout->halves[half - 1][i] == field;
+
+			if (is && n == 0 && i == 0 && layout->halves[half - 1][1] == KEY_NO_FIELD) /* servers have an index of it */
+				snprintf(column.sql, sizeof(column.sql), "key%u", half);
+			else if (is && field < KEY_N_ADDRESSES)
+				snprintf(column.sql, sizeof(column.sql), "substring(key%u, 1, length(key%u) - %u)", half, half, behind);
+			else if (is)
+				snprintf(column.sql, sizeof(column.sql), "substring(key%u, length(key%u) - %u, %u)", half, half,
+				    behind - first - 1, n > 0 ? n : key_field_octets(field));
+			behind -= key_field_octets(layout->halves[half - 1][i]);
+		}
+	}
+	return column;
+}
+
+static struct key_column
 column_of(enum store_key_kind kind, enum filter_field field)
 {
-	static const struct {
-		enum store_key_kind kind;
-		enum filter_field field;
-		const char *sql;
-	} columns[] = {
-		{STORE_KEY_ETH_PAIR, FILTER_SRC_MAC, "key1"},
-		{STORE_KEY_ETH_PAIR, FILTER_DST_MAC, "key2"},
-		{STORE_KEY_IP_PAIR, FILTER_SRC_IP, "key1"},
-		{STORE_KEY_IP_PAIR, FILTER_DST_IP, "key2"},
-		{STORE_KEY_VLAN, FILTER_VLAN, "key1"},
-		{STORE_KEY_ETHERTYPE, FILTER_ETHERTYPE, "key1"},
-		{STORE_KEY_IP_PROTO, FILTER_IP_PROTO, "key1"},
-		{STORE_KEY_SERVER_PORT, FILTER_IP_PROTO, "substring(key1, 1, 1)"},
-		{STORE_KEY_CONVERSATION, FILTER_SRC_IP, "substring(key1, 1, length(key1) - 3)"},
-		{STORE_KEY_CONVERSATION, FILTER_DST_IP, "substring(key2, 1, length(key2) - 3)"},
-		{STORE_KEY_CONVERSATION, FILTER_SRC_PORT, "substring(key1, length(key1) - 2, 2)"},
-		{STORE_KEY_CONVERSATION, FILTER_DST_PORT, "substring(key2, length(key2) - 2, 2)"},
-		{STORE_KEY_CONVERSATION, FILTER_IP_PROTO, "substring(key1, length(key1), 1)"},
-		{STORE_KEY_CONVERSATION, FILTER_ICMP_TYPE, "substring(key2, length(key2) - 2, 1)"},
-		{STORE_KEY_CONVERSATION, FILTER_ICMP_CODE, "substring(key2, length(key2) - 1, 1)"},
-		{STORE_KEY_SERVER_PORT, FILTER_ICMP_TYPE, "substring(key1, 2, 1)"},
-		{STORE_KEY_SERVER_PORT, FILTER_ICMP_CODE, "substring(key1, 3, 1)"},
-		{STORE_KEY_SYN, FILTER_SRC_IP, "key1"},
-		{STORE_KEY_SYN, FILTER_DST_IP, "substring(key2, 1, length(key2) - 2)"},
-		{STORE_KEY_SYN, FILTER_DST_PORT, "substring(key2, length(key2) - 1, 2)"},
-	};
+	const struct key_layout *layout = key_layout_of(kind);
+	struct key_column column = {""};
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		if (columns[i].kind == kind && columns[i].field == field)
-			return columns[i].sql;
-	return NULL;
+	if (layout && FILTER_BIT(field) & FILTER_ICMP) {
+		column = part_of_key(layout, KEY_SERVER_PORT, field == FILTER_ICMP_CODE, 1);
+		if (!*column.sql)
+			column = part_of_key(layout, KEY_DST_PORT, field == FILTER_ICMP_CODE, 1);
+	} else if (layout) {
+		column = part_of_key(layout, query_key_field(field), 0, 0);
+	}
+	return column;
 }
 
 static void
@@ -85,11 +94,11 @@ is_in(const struct filter_node *node, uint32_t number)
 static void
 put_implied(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
 {
-	const char *address = column_of(kind, FILTER_SRC_IP);
+	const struct key_column address = column_of(kind, FILTER_SRC_IP);
 
-	if (node->field == FILTER_ETHERTYPE && address)
-		fprintf(sql, "((length(%s) = 4 AND %d) OR (length(%s) = %d AND %d))", address,
-		    is_in(node, ETHERTYPE_IP4), address, FRAME_IP_LEN, is_in(node, ETHERTYPE_IP6));
+	if (node->field == FILTER_ETHERTYPE && *address.sql)
+		fprintf(sql, "((length(%s) = 4 AND %d) OR (length(%s) = %d AND %d))", address.sql,
+		    is_in(node, ETHERTYPE_IP4), address.sql, FRAME_IP_LEN, is_in(node, ETHERTYPE_IP6));
 	else
 		fprintf(sql, "%d", kind == STORE_KEY_SYN && node->field == FILTER_IP_PROTO &&
 		    is_in(node, IP_PROTO_TCP));
@@ -103,30 +112,30 @@ put_guard(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
 	bool is_conversation = kind == STORE_KEY_CONVERSATION;
 
 	if (is_icmp || (is_port && is_conversation))
-		fprintf(sql, " AND %s %s (unhex('%02x'), unhex('%02x'))", column_of(kind, FILTER_IP_PROTO),
+		fprintf(sql, " AND %s %s (unhex('%02x'), unhex('%02x'))", column_of(kind, FILTER_IP_PROTO).sql,
 		    is_icmp ? "IN" : "NOT IN", STORE_PROTO_ICMP, STORE_PROTO_ICMP6);
 	if (is_conversation && is_icmp)
-		fprintf(sql, " AND %s = unhex('%04x')", column_of(kind, FILTER_SRC_PORT), STORE_ICMP_MARK);
+		fprintf(sql, " AND %s = unhex('%04x')", column_of(kind, FILTER_SRC_PORT).sql, STORE_ICMP_MARK);
 	if (is_conversation && is_port && node->range.low == 0)
 		fprintf(sql, " AND NOT (%s = unhex('0000') AND %s = unhex('0000'))",
-		    column_of(kind, FILTER_SRC_PORT), column_of(kind, FILTER_DST_PORT));
+		    column_of(kind, FILTER_SRC_PORT).sql, column_of(kind, FILTER_DST_PORT).sql);
 }
 
 static void
 put_range(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
 {
-	const char *column = column_of(kind, (enum filter_field)node->field);
+	const struct key_column column = column_of(kind, (enum filter_field)node->field);
 	bool is_octet = FILTER_BIT(node->field) & (FILTER_BIT(FILTER_IP_PROTO) | FILTER_ICMP);
 	uint32_t max = is_octet ? 0xff : 0xffff;
 	uint32_t high = node->range.high < max ? node->range.high : max;
 	int digits = is_octet ? 2 : 4;
 
-	if (!column) {
+	if (!*column.sql) {
 		put_implied(sql, kind, node);
 		return;
 	}
-	fprintf(sql, "(%s >= unhex('%0*x') AND %s <= unhex('%0*x')", column, digits, node->range.low, column, digits,
-	    high);
+	fprintf(sql, "(%s >= unhex('%0*x') AND %s <= unhex('%0*x')", column.sql, digits, node->range.low, column.sql,
+	    digits, high);
 	put_guard(sql, kind, node);
 	fputs(")", sql);
 }
@@ -163,7 +172,7 @@ static void
 put_node(FILE *sql, const struct query *query, enum store_key_kind kind, const struct filter_node *node)
 {
 	const struct filter *f = query->filter;
-	const char *column = column_of(kind, (enum filter_field)node->field);
+	const struct key_column column = column_of(kind, (enum filter_field)node->field);
 
 	switch ((enum filter_op)node->op) {
 	case FILTER_ALL_OF:
@@ -183,11 +192,11 @@ put_node(FILE *sql, const struct query *query, enum store_key_kind kind, const s
 		put_named(sql, query, node->name);
 		break;
 	case FILTER_IN_PREFIX:
-		if (column)
-			put_prefix(sql, column, &node->prefix);
+		if (*column.sql)
+			put_prefix(sql, column.sql, &node->prefix);
 		break;
 	case FILTER_IS_GROUP:
-		fprintf(sql, "(bitAnd(reinterpretAsUInt8(substring(%s, 1, 1)), 1) = 1)", column ? column : "''");
+		fprintf(sql, "(bitAnd(reinterpretAsUInt8(substring(%s, 1, 1)), 1) = 1)", *column.sql ? column.sql : "''");
 		break;
 	case FILTER_IN_RANGE:
 		put_range(sql, kind, node);

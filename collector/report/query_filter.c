@@ -219,144 +219,106 @@ query_set_place(struct filter_subject *subject, const struct query_port *port)
 
 /* ---- keys ---- */
 
-enum { IPS = FILTER_IPS | FILTER_BIT(FILTER_ETHERTYPE) };
+/* What a field of a key says of a frame. */
+static const struct {
+	uint32_t fields;
+	enum filter_field as; /* of an address or a number that is taken as it is */
+} says[KEY_N_FIELDS] = {
+    [KEY_SRC_MAC] = {FILTER_BIT(FILTER_SRC_MAC), FILTER_SRC_MAC},
+    [KEY_DST_MAC] = {FILTER_BIT(FILTER_DST_MAC), FILTER_DST_MAC},
+    [KEY_SRC_IP] = {FILTER_BIT(FILTER_SRC_IP) | FILTER_BIT(FILTER_ETHERTYPE), FILTER_SRC_IP},
+    [KEY_DST_IP] = {FILTER_BIT(FILTER_DST_IP) | FILTER_BIT(FILTER_ETHERTYPE), FILTER_DST_IP},
+    [KEY_VLAN] = {FILTER_BIT(FILTER_VLAN), FILTER_VLAN},
+    [KEY_ETHERTYPE] = {FILTER_BIT(FILTER_ETHERTYPE), FILTER_ETHERTYPE}, /* 0: a length, as which no term asks for it */
+    [KEY_IP_PROTO] = {FILTER_BIT(FILTER_IP_PROTO), FILTER_IP_PROTO},
+    [KEY_SRC_PORT] = {FILTER_BIT(FILTER_SRC_PORT) | FILTER_ICMP, FILTER_SRC_PORT},
+    [KEY_DST_PORT] = {FILTER_BIT(FILTER_DST_PORT), FILTER_DST_PORT},
+    [KEY_SERVER_PORT] = {FILTER_ICMP, 0},
+};
 
-/* What the keys of each kind of part say of a frame. */
-static uint32_t
-fields_of_kind(unsigned kind)
+enum key_field
+query_key_field(enum filter_field field)
 {
-	switch (kind) {
-	case STORE_KEY_ETH_PAIR:
-		return FILTER_MACS;
-	case STORE_PART_ETH_SRC:
-		return FILTER_BIT(FILTER_SRC_MAC);
-	case STORE_PART_ETH_DST:
-		return FILTER_BIT(FILTER_DST_MAC);
-	case STORE_KEY_IP_PAIR:
-		return IPS;
-	case STORE_PART_IP_SRC:
-		return IPS & ~FILTER_BIT(FILTER_DST_IP);
-	case STORE_PART_IP_DST:
-		return IPS & ~FILTER_BIT(FILTER_SRC_IP);
-	case STORE_KEY_VLAN:
-		return FILTER_BIT(FILTER_VLAN);
-	case STORE_KEY_ETHERTYPE:
-		return FILTER_BIT(FILTER_ETHERTYPE);
-	case STORE_KEY_IP_PROTO:
-		return FILTER_BIT(FILTER_IP_PROTO);
-	case STORE_KEY_SERVER_PORT:
-		return FILTER_BIT(FILTER_IP_PROTO) | FILTER_ICMP;
-	case STORE_KEY_CONVERSATION:
-		return IPS | FILTER_PORTS | FILTER_BIT(FILTER_IP_PROTO) | FILTER_ICMP;
-	case STORE_KEY_SYN:
-		return IPS | FILTER_BIT(FILTER_DST_PORT) | FILTER_BIT(FILTER_IP_PROTO);
-	default:
-		return 0;
-	}
+	for (enum key_field f = KEY_NO_FIELD + 1; f < KEY_N_FIELDS; f++)
+		if (says[f].fields & FILTER_BIT(says[f].as) && says[f].as == field)
+			return f;
+	return KEY_NO_FIELD;
+}
+
+static uint32_t
+fields_of_half(const struct key_layout *layout, unsigned half)
+{
+	uint32_t fields = layout->of_syns ? FILTER_BIT(FILTER_IP_PROTO) : 0;
+
+	for (size_t i = 0; i < KEY_HALF_FIELDS; i++)
+		fields |= says[layout->halves[half - 1][i]].fields;
+	return fields;
 }
 
 bool
 query_kind_has(unsigned kind, const struct filter *filter)
 {
-	return !filter || (filter->fields & ~FILTER_PLACES & ~fields_of_kind(kind)) == 0;
+	const struct key_single *single = key_single_of(kind);
+	const struct key_layout *layout = key_layout_of(single ? single->of : kind);
+	uint32_t fields = !layout ? 0
+	    : single		  ? fields_of_half(layout, single->half)
+				  : fields_of_half(layout, 1) | fields_of_half(layout, 2);
+
+	return !filter || (filter->fields & ~FILTER_PLACES & ~fields) == 0;
 }
 
-static uint32_t
-be16(const uint8_t *octets)
-{
-	return (uint32_t)octets[0] << 8 | octets[1];
-}
-
+/* Ports, or of ICMP its type and code, where these are known; two ports of 0 are none. */
 static void
-set_ip(struct filter_subject *subject, enum filter_field field, const uint8_t *octets, size_t n)
+set_ports(struct filter_subject *subject, const struct key_fields *key)
 {
-	filter_set_address(subject, field, octets, n);
-	filter_set_number(subject, FILTER_ETHERTYPE, n == 4 ? ETHERTYPE_IP4 : ETHERTYPE_IP6);
-}
+	bool has_both = key->of[KEY_SRC_PORT].octets, is_server = key->of[KEY_SERVER_PORT].octets;
+	const uint8_t *message = key->of[is_server ? KEY_SERVER_PORT : KEY_DST_PORT].octets;
 
-/* Type and code, where other protocols have ports. */
-static void
-set_icmp(struct filter_subject *subject, const uint8_t *message)
-{
-	filter_set_number(subject, FILTER_ICMP_TYPE, message[0]);
-	filter_set_number(subject, FILTER_ICMP_CODE, message[1]);
-}
-
-/* Address, port and protocol in each half; two ports of 0 are none. */
-static void
-set_conversation(struct filter_subject *subject, const uint8_t *half1, const uint8_t *half2, size_t n)
-{
-	set_ip(subject, FILTER_SRC_IP, half1, n);
-	set_ip(subject, FILTER_DST_IP, half2, n);
-	filter_set_number(subject, FILTER_IP_PROTO, half1[n + 2]);
-	filter_set_absent(subject, FILTER_PORTS | FILTER_ICMP);
-	if (be16(half1 + n) == 0 && be16(half2 + n) == 0)
+	if (has_both || is_server)
+		filter_set_absent(subject, (has_both ? FILTER_PORTS : 0) | FILTER_ICMP);
+	if (!message || (has_both && key_number(key, KEY_SRC_PORT) == 0 && key_number(key, KEY_DST_PORT) == 0))
 		return;
-	if (store_is_icmp(half1[n + 2])) {
-		set_icmp(subject, half2 + n);
-		return;
+	if (store_is_icmp((uint8_t)key_number(key, KEY_IP_PROTO))) {
+		filter_set_number(subject, FILTER_ICMP_TYPE, message[0]);
+		filter_set_number(subject, FILTER_ICMP_CODE, message[1]);
+	} else if (!is_server) {
+		if (has_both)
+			filter_set_number(subject, FILTER_SRC_PORT, key_number(key, KEY_SRC_PORT));
+		filter_set_number(subject, FILTER_DST_PORT, key_number(key, KEY_DST_PORT));
 	}
-	filter_set_number(subject, FILTER_SRC_PORT, be16(half1 + n));
-	filter_set_number(subject, FILTER_DST_PORT, be16(half2 + n));
+}
+
+static void
+set_fields(struct filter_subject *subject, const struct key_fields *key)
+{
+	for (enum key_field f = KEY_NO_FIELD + 1; f < KEY_N_FIELDS; f++) {
+		if (!key->of[f].octets)
+			continue;
+		if (f < KEY_N_ADDRESSES)
+			filter_set_address(subject, says[f].as, key->of[f].octets, key->of[f].n);
+		else if (f == KEY_VLAN || f == KEY_ETHERTYPE || f == KEY_IP_PROTO)
+			filter_set_number(subject, says[f].as, key_number(key, f));
+		if (f == KEY_SRC_IP || f == KEY_DST_IP)
+			filter_set_number(subject, FILTER_ETHERTYPE, key->of[f].n == 4 ? ETHERTYPE_IP4 : ETHERTYPE_IP6);
+	}
+	set_ports(subject, key);
 }
 
 void
 query_set_key(struct filter_subject *subject, unsigned kind, const struct pack_key *key)
 {
+	const struct key_single *single = key_single_of(kind);
+	const struct key_layout *layout = key_layout_of(single ? single->of : kind);
+	struct key_fields fields = {0};
 	uint8_t n1, n2;
 	const uint8_t *half1 = pack_half1(key, &n1), *half2 = pack_half2(key, &n2);
 
-	switch (kind) {
-	case STORE_KEY_ETH_PAIR:
-		filter_set_address(subject, FILTER_SRC_MAC, half1, n1);
-		filter_set_address(subject, FILTER_DST_MAC, half2, n2);
-		break;
-	case STORE_PART_ETH_SRC:
-		filter_set_address(subject, FILTER_SRC_MAC, half1, n1);
-		break;
-	case STORE_PART_ETH_DST:
-		filter_set_address(subject, FILTER_DST_MAC, half1, n1);
-		break;
-	case STORE_KEY_IP_PAIR:
-		set_ip(subject, FILTER_SRC_IP, half1, n1);
-		set_ip(subject, FILTER_DST_IP, half2, n2);
-		break;
-	case STORE_PART_IP_SRC:
-		set_ip(subject, FILTER_SRC_IP, half1, n1);
-		break;
-	case STORE_PART_IP_DST:
-		set_ip(subject, FILTER_DST_IP, half1, n1);
-		break;
-	case STORE_KEY_VLAN:
-		filter_set_number(subject, FILTER_VLAN, be16(half1));
-		break;
-	case STORE_KEY_ETHERTYPE: /* 0: a length, as which no term asks for it */
-		filter_set_number(subject, FILTER_ETHERTYPE, be16(half1));
-		break;
-	case STORE_KEY_IP_PROTO:
-		filter_set_number(subject, FILTER_IP_PROTO, half1[0]);
-		break;
-	case STORE_KEY_SERVER_PORT:
-		filter_set_number(subject, FILTER_IP_PROTO, half1[0]);
-		filter_set_absent(subject, FILTER_ICMP);
-		if (store_is_icmp(half1[0]) && n1 == 3)
-			set_icmp(subject, half1 + 1);
-		break;
-	case STORE_KEY_CONVERSATION:
-		if (n1 > 3 && n1 == n2)
-			set_conversation(subject, half1, half2, n1 - 3u);
-		break;
-	case STORE_KEY_SYN:
-		if (n2 <= 2)
-			break;
-		set_ip(subject, FILTER_SRC_IP, half1, n1);
-		set_ip(subject, FILTER_DST_IP, half2, n2 - 2u);
-		filter_set_number(subject, FILTER_DST_PORT, be16(half2 + n2 - 2));
+	if (!layout || !key_read_half(layout, single ? single->half : 1, half1, n1, &fields) ||
+	    (!single && !key_read_half(layout, 2, half2, n2, &fields)))
+		return;
+	set_fields(subject, &fields);
+	if (layout->of_syns)
 		filter_set_number(subject, FILTER_IP_PROTO, IP_PROTO_TCP);
-		break;
-	default:
-		break;
-	}
 }
 
 /* ---- samples ---- */

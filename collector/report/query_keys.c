@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SQL_MAX = 2048 };
+
 static struct estimate_sums
 column_sums(sqlite3_stmt *stmt, int column)
 {
@@ -155,12 +157,6 @@ query_answers_from(const struct dimension *dimension)
 }
 
 static const char *
-or_null(const char *expression)
-{
-	return expression ? expression : "NULL";
-}
-
-static const char *
 asked_keys(const struct query *query)
 {
 	return query->only ? " AND is_asked(k1, k2)" : "";
@@ -169,17 +165,19 @@ asked_keys(const struct query *query)
 static void
 build_sample_sql(const struct query *query, const struct dimension *dimension, char *sql, size_t size)
 {
-	char filter[512] = "";
+	char filter[512] = "", key1[SQL_MAX / 8], key2[SQL_MAX / 8], has[SQL_MAX / 8];
 
 	if (query->filter) {
 		memcpy(filter, " AND ", sizeof(" AND "));
 		query_write_wanted(query, filter + strlen(filter), sizeof(filter) - strlen(filter));
 	}
+	dimension_write_half(dimension, 1, key1, sizeof(key1));
+	dimension_write_half(dimension, 2, key2, sizeof(key2));
+	dimension_write_has(dimension, has, sizeof(has));
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
 	    " FROM sample WHERE time_us >= :from AND time_us < :to AND %s"
 	    " AND %s%s%s GROUP BY agent, if_index, k1, k2",
-	    or_null(dimension->sample1), or_null(dimension->sample2),
-	    query->n_sent_agents > 0 ? "is_listed(agent, direction)" : "direction = 1", dimension->has,
+	    key1, key2, query->n_sent_agents > 0 ? "is_listed(agent, direction)" : "direction = 1", has,
 	    filter, asked_keys(query));
 }
 
@@ -247,7 +245,7 @@ query_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n, uint64_t *kept_since_us)
 {
 	struct key_list list = {0};
-	char sql[2048];
+	char sql[SQL_MAX];
 	int err;
 
 	*kept_since_us = 0;

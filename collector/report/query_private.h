@@ -43,6 +43,9 @@ void query_set_place(struct filter_subject *subject, const struct query_port *po
 /* Adds what a key of that kind of parts says. */
 void query_set_key(struct filter_subject *subject, unsigned kind, const struct pack_key *key);
 
+/* The field of keys that is this one of a frame; KEY_NO_FIELD: none. */
+enum key_field query_key_field(enum filter_field field);
+
 /* Whether keys of that kind of parts say all that the filter looks at. */
 bool query_kind_has(unsigned kind, const struct filter *filter);
 

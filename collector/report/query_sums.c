@@ -337,27 +337,30 @@ set_half(uint8_t half[QUERY_KEY_OCTETS], const uint8_t *octets, uint8_t n)
 	memcpy(half, octets, n);
 }
 
-enum { BEHIND_ADDRESS = 3 }; /* in each half of a conversation: port and protocol */
+enum { MADE_OCTETS = 3 }; /* IP protocol, the server's port */
 
 /* The dimension's key of a conversation's, in whose halves it lies or which `made` takes. False: it has none. */
 static bool
-take_from_conversation(const struct dimension *d, const uint8_t **half1, uint8_t *n1, uint8_t *n2,
-    const uint8_t *half2, uint8_t made[BEHIND_ADDRESS])
+take_from_conversation(const struct dimension *d, const uint8_t **half1, uint8_t *n1, const uint8_t **half2,
+    uint8_t *n2, uint8_t made[MADE_OCTETS])
 {
-	const uint8_t *port1, *port2;
+	const struct key_layout *conversation = &key_layouts[KIND_CONVERSATION];
+	struct key_fields f = {0};
+	unsigned src, dst, server;
 
-	if (*n1 <= BEHIND_ADDRESS || *n1 != *n2)
+	if (!key_read_half(conversation, 1, *half1, *n1, &f) || !key_read_half(conversation, 2, *half2, *n2, &f))
 		return false;
-	*n1 = *n2 = (uint8_t)(*n1 - BEHIND_ADDRESS);
-	if (d->has_pairs)
-		return true;
-	port1 = *half1 + *n1;
-	port2 = half2 + *n2;
-	made[0] = port1[2];
-	memcpy(made + 1, memcmp(port1, port2, 2) < 0 && !store_is_icmp(made[0]) ? port1 : port2, 2);
-	*n1 = d->by == REPORT_BY_SERVICE ? 3 : 1;
-	*half1 = made;
-	return d->by != REPORT_BY_SERVICE || port1[0] || port1[1] || port2[0] || port2[1];
+	src = key_number(&f, KEY_SRC_PORT);
+	dst = key_number(&f, KEY_DST_PORT);
+	made[0] = (uint8_t)key_number(&f, KEY_IP_PROTO);
+	server = src < dst && !store_is_icmp(made[0]) ? src : dst;
+	made[1] = (uint8_t)(server >> 8);
+	made[2] = (uint8_t)server;
+	*half1 = d->key->is_pair ? f.of[KEY_SRC_IP].octets : made;
+	*n1 = d->key->is_pair ? f.of[KEY_SRC_IP].n : key_octets_behind(d->key, 1);
+	*half2 = f.of[KEY_DST_IP].octets;
+	*n2 = f.of[KEY_DST_IP].n;
+	return d->by != REPORT_BY_SERVICE || src > 0 || dst > 0;
 }
 
 /* Turns a stored key into one of the dimension; a part of single halves has only the first. False: it has none. */
@@ -365,10 +368,10 @@ static bool
 set_key(const struct key_table *t, const struct pack_key *from, bool single, struct query_key *key)
 {
 	const struct dimension *d = t->dimension;
-	uint8_t n1, n2, cut[FRAME_IP_LEN] = {0}, made[BEHIND_ADDRESS];
+	uint8_t n1, n2, cut[FRAME_IP_LEN] = {0}, made[MADE_OCTETS];
 	const uint8_t *half1 = pack_half1(from, &n1), *half2 = pack_half2(from, &n2);
 
-	if (d->from_conversations && !take_from_conversation(d, &half1, &n1, &n2, half2, made))
+	if (d->from_conversations && !take_from_conversation(d, &half1, &n1, &half2, &n2, made))
 		return false;
 	if (single) {
 		half2 = half1;

@@ -8,7 +8,7 @@ unkeyed_most_samples(const struct dimension *d, const struct query_port *port)
 	if (d->from_conversations) /* each may have been of the same key */
 		return port->dropped_most + port->folded;
 	return port->dropped_most +
-	    (!d->has_pairs || (d->key1 && d->key2) ? port->folded_most : port->folded);
+	    (!d->key->is_pair || (d->key1 && d->key2) ? port->folded_most : port->folded);
 }
 
 double

@@ -401,8 +401,8 @@ make_windows(struct ship_rollup *r, const struct windows *w)
 	int err = 0;
 
 	for (int t = 0; err == 0 && t < N_SUMMED; t++)
-		for (unsigned k = 0; err == 0 && k < (summed[t].by_kind ? STORE_N_KEY_KINDS : 1); k++)
-			err = make_sums(r, w, &summed[t], store_key_kinds[k]);
+		for (unsigned k = 0; err == 0 && k < (summed[t].by_kind ? KEY_N_KINDS : 1); k++)
+			err = make_sums(r, w, &summed[t], key_layouts[k].kind);
 	if (err == 0)
 		err = copy_ends(r, w, CLUSTER_COUNTERS, "boot, discontinuity_us");
 	if (err == 0)

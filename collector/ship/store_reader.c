@@ -278,10 +278,10 @@ walk_unit(struct store_reader *s, const struct unit *unit, entry_fn *take, void 
 	if (sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return fail(s);
 	r = walk_kind(s, unit, STORE_PART_TOTALS, take, arg);
-	for (size_t k = 0; r == 0 && k < STORE_N_KEY_KINDS; k++)
-		r = walk_kind(s, unit, store_key_kinds[k], take, arg);
-	for (size_t k = 0; r == 0 && k < STORE_N_KEY_KINDS; k++)
-		r = walk_kind(s, unit, STORE_PART_FOLDED + store_key_kinds[k], take, arg);
+	for (size_t k = 0; r == 0 && k < KEY_N_KINDS; k++)
+		r = walk_kind(s, unit, key_layouts[k].kind, take, arg);
+	for (size_t k = 0; r == 0 && k < KEY_N_KINDS; k++)
+		r = walk_kind(s, unit, STORE_PART_FOLDED + key_layouts[k].kind, take, arg);
 	end_view(s);
 	return r;
 }

@@ -279,7 +279,7 @@ pay_sums(struct charge *c, struct rollup *r, uint64_t *paid)
 		found = c->kind > 0 || c->row > 0 ? 1 : find_window(c, r, place.shard);
 		if (found <= 0)
 			return found;
-		place.kind = store_key_kinds[c->kind];
+		place.kind = key_layouts[c->kind].kind;
 		place.start_us = (uint64_t)c->from_us;
 		const int64_t row[] = {store_levels[level_of(c)].minutes, place.kind, c->from_us, place.shard, c->row};
 		found = rollup_query(r, "SELECT id FROM part WHERE level = ?1 AND kind = ?2 AND start_us = ?3 AND shard = ?4 AND"
@@ -287,7 +287,7 @@ pay_sums(struct charge *c, struct rollup *r, uint64_t *paid)
 		if (found == 1)
 			return fold_row(c, r, &place, paid);
 		c->row = 0;
-		if (found == 0 && ++c->kind == STORE_N_KEY_KINDS) {
+		if (found == 0 && ++c->kind == KEY_N_KINDS) {
 			c->kind = 0;
 			c->from_us += (int64_t)store_levels[level_of(c)].span_us;
 			found = note_paid(c, r, c->from_us);

@@ -1,5 +1,5 @@
 /*
- * The levels at which sums are kept, and the kinds of parts, as data.
+ * The levels at which sums are kept, as data.
  *
  * Level 0, unsettled, is what batches wrote and upkeep has not processed yet. Each further level is
  * made from the one before it (rollup.h). In the store a level is named by the minutes of its
@@ -10,10 +10,7 @@
 #ifndef EASE_COLLECTOR_STORE_LEVELS_H
 #define EASE_COLLECTOR_STORE_LEVELS_H
 
-#include "collector/store/schema.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "collector/store/key_layout.h"
 
 enum store_level_index {
 	LEVEL_UNSETTLED,
@@ -52,31 +49,16 @@ static const struct store_level store_levels[STORE_N_LEVELS] = {
     [LEVEL_8_D] = {"8 d", 11520, 8 * STORE_DAY_US, true, true, 0},
 };
 
-/* All kinds of keys, in the order in which they are rolled up and shipped. */
-static const uint8_t store_key_kinds[] = {STORE_KEY_ETH_PAIR, STORE_KEY_IP_PAIR, STORE_KEY_VLAN,
-    STORE_KEY_ETHERTYPE, STORE_KEY_IP_PROTO, STORE_KEY_SERVER_PORT, STORE_KEY_CONVERSATION, STORE_KEY_SYN};
-enum { STORE_N_KEY_KINDS = sizeof(store_key_kinds) };
-
-/* part.kind is one of these, an enum store_key_kind, or STORE_PART_FOLDED + enum store_key_kind for
- * folded samples: those counted without their key of this kind. */
-enum store_part_kind {
-	STORE_PART_TOTALS = 0,
-	STORE_PART_ETH_SRC = 8,
-	STORE_PART_ETH_DST = 9,
-	STORE_PART_IP_SRC = 10,
-	STORE_PART_IP_DST = 11,
-	STORE_PART_FOLDED = 64,
-};
-
+/* Whether a level has parts of a kind. */
 static inline bool
 store_level_has(enum store_level_index level, unsigned kind)
 {
-	if (kind >= STORE_PART_ETH_SRC && kind <= STORE_PART_IP_DST && !store_levels[level].has_singles)
-		return false;
-	return !store_levels[level].is_index ||
-	    !(kind == STORE_KEY_ETH_PAIR || kind == STORE_KEY_IP_PAIR ||
-		kind == STORE_KEY_CONVERSATION || kind == STORE_KEY_SYN ||
-		kind == STORE_PART_ETH_DST || kind == STORE_PART_IP_DST);
+	const struct key_single *single = key_single_of(kind);
+	const struct key_layout *layout = key_layout_of(kind);
+
+	if (single)
+		return store_levels[level].has_singles && !(single->has_many && store_levels[level].is_index);
+	return !(layout && layout->has_many && store_levels[level].is_index);
 }
 
 /* A shard is a group of so many agents, which share parts. A report then reads few rows, and each

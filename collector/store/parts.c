@@ -1,6 +1,8 @@
 #include "collector/store/parts.h"
+#include "common/text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const sql[PARTS_N_STATEMENTS] = {
@@ -9,10 +11,7 @@ static const char *const sql[PARTS_N_STATEMENTS] = {
     [PARTS_LIST] = ("SELECT id, chain FROM part WHERE level = ? AND kind = ? AND start_us >= ? AND"
 		    " start_us < ? AND shard = ? ORDER BY start_us, chain, id"),
     [PARTS_DELETE] = "DELETE FROM part WHERE id = ? RETURNING n, level, id, body",
-    /* the index part_place is used only if all kinds are named */
-    [PARTS_DELETE_BEFORE] = ("DELETE FROM part WHERE id IN (SELECT id FROM part WHERE level = ?1 AND"
-	" kind IN (0,1,2,3,4,5,6,7,8,9,10,11,12,65,66,67,68,69,70,71,76) AND start_us < ?2 LIMIT ?3)"
-	" RETURNING n, level, id, body"),
+    [PARTS_DELETE_BEFORE] = NULL, /* write_delete_before */
     [PARTS_REPLACE] = "UPDATE part SET n = ?2, body = ?3 WHERE id = ?1",
     [PARTS_HOLD] = ("INSERT INTO held VALUES(6, ?1, ?2, ?3) ON CONFLICT DO UPDATE SET n = n + excluded.n,"
 		    " octets = octets + excluded.octets"),
@@ -24,7 +23,7 @@ static const char *const sql[PARTS_N_STATEMENTS] = {
 /* Only parts that are not settled need their flush; those of a minute are for three minutes. */
 #define FLUSHES_KEPT_US 600000000ll
 
-enum { EPOCH_BITS = 36 }; /* 2^36 rows from one start to the next, 2^27 starts */
+enum { EPOCH_BITS = 36, /* 2^36 rows from one start to the next, 2^27 starts */ SQL_MAX = 512 };
 
 static int
 read_next_id(struct parts *parts)
@@ -45,18 +44,33 @@ read_next_id(struct parts *parts)
 	return code == SQLITE_ROW ? 0 : -EIO;
 }
 
+/* The index part_place is used only if all kinds are named. */
+static void
+write_delete_before(char *text, size_t size)
+{
+	snprintf(text, size, "DELETE FROM part WHERE id IN (SELECT id FROM part WHERE level = ?1 AND kind IN (%d",
+	    STORE_PART_TOTALS);
+	for (size_t i = 0; i < KEY_N_KINDS; i++)
+		text_add(text, size, ",%d,%d", key_layouts[i].kind, STORE_PART_FOLDED + key_layouts[i].kind);
+	for (size_t i = 0; i < KEY_N_SINGLES; i++)
+		text_add(text, size, ",%d", key_singles[i].kind);
+	text_add(text, size, ") AND start_us < ?2 LIMIT ?3) RETURNING n, level, id, body");
+}
+
 int
 parts_open(struct parts **out, sqlite3 *db)
 {
 	struct parts *parts = calloc(1, sizeof(*parts));
+	char delete_before[SQL_MAX];
 	int r;
 
 	if (!parts)
 		return -ENOMEM;
 	parts->db = db;
+	write_delete_before(delete_before, sizeof(delete_before));
 	r = read_next_id(parts);
 	for (int i = 0; r == 0 && i < PARTS_N_STATEMENTS; i++)
-		if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+		if (sqlite3_prepare_v3(db, sql[i] ? sql[i] : delete_before, -1, SQLITE_PREPARE_PERSISTENT,
 			&parts->statements[i], NULL) != SQLITE_OK)
 			r = -EIO;
 	if (r < 0) {
@@ -101,12 +115,13 @@ parts_note_flush(struct parts *parts, uint64_t until_us)
 unsigned
 parts_columns(unsigned kind)
 {
+	const struct key_layout *layout = key_layout_of(kind);
+
 	if (kind == STORE_PART_TOTALS)
 		return PACK_TOTALS;
 	if (kind > STORE_PART_FOLDED)
 		return PACK_FOLDED;
-	return kind == STORE_KEY_ETH_PAIR || kind == STORE_KEY_IP_PAIR || kind == STORE_KEY_SYN ? PACK_PAIR
-												: PACK_SINGLE;
+	return layout && layout->is_pair ? PACK_PAIR : PACK_SINGLE;
 }
 
 /* What agents hold */

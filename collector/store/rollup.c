@@ -19,42 +19,39 @@ enum {
 	AHEAD_WINDOWS = 10,
 };
 
-/* The kinds of units, in the order in which a window's units are made: the part kind, and from
- * which kind of the level before it is made. The store remembers places in this order, so a new kind
- * comes last. A projection reduces a pair of addresses to one of
- * them. */
 enum projection { WHOLE, FIRST_HALF, SECOND_HALF };
-static const struct unit_kind {
+struct unit_kind {
 	unsigned kind;
 	unsigned from; /* the source's kind, if the source level has no single addresses */
-	enum projection projection;
-} unit_kinds[] = {
-    {STORE_PART_TOTALS, STORE_PART_TOTALS, WHOLE},
-    {STORE_KEY_ETH_PAIR, STORE_KEY_ETH_PAIR, WHOLE},
-    {STORE_KEY_IP_PAIR, STORE_KEY_IP_PAIR, WHOLE},
-    {STORE_KEY_VLAN, STORE_KEY_VLAN, WHOLE},
-    {STORE_KEY_ETHERTYPE, STORE_KEY_ETHERTYPE, WHOLE},
-    {STORE_KEY_IP_PROTO, STORE_KEY_IP_PROTO, WHOLE},
-    {STORE_KEY_SERVER_PORT, STORE_KEY_SERVER_PORT, WHOLE},
-    {STORE_KEY_CONVERSATION, STORE_KEY_CONVERSATION, WHOLE},
-    {STORE_PART_FOLDED + STORE_KEY_ETH_PAIR, STORE_PART_FOLDED + STORE_KEY_ETH_PAIR, WHOLE},
-    {STORE_PART_FOLDED + STORE_KEY_IP_PAIR, STORE_PART_FOLDED + STORE_KEY_IP_PAIR, WHOLE},
-    {STORE_PART_FOLDED + STORE_KEY_VLAN, STORE_PART_FOLDED + STORE_KEY_VLAN, WHOLE},
-    {STORE_PART_FOLDED + STORE_KEY_ETHERTYPE, STORE_PART_FOLDED + STORE_KEY_ETHERTYPE, WHOLE},
-    {STORE_PART_FOLDED + STORE_KEY_IP_PROTO, STORE_PART_FOLDED + STORE_KEY_IP_PROTO, WHOLE},
-    {STORE_PART_FOLDED + STORE_KEY_SERVER_PORT, STORE_PART_FOLDED + STORE_KEY_SERVER_PORT,
-	WHOLE},
-    {STORE_PART_FOLDED + STORE_KEY_CONVERSATION, STORE_PART_FOLDED + STORE_KEY_CONVERSATION,
-	WHOLE},
-    {STORE_PART_ETH_SRC, STORE_KEY_ETH_PAIR, FIRST_HALF},
-    {STORE_PART_ETH_DST, STORE_KEY_ETH_PAIR, SECOND_HALF},
-    {STORE_PART_IP_SRC, STORE_KEY_IP_PAIR, FIRST_HALF},
-    {STORE_PART_IP_DST, STORE_KEY_IP_PAIR, SECOND_HALF},
-    {STORE_KEY_SYN, STORE_KEY_SYN, WHOLE},
-    {STORE_PART_FOLDED + STORE_KEY_SYN, STORE_PART_FOLDED + STORE_KEY_SYN, WHOLE},
+	enum projection projection; /* reduces a pair of addresses to one of them */
 };
 
-enum { N_KINDS = sizeof(unit_kinds) / sizeof(unit_kinds[0]) };
+enum {
+	FIRST_KINDS = 7, /* of keys, which the first stores had */
+	FIRST_FOLDED = 1 + FIRST_KINDS,
+	SINGLES = FIRST_FOLDED + FIRST_KINDS,
+	LATER_KINDS = SINGLES + KEY_N_SINGLES,
+	N_UNITS = 1 + 2 * KEY_N_KINDS + KEY_N_SINGLES,
+};
+
+/* A window's units are made in this order, which the store remembers: of totals, the first kinds, their folded samples,
+ * single addresses, and each later kind with its folded samples. */
+static struct unit_kind
+unit_kind_at(unsigned i)
+{
+	const struct key_single *single = i >= SINGLES && i < LATER_KINDS ? &key_singles[i - SINGLES] : NULL;
+	unsigned kind = STORE_PART_TOTALS;
+
+	if (single)
+		return (struct unit_kind){single->kind, single->of, single->half == 1 ? FIRST_HALF : SECOND_HALF};
+	if (i >= LATER_KINDS)
+		kind = key_layouts[FIRST_KINDS + (i - LATER_KINDS) / 2].kind + (i - LATER_KINDS) % 2 * STORE_PART_FOLDED;
+	else if (i >= FIRST_FOLDED)
+		kind = STORE_PART_FOLDED + key_layouts[i - FIRST_FOLDED].kind;
+	else if (i > 0)
+		kind = key_layouts[i - 1].kind;
+	return (struct unit_kind){kind, kind, WHOLE};
+}
 
 sqlite3_stmt *
 rollup_statement(struct rollup *r, const char *sql)
@@ -287,12 +284,13 @@ settle_into(struct rollup *r, const struct part_list *list, const struct place *
 	if (to.start_us < r->levels[level].kept_us)
 		return 0;
 	*kept = true;
-	for (unsigned k = 0; err == 0 && k < N_KINDS; k++) {
-		to.kind = unit_kinds[k].kind;
-		if (unit_kinds[k].from != unsettled->kind || !store_level_has(level, to.kind) ||
-		    !is_made(r, &to, k))
+	for (unsigned k = 0; err == 0 && k < N_UNITS; k++) {
+		const struct unit_kind unit = unit_kind_at(k);
+
+		to.kind = unit.kind;
+		if (unit.from != unsettled->kind || !store_level_has(level, to.kind) || !is_made(r, &to, k))
 			continue;
-		err = copy_list(r, list, unit_kinds[k].projection, &to);
+		err = copy_list(r, list, unit.projection, &to);
 		if (err == 0)
 			err = compact(r, &to);
 	}
@@ -323,19 +321,20 @@ find_unsettled(struct rollup *r, uint64_t from_us, uint64_t to_us, struct place 
 {
 	int found = 0;
 
-	for (unsigned i = 0; i < N_KINDS && found == 0 && from_us < to_us; i++) {
-		unsigned k = (r->unsettled_kind + i) % N_KINDS;
-		const int64_t range[] = {unit_kinds[k].kind, (int64_t)from_us, (int64_t)to_us};
+	for (unsigned i = 0; i < N_UNITS && found == 0 && from_us < to_us; i++) {
+		unsigned k = (r->unsettled_kind + i) % N_UNITS;
+		const struct unit_kind kind = unit_kind_at(k);
+		const int64_t range[] = {kind.kind, (int64_t)from_us, (int64_t)to_us};
 		int64_t unit[2] = {0};
 
-		if (unit_kinds[k].projection != WHOLE)
+		if (kind.projection != WHOLE)
 			continue;
 		found = rollup_query(r, "SELECT start_us, shard FROM part WHERE level = 0 AND"
 		    " kind = ? AND start_us >= ? AND start_us < ? ORDER BY start_us, shard LIMIT 1",
 		    range, 3, unit, 2);
 		if (found != 1)
 			continue;
-		*place = (struct place){LEVEL_UNSETTLED, unit_kinds[k].kind, (uint64_t)unit[0],
+		*place = (struct place){LEVEL_UNSETTLED, kind.kind, (uint64_t)unit[0],
 		    (uint32_t)unit[1]};
 		r->unsettled_kind = k;
 	}
@@ -433,10 +432,10 @@ roll_unit(struct rollup *r, enum store_level_index level)
 {
 	struct level_state *state = &r->levels[level];
 	bool singles = store_levels[level - 1].has_singles;
-	const struct unit_kind *kind = &unit_kinds[state->kind];
+	const struct unit_kind kind = unit_kind_at(state->kind);
 	struct place from = {.level = level - 1, .start_us = state->done_us,
-	    .kind = singles ? kind->kind : kind->from};
-	struct place to = {.level = level, .start_us = state->done_us, .kind = kind->kind};
+	    .kind = singles ? kind.kind : kind.from};
+	struct place to = {.level = level, .start_us = state->done_us, .kind = kind.kind};
 	uint64_t to_us = state->done_us + store_levels[level].span_us;
 	struct part_list list;
 	int64_t shard;
@@ -446,7 +445,7 @@ roll_unit(struct rollup *r, enum store_level_index level)
 		return err;
 	if (shard < 0 || !store_level_has(level, to.kind)) {
 		state->shard = 0;
-		if (++state->kind == N_KINDS) {
+		if (++state->kind == N_UNITS) {
 			state->kind = 0;
 			state->done_us = to_us;
 		}
@@ -455,7 +454,7 @@ roll_unit(struct rollup *r, enum store_level_index level)
 	from.shard = to.shard = (uint32_t)shard;
 	err = parts_list(r->parts, &from, to_us, SIZE_MAX, &list);
 	if (err == 0)
-		err = copy_list(r, &list, singles ? WHOLE : kind->projection, &to);
+		err = copy_list(r, &list, singles ? WHOLE : kind.projection, &to);
 	part_list_free(&list);
 	state->shard = to.shard + 1;
 	r->rolled++;

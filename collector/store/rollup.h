@@ -37,7 +37,7 @@
  *                                                (kind, shard)
  *
  * The window that begins at done_us is being made: its units before (kind, shard) are there. kind
- * is an index into rollup.c's table. */
+ * is what unit_kind_at() of rollup.c takes. */
 struct level_state {
 	uint64_t kept_us, done_us;
 	uint32_t kind, shard;

@@ -1,28 +1,18 @@
 /*
- * The fields of a frame that windows keep count of (struct flow_key), and as data the kinds of keys
- * that reports are made of: which fields form the key, in the octets that the store keeps
- * (collector/store/schema.h, enum store_key_kind). To add a kind, add a function and a row in
- * key_kinds.c and, before KINDS_PAIRED, its feature in sample_pairs.c. A kind behind KINDS_PAIRED uses
- * features of another (window_keys.c).
+ * The fields of a frame that windows keep count of (struct flow_key), and the keys that are made of them, in the octets
+ * that the store keeps (collector/store/key_layout.h).
  */
 #ifndef EASE_COLLECTOR_WINDOW_KEY_KINDS_H
 #define EASE_COLLECTOR_WINDOW_KEY_KINDS_H
 
 #include "collector/store/batch.h"
+#include "collector/store/key_layout.h"
 
-/* Indices into the table key_kinds. */
+/* Indices into key_layouts. */
 enum {
-	KIND_ETH_PAIR,
-	KIND_IP_PAIR,
-	KINDS_OF_PAIRS, /* the kinds before are pairs of addresses; reports also list single ones */
-	KIND_VLAN = KINDS_OF_PAIRS,
-	KIND_ETHERTYPE,
-	KIND_IP_PROTO,
-	KIND_SERVER_PORT,
-	KIND_CONVERSATION,
-	KINDS_PAIRED, /* the kinds before have features of their own in sample_pairs.h */
-	KIND_SYN = KINDS_PAIRED,
-	N_KINDS,
+	KINDS_OF_PAIRS = KIND_IP_PAIR + 1, /* the kinds before are pairs of addresses; reports also list single ones */
+	KINDS_PAIRED = KIND_CONVERSATION + 1, /* the kinds before have features of their own in sample_pairs.h */
+	N_KINDS = KEY_N_KINDS,
 };
 
 enum flow_has {
@@ -70,13 +60,7 @@ struct halves {
 	uint8_t half1[STORE_KEY_HALF], half2[STORE_KEY_HALF]; /* unused octets are zeros */
 };
 
-/* A kind of keys. fill sets the halves, which are zeroed before, from a flow; it returns false if
- * the flow has no key of this kind. */
-struct key_kind {
-	enum store_key_kind kind;
-	bool (*fill)(const struct flow_key *k, struct halves *h);
-};
-
-extern const struct key_kind key_kinds[N_KINDS];
+/* Sets the halves, which are zeroed before, of a key by its index in key_layouts. False: the flow has no such key. */
+bool flow_key_fill(const struct flow_key *k, unsigned kind, struct halves *h);
 
 #endif

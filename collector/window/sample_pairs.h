@@ -28,7 +28,7 @@ struct paired_sample {
 	float pkts, octets; /* its weight w, in weights of the notification's first sample; and that times its length b */
 	double unit;	    /* w times the weight of the first */
 	uint32_t length;    /* b */
-	/* By index into key_kinds, up to KINDS_PAIRED, the key or its hash, then hashes of key1 and key2 of the kinds
+	/* By index into key_layouts, up to KINDS_PAIRED, the key or its hash, then hashes of key1 and key2 of the kinds
 	 * that are pairs of addresses. A sample without the key has a number that no other sample
 	 * has. Two 32-bit hashes that are equal by chance change a variance a little, but no
 	 * estimate. */

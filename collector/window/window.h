@@ -14,7 +14,7 @@
  * samples is evicted, and its samples are folded: they stay in the window's total but are in no
  * key. Beside the keys a flush writes how many samples were folded, and most_n, the most that any
  * one key can lack because of it. For each key: n in the store <= its samples <= n + most_n. The
- * kinds of keys are data (key_kinds.h).
+ * kinds of keys are data (collector/store/key_layout.h).
  */
 #ifndef EASE_COLLECTOR_WINDOW_WINDOW_H
 #define EASE_COLLECTOR_WINDOW_WINDOW_H

@@ -27,7 +27,7 @@ flush_folded(struct window *w, uint8_t direction, struct store_batch *batch)
 		row->agent = w->agent;
 		row->if_index = w->if_index;
 		row->direction = direction;
-		row->kind = (uint8_t)key_kinds[kind].kind;
+		row->kind = (uint8_t)key_layouts[kind].kind;
 		row->n = f->n;
 		row->most_n = f->most_n - f->flushed_most_n;
 		f->n = 0;
@@ -133,7 +133,7 @@ flush_key(const struct window_table *t, struct key *k, struct store_batch *batch
 	row->agent = w->agent;
 	row->if_index = w->if_index;
 	row->direction = k->direction;
-	row->kind = (uint8_t)key_kinds[k->kind].kind;
+	row->kind = (uint8_t)key_layouts[k->kind].kind;
 	row->key1_octets = k->halves.octets1;
 	row->key2_octets = k->halves.octets2;
 	memcpy(row->key1, k->halves.half1, STORE_KEY_HALF);

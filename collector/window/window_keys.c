@@ -21,7 +21,7 @@ struct wanted {
 	const struct flow *flow;
 	const struct weighted *sums;
 	uint32_t hash;
-	uint8_t kind; /* index into key_kinds */
+	uint8_t kind; /* index into key_layouts */
 	struct halves halves;
 };
 
@@ -209,8 +209,8 @@ add_flow(struct key_sums *to, struct address_pairs *addresses, const struct want
 	to->wb2 += wanted->sums->wb2;
 	to->w2b2 += wanted->sums->w2b2;
 	add_pairs(&to->any, pairs_of(pairs, PAIR_FEATURE_ANY));
-	if (kind == KIND_SYN)
-		kind = KIND_IP_PAIR; /* more pairs than of SYNs alone: limits under loss are no narrower */
+	if (kind >= KINDS_PAIRED)
+		kind = key_layouts[kind].pairs_of;
 	add_pairs(&to->same, pairs_of(pairs, kind));
 	if (kind >= KINDS_OF_PAIRS)
 		return;
@@ -252,7 +252,7 @@ keys_of(const struct window_table *t, const struct flow *flow, const struct weig
 		struct wanted *w = &wanted[n];
 
 		*w = (struct wanted){.flow = flow, .sums = sums, .kind = (uint8_t)kind};
-		if (!key_kinds[kind].fill(&flow->key, &w->halves))
+		if (!flow_key_fill(&flow->key, kind, &w->halves))
 			continue;
 		w->hash = hash_key(t->seed, flow->key.window, kind, flow->key.direction, &w->halves);
 		__builtin_prefetch(&t->key_buckets[w->hash & t->key_mask]);

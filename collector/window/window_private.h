@@ -71,7 +71,7 @@ struct key {
 	uint32_t most_lost;
 	uint32_t unflushed; /* samples in sums, since the last flush */
 	uint64_t w : KEY_WEIGHT_BITS; /* sum of their weights */
-	uint64_t kind : 4, direction : 2; /* kind: index into key_kinds */
+	uint64_t kind : 4, direction : 2; /* kind: index into key_layouts */
 	bool used : 1;
 	bool listed : 1; /* in dirty_keys */
 	bool stored : 1; /* counted in folded.rows */

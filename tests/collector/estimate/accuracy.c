@@ -73,7 +73,7 @@ syn_key(enum truth_class class, const struct frame_keys *frame, uint8_t *key)
 	struct halves h = {0};
 
 	flow_key_of(frame, 0, EASE_IN, 1, &flow);
-	if (!key_kinds[KIND_SYN].fill(&flow, &h))
+	if (!flow_key_fill(&flow, KIND_SYN, &h))
 		return false;
 	key[0] = h.octets1 == 4 ? 4 : 6;
 	if (class == TRUTH_SYN_SOURCE) {

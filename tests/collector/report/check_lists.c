@@ -106,7 +106,7 @@ add_window_keys(const struct frame *f)
 		struct halves h = {0};
 		char half1[64], half2[64];
 
-		if (!key_kinds[i].fill(&k, &h))
+		if (!flow_key_fill(&k, (unsigned)i, &h))
 			continue;
 		to_hex(h.half1, h.octets1, half1);
 		to_hex(h.half2, h.octets2, half2);
@@ -114,7 +114,7 @@ add_window_keys(const struct frame *f)
 		    " %d, %d, %d, %d, %lld, %lld, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO UPDATE SET"
 		    " n = n + excluded.n, w = w + excluded.w, w2 = w2 + excluded.w2,"
 		    " wb = wb + excluded.wb, wb2 = wb2 + excluded.wb2, w2b2 = w2b2 + excluded.w2b2",
-		    key_kinds[i].kind, REPORT_STORE_T0, half1, half2, f->n, f->n * SKIP,
+		    key_layouts[i].kind, REPORT_STORE_T0, half1, half2, f->n, f->n * SKIP,
 		    f->n * SKIP * SKIP, f->n * SKIP * OCTETS, (long long)f->n * SKIP * OCTETS * OCTETS,
 		    (long long)f->n * SKIP * SKIP * OCTETS * OCTETS);
 	}
