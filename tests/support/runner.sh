@@ -19,8 +19,13 @@ fail() { # WHAT [LOG]
 	failed=$((failed + 1))
 	echo "FAILED $1"
 	[ -n "${2:-}" ] || return 0
-	# what failed may stand far above the end
-	{ head -n -60 "$2" | grep -E '^FAIL|:[FE]:' | head -n 40; tail -n 60 "$2"; } | sed 's/^/    /'
+	# What failed may stand far above the end, or below much else that is harmless.
+	{
+		grep -aE '^FAIL|:[0-9]+:[FE]:' "$2" | head -n 40
+		grep -a 'ERROR: \|runtime error: ' "$2" | head -n 10
+		echo '...'
+		tail -n 40 "$2"
+	} | sed 's/^/    /'
 }
 skip() { skipped=$((skipped + 1)); skips+=("$1"); }
 

@@ -10,8 +10,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 
 # FILES may include WHAT: patterns, where * also matches a slash. The first line that matches a
 # file is its rule. Where a file may name system headers of Net-SNMP, WHAT says so.
-rules() {
-	cat <<'END'
+mapfile -t rules <<'END'
 common/*                 common/*
 agent/hal/*              agent/hal/* common/*
 agent/bus/*              agent/bus/* common/*
@@ -32,7 +31,6 @@ collector/*              collector/* common/*
 conf/guide/*             conf/guide/* agent/bus/* agent/hal/hal_provider.h common/*
 tests/*                  * net-snmp/*
 END
-}
 
 # FILE INCLUDED for every include by our name, and for every one of Net-SNMP's headers.
 includes() {
@@ -44,21 +42,20 @@ includes() {
 }
 
 allowed() { # FILE INCLUDED
-	local what="$2" files patterns pattern
-	while read -r files patterns; do
-		# shellcheck disable=SC2053 — patterns on purpose
+	local what="$2" rule files pattern
+	set -f
+	for rule in "${rules[@]}"; do
+		files=${rule%% *}
+		# shellcheck disable=SC2053 # patterns on purpose
 		[[ $1 == $files ]] || continue
-		set -f
-		for pattern in $patterns; do
+		for pattern in ${rule#* }; do
 			case $pattern in
-			!*) [[ $what == ${pattern#!} ]] && { set +f; return 1; } ;;
-			*) [[ $what == $pattern ]] && [[ $what != net-snmp/* || $pattern == net-snmp/* ]] &&
-			    { set +f; return 0; } ;;
+			!*) [[ $what != ${pattern#!} ]] || return 1 ;;
+			*) [[ $what == $pattern ]] && [[ $what != net-snmp/* || $pattern == net-snmp/* ]] && return ;;
 			esac
 		done
-		set +f
 		return 1
-	done < <(rules)
+	done
 	return 1
 }
 

@@ -60,6 +60,7 @@ echo 'int main(void) { return 0; }' >"$tree/program.c"
 unit() { # FILE VALUE: a unit program of one check, which holds if VALUE is 1
 	cat >"$tree/tests/room/$1" <<-END
 		#include <check.h>
+		#include <stdlib.h>
 		START_TEST(one) { ck_assert_int_eq($2, 1); }
 		END_TEST
 		int main(void)
@@ -122,6 +123,14 @@ run 'when check has come everything is configured again and run' '5 passed, 0 fa
 
 unit check_one.c 0
 run 'a check that fails is shown' '4 passed, 1 failed, 0 skipped' 'FAILED build/tests/room/check_one: 1 of 1' "Assertion '0 == 1' failed"
+# Below what a sanitizer says of many children.
+unit check_one.c "system(\"seq -f 'ERROR: leak %g' 45 >&2\")"
+run 'a check that fails is shown with what a sanitizer says' '4 passed, 1 failed, 0 skipped' '^    ERROR: leak 1$'
+if grep -A 1 '^FAILED build/tests/room/check_one' "$dir/out" | grep -q ':F:.*Assertion'; then
+	pass 'what failed is the first line shown'
+else
+	fail 'what failed is the first line shown' "$(grep -A 1 '^FAILED build/tests/room/check_one' "$dir/out")"
+fi
 unit check_one.c 'no_such_function()'
 run 'a unit program that no longer links fails by name, though its last one was good' \
     '3 passed, 2 failed, 0 skipped' '^FAILED build: the build' "\(undefined reference to\|implicit declaration of function\) .no_such_function" \

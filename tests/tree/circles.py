@@ -68,19 +68,22 @@ def headers(top):
 
 def calls(build, top):
     """File needs file, of the objects of each room whose source there still is."""
-    defines, needs = {}, collections.defaultdict(set)
+    defines, needs, names = {}, collections.defaultdict(set), {}
     for room in ROOMS:
         for path in glob.glob(os.path.join(build, room, '**', '*.o'), recursive=True):
             folder, name = os.path.split(os.path.relpath(path, build)[:-2])
             name = os.path.join(folder, name.rsplit('-', 1)[-1])  # libinput_a-v3 is of v3.c
-            if not os.path.exists(os.path.join(top, name + '.c')):
-                continue
-            for line in subprocess.run(['nm', path], capture_output=True, text=True, check=True, timeout=60).stdout.splitlines():
-                *_, kind, symbol = line.split()
-                if kind == 'U':
-                    needs[name].add(symbol)
-                elif kind in 'TDBRVW':
-                    defines[symbol] = name
+            if os.path.exists(os.path.join(top, name + '.c')):
+                names[path] = name
+    listed = subprocess.run(['nm', '-A', *names], capture_output=True, text=True, check=True, timeout=60).stdout if names else ''
+    for line in listed.splitlines():
+        path, _, rest = line.partition('.o:')
+        *_, kind, symbol = rest.split()
+        name = names[path + '.o']
+        if kind == 'U':
+            needs[name].add(symbol)
+        elif kind in 'TDBRVW':
+            defines[symbol] = name
     return {name: {defines[symbol] for symbol in symbols if defines.get(symbol, name) != name}
             for name, symbols in needs.items()}
 

@@ -340,28 +340,28 @@ for column in agent:last_us agent_identity:last_received_us port:since_us accoun
 done
 ch 0 "INSERT INTO moved.agent (agent, last_us, last_received_us, collector, revision)
     SELECT unhex('1970197019701971'), 1, max(last_received_us), 1, 1 FROM moved.agent"
-rows_of_silent() { # agents, identities, and the other agent
-	ch 0 "SELECT count() FROM moved.agent WHERE agent = unhex('1970197019701970')"
-	ch 0 "SELECT count() FROM moved.agent_identity WHERE agent = unhex('1970197019701970')"
-	ch 0 "SELECT count() FROM moved.agent WHERE agent = unhex('1970197019701971')"
+counts() { # TABLE-AND-CONDITION...: of each how many rows, in one question
+	local what sql=''
+	for what; do sql+="${sql:+, }(SELECT count() FROM moved.$what)"; done
+	ch 0 "SELECT $sql" | tr '\t' ' '
 }
-silent_are() { [ "$(rows_of_silent | paste -sd ' ')" = "$1" ]; }
+rows_of_silent() { # agents, identities, and the other agent
+	counts "agent WHERE agent = unhex('1970197019701970')" "agent_identity WHERE agent = unhex('1970197019701970')" \
+	    "agent WHERE agent = unhex('1970197019701971')"
+}
 ch 0 'INSERT INTO moved.outage (id, until_us, collector, revision) VALUES (1, 1, 1, 1)'
 of_1970() { # rows of each table
-	local table
-	for table in account:last_us gone:boot port:since_us error_source:last_us outage:until_us; do
-		ch 0 "SELECT count() FROM moved.${table%:*} WHERE ${table#*:} < 1000"
-	done | paste -sd ' '
+	counts 'account WHERE last_us < 1000' 'gone WHERE boot < 1000' 'port WHERE since_us < 1000' \
+	    'error_source WHERE last_us < 1000' 'outage WHERE until_us < 1000'
 }
-younger() { for table in account port outage; do ch 0 "SELECT count() FROM moved.$table FINAL WHERE revision > 1"; done | paste -sd ' '; }
-has_1970() { [ "$(of_1970)" = '3 2 4 1 1' ] && silent_are '1 1 1'; }
-are_deleted() { [ "$(of_1970)" = '0 0 1 0 0' ]; }
+younger() { counts 'account FINAL WHERE revision > 1' 'port FINAL WHERE revision > 1' 'outage FINAL WHERE revision > 1'; }
+has_1970() { prints '3 2 4 1 1' of_1970 && prints '1 1 1' rows_of_silent; }
 wait_for 5 has_1970
 before=$(younger)
-wait_for 60 are_deleted
+wait_for 60 prints '0 0 1 0 0' of_1970
 expect 'old rows: all but the state of a port that is still there' "$(of_1970)" '0 0 1 0 0'
-wait_for 60 silent_are '0 0 1'
-expect 'old rows: an agent that was silent since leaves when nothing hangs on it' "$(rows_of_silent | paste -sd ' ')" '0 0 1'
+wait_for 60 prints '0 0 1' rows_of_silent
+expect 'old rows: an agent that was silent since leaves when nothing hangs on it' "$(rows_of_silent)" '0 0 1'
 for i in 0 1; do ch $i "ALTER TABLE moved.agent_local DELETE WHERE agent = unhex('1970197019701971')"; done
 expect 'old rows: younger ones stay' "$(younger)" "$before"
 

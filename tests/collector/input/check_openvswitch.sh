@@ -6,7 +6,7 @@
 # one failed.
 . "$(dirname "$0")/../../support/rig.sh"
 PATH=$PATH:/usr/sbin
-for need in ovs-vsctl ovsdb-server ovsdb-tool ovs-appctl python3 sqlite3 jq; do
+for need in ovs-vsctl ovsdb-server ovsdb-tool ovs-appctl sqlite3 jq; do
 	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
 done
 ovs=$(dirname "$(command -v ovs-vsctl)")/..
@@ -51,21 +51,17 @@ samples_from() { # AGENT-ADDRESS ONE-IN
 }
 # Gives frames to a port, and notes that it did. The bridge queues a hundred at most.
 give() { # PORT IFINDEX SOURCE FRAMES: reports know it by the name that Open vSwitch tells
-	local given=0 some
+	local given=0 octets=$((100 + 37 * $3 % 900)) frame rest frames
 	echo "$agent $2 10.0.$1.$3 $4 p$1" >>"$rig/given"
+	printf -v rest '%*s' $((octets - 42)) ''
+	printf -v frame '020000000909 02000000%02x%02x 0800 4500%04x 00000000 40110000 0a00%02x%02x 0a090909 %04x0035%04x0000 %s' \
+	    "$1" "$3" $((octets - 14)) "$1" "$3" $((1000 + $3)) $((octets - 34)) "${rest// /78}"
 	while [ "$given" -lt "$4" ]; do
-		some=$(($4 - given < 50 ? $4 - given : 50))
-		# shellcheck disable=SC2046 # each frame is an argument
-		appctl netdev-dummy/receive "p$1" $(python3 -c "
-import struct, sys
-port, source, n = map(int, sys.argv[1:])
-octets = 100 + 37 * source % 900
-ip = struct.pack('!BBHHHBBH4B4B', 0x45, 0, octets - 14, 0, 0, 64, 17, 0, 10, 0, port, source, 10, 9, 9, 9)
-udp = struct.pack('!HHHH', 1000 + source, 53, octets - 34, 0)
-frame = struct.pack('!6B6BH', 2, 0, 0, 0, 9, 9, 2, 0, 0, 0, port, source, 0x800) + ip + udp
-print(' '.join([(frame + b'x' * (octets - 42)).hex()] * n))" "$1" "$3" "$some")
+		frames=()
+		while [ ${#frames[@]} -lt 50 ] && [ $((given + ${#frames[@]})) -lt "$4" ]; do frames+=("${frame// /}"); done
+		appctl netdev-dummy/receive "p$1" "${frames[@]}"
 		step 100
-		given=$((given + some))
+		given=$((given + ${#frames[@]}))
 	done
 }
 # Of an agent, or of one port of it: a report that reaches to now waits for the counters of all ports that it is
