@@ -426,7 +426,7 @@ add_steps(struct history *h)
 	query_begin_steps(h->query, h->step_us);
 	if (is_fine(h)) {
 		h->keys.dimension.kind = 0; /* of kept samples */
-		err = query_begin_fine(h->query);
+		err = query_begin_fine(h->query, h->step_us);
 	}
 	for (; err == 0 && at_us < range.to_us; at_us += h->step_us)
 		err = add_step(h, at_us > range.from_us ? at_us : range.from_us,

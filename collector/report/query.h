@@ -65,6 +65,23 @@ struct query_stated {
 	double dropped; /* samples that the agent says it dropped, beside those whose numbers are missing, for each received */
 };
 
+enum {
+	QUERY_COUNTED_IN_PKTS,
+	QUERY_COUNTED_IN_OCTETS,
+	QUERY_COUNTED_OUT_PKTS,
+	QUERY_COUNTED_OUT_OCTETS,
+	QUERY_COUNTED_STALLED_PKTS,
+	QUERY_N_COUNTED,
+};
+/* The port's counters nearest to a time on both sides, of a file (query_reading_at). */
+struct query_around {
+	struct query_counters {
+		bool known;
+		uint64_t time_us, discontinuity_us;
+		double value[QUERY_N_COUNTED]; /* NAN: the device does not count it */
+	} before, after;
+};
+
 struct query_port {
 	const struct query_agent *agent;
 	uint64_t if_index;
@@ -100,6 +117,7 @@ struct query_port {
 		bool by_time;	/* no sample told how much of it belongs to the range */
 		double divided[EASE_OUT + 1][ESTIMATE_N_UNITS];
 	} end;
+	struct query_around around;
 	bool is_divided; /* of a range or a step, its total is known to no more than REPORT_ABOUT_PART (query_ends.c) */
 	bool silent; /* of a range that ends at the edge: it no longer counts, so the edge is without it */
 	bool late;   /* the same: it counts, but its newest counters are further back than the edge waits */
@@ -270,10 +288,10 @@ void query_narrow(struct query *query, uint64_t from_us, uint64_t to_us);
 void query_begin_steps(struct query *query, uint64_t step_us);
 void query_end_steps(struct query *query);
 
-/* From now on query_narrow gives steps of windows, in their order, of a query of a file; a step lies within one
- * window. Their totals are the window's, divided by counters or else by samples, their samples the kept ones: of a
+/* From now on query_narrow gives steps of windows, in their order, of a query of a file; a step begins at a full multiple
+ * of step_us, ten seconds at least, and lies within one window. Their totals are the window's, divided by counters or else by samples, their samples the kept ones: of a
  * dimension without kind. 0 or -ENOMEM. */
-int query_begin_fine(struct query *query);
+int query_begin_fine(struct query *query, uint64_t step_us);
 void query_end_fine(struct query *query);
 
 /* Reads totals and sums of every port in the range, with what was counted in gaps between counters, and its samples expected and received. */

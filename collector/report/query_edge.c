@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SECOND_US 1000000ull
 /* A port is silent when its counters are this old and SILENT_INTERVALS times as old as they usually
@@ -409,13 +410,13 @@ query_find_edge(struct query *query, const struct report_options *options, uint6
 #define COUNTED_COLUMNS "time_us, discontinuity_us, pool_in, in_octets, pool_out, out_octets, stalled_pkts"
 
 static int
-read_counted(struct query *query, const char *sql, const struct query_port *port, uint64_t at_us,
-    struct query_reading *counted)
+read_counters(struct query *query, const char *sql, const struct query_port *port, uint64_t at_us,
+    struct query_counters *counted)
 {
 	sqlite3_stmt *stmt;
 	int more;
 
-	*counted = (struct query_reading){0};
+	*counted = (struct query_counters){0};
 	if (query->steps)
 		query_set_fetch_range(query, QUERY_COUNTERS_OF_MINUTES, query->asked.from_us, query->asked.to_us);
 	else
@@ -446,34 +447,59 @@ is_gap(uint64_t from_us, uint64_t until_us)
 	    PORT_TOTALS_UNTOLD_MINUTES * (uint64_t)STORE_WINDOW_US;
 }
 
-int
-query_reading_at(struct query *query, const struct query_port *port, uint64_t at_us, struct query_reading *at)
-{
-	struct query_reading before;
-	double part;
-	int err = read_counted(query, "SELECT " COUNTED_COLUMNS " FROM counter WHERE agent = ?1"
-	    " AND if_index = ?2 AND time_us <= ?3 ORDER BY time_us DESC LIMIT 1", port, at_us, &before);
+#define COUNTERS_WHERE(condition)                                                                             \
+	"SELECT " COUNTED_COLUMNS " FROM counter WHERE agent = ?1 AND if_index = ?2 AND time_us " condition " LIMIT 1"
 
-	if (err == 0)
-		err = read_counted(query, "SELECT " COUNTED_COLUMNS " FROM counter WHERE agent = ?1"
-		    " AND if_index = ?2 AND time_us >= ?3 ORDER BY time_us LIMIT 1", port, at_us, at);
-	if (err || !before.known)
+/* Finds the counters of a port nearest to a time on both sides. They are kept, because most readings of a port are in
+ * the order of time, and near to each other. A cluster's are not: how many it has fetched differs from one to the next. */
+static int
+find_around(struct query *query, struct query_port *port, uint64_t at_us)
+{
+	struct query_around *a = &port->around;
+	bool is_next = a->after.known && a->after.time_us < at_us;
+	int err = 0;
+
+	if (!query->mirror && a->before.known && a->before.time_us <= at_us && a->after.known && at_us <= a->after.time_us)
+		return 0;
+	if (!query->mirror && is_next) {
+		a->before = a->after;
+		err = read_counters(query, COUNTERS_WHERE("> ?3 ORDER BY time_us"), port, a->before.time_us, &a->after);
+		if (err || !a->after.known || at_us <= a->after.time_us)
+			return err;
+	}
+	err = read_counters(query, COUNTERS_WHERE("<= ?3 ORDER BY time_us DESC"), port, at_us, &a->before);
+	return err ? err : read_counters(query, COUNTERS_WHERE("> ?3 ORDER BY time_us"), port, at_us, &a->after);
+}
+
+int
+query_reading_at(struct query *query, struct query_port *port, uint64_t at_us, struct query_reading *at)
+{
+	const struct query_counters *before = &port->around.before, *after = &port->around.after;
+	double part;
+	int err = find_around(query, port, at_us);
+
+	*at = (struct query_reading){0};
+	if (err || (!before->known && !after->known))
 		return err;
-	if (!at->known)
-		*at = before;
-	if (at->discontinuity_us != before.discontinuity_us || at->time_us <= before.time_us)
+	if (after->known && after->time_us == at_us)
+		before = after;
+	if (!after->known || before->time_us == at_us)
+		after = before;
+	*at = (struct query_reading){.known = true, .time_us = after->time_us, .discontinuity_us = after->discontinuity_us};
+	memcpy(at->value, after->value, sizeof(at->value));
+	if (!before->known || after->discontinuity_us != before->discontinuity_us || after->time_us <= before->time_us)
 		return 0;
 	for (int i = 0; i < QUERY_N_COUNTED; i++)
-		at->across[i] = at->value[i] - before.value[i];
-	at->is_gap = is_gap(before.time_us, at->time_us);
+		at->across[i] = after->value[i] - before->value[i];
+	at->is_gap = is_gap(before->time_us, after->time_us);
 	if (at->is_gap)
 		return 0;
-	at->apart_us = at->value[QUERY_COUNTED_IN_PKTS] != before.value[QUERY_COUNTED_IN_PKTS] ||
-		at->value[QUERY_COUNTED_OUT_PKTS] != before.value[QUERY_COUNTED_OUT_PKTS]
-	    ? at->time_us - before.time_us : 0;
-	part = (double)(at_us - before.time_us) / (double)(at->time_us - before.time_us);
+	at->apart_us = after->value[QUERY_COUNTED_IN_PKTS] != before->value[QUERY_COUNTED_IN_PKTS] ||
+		after->value[QUERY_COUNTED_OUT_PKTS] != before->value[QUERY_COUNTED_OUT_PKTS]
+	    ? after->time_us - before->time_us : 0;
+	part = (double)(at_us - before->time_us) / (double)(after->time_us - before->time_us);
 	for (int i = 0; i < QUERY_N_COUNTED; i++)
-		at->value[i] = before.value[i] + part * (at->value[i] - before.value[i]);
+		at->value[i] = before->value[i] + part * (after->value[i] - before->value[i]);
 	at->time_us = at_us;
 	return 0;
 }

@@ -7,6 +7,7 @@
  * among the steps by its samples. Such a total is as uncertain as these, so it counts as not known, and limits are
  * those of weights alone, which were scaled such that they add up to the window's.
  */
+#include "collector/report/dimension.h"
 #include "collector/report/query_private.h"
 #include "collector/store/schema.h"
 
@@ -18,21 +19,41 @@
 /* Counters that are further apart than this do not tell what passed in a step of ten seconds. *assumed* */
 #define FINE_APART_US 5000000u
 
+/* Between steps of a window, of which none is shorter than ten seconds, and its own. */
+enum { FINE_ENDS = 7 };
+
 struct fine_port {
 	/* Of the window. */
 	struct estimate_stratum side[EASE_OUT + 1];
 	struct query_cut cut[EASE_OUT + 1];
+	struct estimate_sums step[EASE_OUT + 1]; /* of the present step's samples */
 	/* Of the samples that are kept of it: their weights, and these times lengths. */
 	double kept_w[EASE_OUT + 1], kept_wb[EASE_OUT + 1];
 	uint64_t expected, received, cut_numbers;
-	struct query_reading first, last;
-	struct query_reading step_end; /* of the step before */
+	struct query_reading ends[FINE_ENDS]; /* what the port had counted at each */
 	bool is_coarse; /* in the present step */
 };
+
+/* A kept sample. */
+struct fine_sample {
+	uint32_t port; /* in the query's */
+	uint32_t octets;
+	double weight;
+	uint8_t direction, step; /* which of the window */
+	int16_t key;		 /* which of those followed it has, where lists count it; -1: none */
+};
+
+/* Of a minute, some 50 MB; if there are more, the question is refused. */
+enum { FINE_SAMPLES_MAX = 2000000 };
 
 struct query_fine {
 	uint64_t from_us, to_us; /* of the window that was read; 0, 0: none */
 	bool is_reading;	 /* the window */
+	uint64_t step_us, ends_us[FINE_ENDS];
+	size_t n_ends;
+	bool has_samples; /* of the window: */
+	struct fine_sample *samples;
+	size_t n_samples, room;
 	struct fine_port *ports; /* in the order of the query's */
 };
 
@@ -59,18 +80,25 @@ keep_window(struct fine_port *kept, const struct query_port *port)
 	kept->cut_numbers = port->cut_numbers;
 }
 
+/* In the order of time, in which counters are read. */
 static int
-add_kept(struct query *query, sqlite3_stmt *stmt)
+read_ends(struct query *query, struct query_port *port, struct fine_port *kept)
 {
-	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint64_t)sqlite3_column_int64(stmt, 1));
-	int direction = sqlite3_column_int(stmt, 2);
+	int err = 0;
 
-	if (!port || (direction != EASE_IN && direction != EASE_OUT))
-		return 0;
-	query->fine->ports[port - query->ports].kept_w[direction] = sqlite3_column_double(stmt, 3);
-	query->fine->ports[port - query->ports].kept_wb[direction] = sqlite3_column_double(stmt, 4);
-	return 0;
+	for (size_t i = 0; err == 0 && i < query->fine->n_ends; i++)
+		err = query_reading_at(query, port, query->fine->ends_us[i], &kept->ends[i]);
+	return err;
+}
+
+static void
+set_ends(struct query_fine *fine, uint64_t from_us, uint64_t to_us)
+{
+	fine->n_ends = 0;
+	for (uint64_t at_us = from_us; at_us < to_us && fine->n_ends < FINE_ENDS - 1;
+	     at_us = store_window_start(at_us, fine->step_us) + fine->step_us)
+		fine->ends_us[fine->n_ends++] = at_us;
+	fine->ends_us[fine->n_ends++] = to_us;
 }
 
 static int
@@ -80,16 +108,11 @@ read_window(struct query *query, uint64_t from_us, uint64_t to_us)
 	int err;
 
 	query_narrow(query, from_us, to_us);
+	set_ends(fine, from_us, to_us);
 	fine->is_reading = true;
 	err = query_windows(query);
 	fine->is_reading = false;
-	for (size_t i = 0; i < query->n_ports; i++)
-		for (int d = EASE_IN; d <= EASE_OUT; d++)
-			fine->ports[i].kept_w[d] = fine->ports[i].kept_wb[d] = 0;
-	if (err == 0)
-		err = query_rows(query, "SELECT agent, if_index, direction, TOTAL(1.0 * mean_skip * stands_for),"
-		    " TOTAL(1.0 * mean_skip * stands_for * frame_octets) FROM sample WHERE time_us >= :from AND"
-		    " time_us < :to GROUP BY agent, if_index, direction", add_kept);
+	fine->has_samples = false;
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
 		struct fine_port *kept = &fine->ports[i];
 
@@ -98,10 +121,7 @@ read_window(struct query *query, uint64_t from_us, uint64_t to_us)
 		keep_window(kept, &query->ports[i]);
 		if (!has_total(kept))
 			continue;
-		err = query_reading_at(query, &query->ports[i], from_us, &kept->first);
-		if (err == 0)
-			err = query_reading_at(query, &query->ports[i], to_us, &kept->last);
-		kept->step_end = kept->first;
+		err = read_ends(query, &query->ports[i], kept);
 	}
 	fine->from_us = from_us;
 	fine->to_us = to_us;
@@ -112,27 +132,28 @@ read_window(struct query *query, uint64_t from_us, uint64_t to_us)
 
 /* Part of what was counted between two readings that lies between two others; NAN: not known. */
 static double
-part_of(const struct fine_port *kept, const struct query_reading *from, const struct query_reading *to, int value)
+part_of(const struct query_reading *first, const struct query_reading *last, const struct query_reading *from,
+    const struct query_reading *to, int value)
 {
-	double all = kept->last.value[value] - kept->first.value[value], part = to->value[value] - from->value[value];
+	double all = last->value[value] - first->value[value], part = to->value[value] - from->value[value];
 
 	if (!from->known || !to->known || from->discontinuity_us != to->discontinuity_us ||
-	    kept->first.discontinuity_us != kept->last.discontinuity_us || !(all > 0) || !(part >= 0))
+	    first->discontinuity_us != last->discontinuity_us || !(all > 0) || !(part >= 0))
 		return NAN;
 	return fmin(1, part / all);
 }
 
 /* Of both directions, by estimate_unit; false: counters do not tell. */
 static bool
-find_parts(const struct fine_port *kept, const struct query_reading *from, const struct query_reading *to,
-    double parts[EASE_OUT + 1][ESTIMATE_N_UNITS])
+find_parts(const struct query_fine *fine, const struct fine_port *kept, const struct query_reading *from,
+    const struct query_reading *to, double parts[EASE_OUT + 1][ESTIMATE_N_UNITS])
 {
 	for (int i = 0; i < QUERY_COUNTED_STALLED_PKTS; i++) {
 		int d = i < QUERY_COUNTED_OUT_PKTS ? EASE_IN : EASE_OUT, u = i % QUERY_COUNTED_OUT_PKTS;
 		double pool = u == ESTIMATE_PKTS ? kept->side[d].pool_pkts + kept->cut[d].pkts
 						 : kept->side[d].pool_octets + kept->cut[d].octets;
 
-		parts[d][u] = pool > 0 ? part_of(kept, from, to, i) : 0;
+		parts[d][u] = pool > 0 ? part_of(kept->ends, &kept->ends[fine->n_ends - 1], from, to, i) : 0;
 		if (isnan(parts[d][u]))
 			return false;
 	}
@@ -150,32 +171,36 @@ divide_by_time(const struct query *query, double parts[EASE_OUT + 1][ESTIMATE_N_
 		parts[d][ESTIMATE_PKTS] = parts[d][ESTIMATE_OCTETS] = part;
 }
 
-static int
-set_step(struct query *query, struct query_port *port, struct fine_port *kept)
+static const struct query_reading *
+end_at(const struct query_fine *fine, const struct fine_port *kept, uint64_t at_us)
 {
-	const struct query_range *range = &query->range;
+	size_t i = 0;
+
+	while (i < fine->n_ends - 1 && fine->ends_us[i] < at_us)
+		i++;
+	return &kept->ends[i];
+}
+
+static void
+set_step(const struct query *query, struct query_port *port, struct fine_port *kept)
+{
 	const struct query_fine *fine = query->fine;
 	double parts[EASE_OUT + 1][ESTIMATE_N_UNITS] = {{0}};
-	struct query_reading from = range->from_us == fine->from_us ? kept->first : kept->step_end, to = kept->last;
-	int err = range->to_us == fine->to_us ? 0 : query_reading_at(query, port, range->to_us, &to);
 
-	if (err)
-		return err;
-	kept->step_end = to;
-	kept->is_coarse = !find_parts(kept, &from, &to, parts);
+	kept->is_coarse = !find_parts(fine, kept, end_at(fine, kept, query->range.from_us),
+	    end_at(fine, kept, query->range.to_us), parts);
 	if (kept->is_coarse)
 		divide_by_time(query, parts);
 	for (int d = EASE_IN; d <= EASE_OUT; d++) {
-		port->side[d] = kept->side[d]; /* with the window's samples: query_fine_samples divides them */
+		port->side[d] = kept->side[d]; /* with the window's samples: query_fine_keys divides them */
 		port->side[d].pool_pkts *= parts[d][ESTIMATE_PKTS];
 		port->side[d].pool_octets *= parts[d][ESTIMATE_OCTETS];
 		port->cut[d].pkts = kept->cut[d].pkts * parts[d][ESTIMATE_PKTS];
 		port->cut[d].octets = kept->cut[d].octets * parts[d][ESTIMATE_OCTETS];
 	}
-	return 0;
 }
 
-/* The window's samples alone, and how they were lost: query_fine_samples divides them. */
+/* The window's samples alone, and how they were lost: query_fine_keys divides them. */
 static void
 set_samples(struct query_port *port, struct fine_port *kept)
 {
@@ -204,13 +229,162 @@ query_fine_windows(struct query *query)
 	query_narrow(query, step.from_us, step.to_us);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen && has_total(&fine->ports[i]))
-			err = set_step(query, &query->ports[i], &fine->ports[i]);
+			set_step(query, &query->ports[i], &fine->ports[i]);
 		else
 			set_samples(&query->ports[i], &fine->ports[i]);
 	return err;
 }
 
-/* ---- samples ---- */
+/* ---- a window's samples, which are read once for all of its steps ---- */
+
+static int
+grow_samples(struct query *query)
+{
+	struct query_fine *fine = query->fine;
+	size_t room = fine->room ? 2 * fine->room : 4096;
+	struct fine_sample *samples;
+
+	if (fine->n_samples < fine->room)
+		return 0;
+	if (fine->n_samples >= FINE_SAMPLES_MAX)
+		return query_fail(query, -E2BIG, "a minute has more than %d samples: ask for longer steps or one switch",
+		    FINE_SAMPLES_MAX);
+	samples = realloc(fine->samples, room * sizeof(*samples));
+	if (!samples)
+		return query_fail(query, -ENOMEM, "no memory");
+	fine->samples = samples;
+	fine->room = room;
+	return 0;
+}
+
+/* A half that --by leaves out is NULL. */
+static bool
+half_is(const uint8_t *half, size_t n_octets, sqlite3_stmt *stmt, int column)
+{
+	const void *octets = sqlite3_column_blob(stmt, column);
+
+	return !octets || ((size_t)sqlite3_column_bytes(stmt, column) == n_octets && memcmp(half, octets, n_octets) == 0);
+}
+
+/* Columns: agent, port, direction, time, weight, octets, whether it has a key of the list, and its halves. */
+static int
+add_sample(struct query *query, sqlite3_stmt *stmt)
+{
+	struct query_fine *fine = query->fine;
+	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
+	int direction = sqlite3_column_int(stmt, 2), err = grow_samples(query);
+	struct fine_sample *s;
+
+	if (err || !port || (direction != EASE_IN && direction != EASE_OUT))
+		return err;
+	s = &fine->samples[fine->n_samples++];
+	*s = (struct fine_sample){.port = (uint32_t)(port - query->ports), .direction = (uint8_t)direction, .key = -1,
+	    .weight = sqlite3_column_double(stmt, 4), .octets = (uint32_t)sqlite3_column_int64(stmt, 5)};
+	while (s->step + 2u < fine->n_ends && query_u64(stmt, 3) >= fine->ends_us[s->step + 1])
+		s->step++;
+	for (size_t i = 0; i < query->n_only && s->key < 0 && sqlite3_column_int(stmt, 6); i++)
+		if (half_is(query->only[i].key1, query->only[i].n_octets, stmt, 7) &&
+		    half_is(query->only[i].key2, query->only[i].n_octets, stmt, 8))
+			s->key = (int16_t)i;
+	return 0;
+}
+
+static int
+read_samples(struct query *query, const struct dimension *dimension)
+{
+	const struct query_range step = query->range;
+	struct query_fine *fine = query->fine;
+	char sql[QUERY_SAMPLES_SQL];
+	int err;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++)
+			fine->ports[i].kept_w[d] = fine->ports[i].kept_wb[d] = 0;
+	fine->n_samples = 0;
+	query->range = (struct query_range){fine->from_us, fine->to_us};
+	query_write_samples(query, dimension, sql, sizeof(sql));
+	err = query_rows(query, sql, add_sample);
+	query->range = step;
+	for (size_t i = 0; i < fine->n_samples; i++) {
+		const struct fine_sample *s = &fine->samples[i];
+
+		fine->ports[s->port].kept_w[s->direction] += s->weight;
+		fine->ports[s->port].kept_wb[s->direction] += s->weight * s->octets;
+	}
+	fine->has_samples = err == 0;
+	return err;
+}
+
+static void
+add_to_sums(struct estimate_sums *sums, const struct fine_sample *s)
+{
+	sums->n++;
+	sums->w += s->weight;
+	sums->w2 += s->weight * s->weight;
+	sums->wb += s->weight * s->octets;
+	sums->wb2 += s->weight * s->octets * s->octets;
+	sums->w2b2 += s->weight * s->weight * s->octets * s->octets;
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	const struct query_key *one = a, *other = b;
+
+	return one->port != other->port ? (one->port > other->port) - (one->port < other->port)
+					: memcmp(one->key1, other->key1, 2 * QUERY_KEY_OCTETS);
+}
+
+/* Adds up those of the same key and port. */
+static size_t
+unite_keys(struct query_key *keys, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(keys, n, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < n; i++)
+		if (kept > 0 && compare_keys(&keys[kept - 1], &keys[i]) == 0)
+			estimate_add_sums(&keys[kept - 1].sums, &keys[i].sums);
+		else
+			keys[kept++] = keys[i];
+	return kept;
+}
+
+/* Sets the sides' sums, and the keys, a row for each sample. */
+static int
+add_step(struct query *query, struct query_key **keys, size_t *n)
+{
+	struct query_fine *fine = query->fine;
+	size_t step = 0;
+
+	while (step + 2 < fine->n_ends && fine->ends_us[step + 1] <= query->range.from_us)
+		step++;
+	for (size_t i = 0; i < fine->n_samples; i++)
+		*n += fine->samples[i].step == step && fine->samples[i].key >= 0;
+	*keys = calloc(*n + 1, sizeof(**keys));
+	for (size_t i = 0; i < query->n_ports; i++)
+		memset(fine->ports[i].step, 0, sizeof(fine->ports[i].step));
+	*n = 0;
+	for (size_t i = 0; *keys && i < fine->n_samples; i++) {
+		const struct fine_sample *s = &fine->samples[i];
+		struct query_key *key;
+
+		if (s->step != step)
+			continue;
+		add_to_sums(&fine->ports[s->port].step[s->direction], s);
+		if (s->key < 0)
+			continue;
+		key = &(*keys)[(*n)++];
+		*key = query->only[s->key];
+		key->port = &query->ports[s->port];
+		key->sums = (struct estimate_sums){0};
+		add_to_sums(&key->sums, s);
+	}
+	return *keys ? 0 : query_fail(query, -ENOMEM, "no memory");
+}
+
+/* ---- a step's samples ---- */
 
 static double
 ratio(double of, double to)
@@ -280,38 +454,50 @@ divide_numbers(struct query_port *port, const struct fine_port *kept)
 	port->cut_numbers = (uint64_t)llround((double)kept->cut_numbers * part);
 }
 
-void
-query_fine_samples(struct query *query, struct query_key *keys, size_t n)
+int
+query_fine_keys(struct query *query, const struct dimension *dimension, struct query_key **keys, size_t *n)
 {
 	struct query_fine *fine = query->fine;
+	int err = fine->has_samples ? 0 : read_samples(query, dimension);
 
+	*n = 0;
+	if (err == 0)
+		err = add_step(query, keys, n);
+	if (err)
+		return err;
+	*n = unite_keys(*keys, *n);
+	for (size_t i = 0; i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++)
+			query_use_kept(&query->ports[i].side[d], &fine->ports[i].step[d]);
+	for (size_t k = 0; k < *n; k++)
+		query_suppose_mates(&(*keys)[k].sums, &query_listed((*keys)[k].port)->all);
 	for (size_t i = 0; i < query->n_ports; i++) {
-		struct query_port *port = &query->ports[i];
-		const struct fine_port *kept = &fine->ports[i];
-
-		divide_numbers(port, kept);
-		divide_by_samples(query, port, kept);
+		divide_numbers(&query->ports[i], &fine->ports[i]);
+		divide_by_samples(query, &query->ports[i], &fine->ports[i]);
 	}
-	for (size_t k = 0; k < n; k++) {
-		struct scale scale = scale_of(query, &fine->ports[keys[k].port - query->ports],
-		    keys[k].port->agent->listed);
+	for (size_t k = 0; k < *n; k++) {
+		struct scale scale = scale_of(query, &fine->ports[(*keys)[k].port - query->ports],
+		    (*keys)[k].port->agent->listed);
 
 		if (scale.by[ESTIMATE_PKTS] > 0)
-			scale_sums(&keys[k].sums, &scale);
+			scale_sums(&(*keys)[k].sums, &scale);
 	}
+	return 0;
 }
 
 /* ---- begin and end ---- */
 
 int
-query_begin_fine(struct query *query)
+query_begin_fine(struct query *query, uint64_t step_us)
 {
 	query_end_fine(query);
 	query->fine = calloc(1, sizeof(*query->fine));
 	if (query->fine)
 		query->fine->ports = calloc(query->n_ports + 1, sizeof(*query->fine->ports));
-	if (query->fine && query->fine->ports)
+	if (query->fine && query->fine->ports) {
+		query->fine->step_us = step_us;
 		return 0;
+	}
 	query_end_fine(query);
 	return query_fail(query, -ENOMEM, "no memory");
 }
@@ -319,8 +505,10 @@ query_begin_fine(struct query *query)
 void
 query_end_fine(struct query *query)
 {
-	if (query->fine)
+	if (query->fine) {
 		free(query->fine->ports);
+		free(query->fine->samples);
+	}
 	free(query->fine);
 	query->fine = NULL;
 }

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SQL_MAX = 2048 };
-
 static struct estimate_sums
 column_sums(sqlite3_stmt *stmt, int column)
 {
@@ -56,49 +54,37 @@ ratio(double of, double to)
 	return to > 0 ? of / to : 0;
 }
 
-/* A kept sample does not say which samples came in its notification. So the samples of a key are
- * taken to form as many pairs as all samples of the stratum do, all with the same key: under loss
- * limits are wider than they need to be. */
-static void
-suppose_mates(struct estimate_sums *sums, const struct estimate_sums *all)
+void
+query_suppose_mates(struct estimate_sums *sums, const struct estimate_sums *all)
 {
 	sums->any.pkts = all->any.pkts * ratio(sums->w, all->w);
 	sums->any.octets = all->any.octets * ratio(sums->wb, all->wb);
 	estimate_unite(sums);
 }
 
+void
+query_use_kept(struct estimate_stratum *side, const struct estimate_sums *kept)
+{
+	const struct estimate_sums pairs = {.w = 1, .wb = 1,
+	    .any = {ratio(side->all.any.pkts, side->all.w), ratio(side->all.any.octets, side->all.wb)}};
+
+	side->all = *kept;
+	if (kept->n > 0)
+		query_suppose_mates(&side->all, &pairs);
+}
+
 static int
 set_sample_sums(struct query *query, sqlite3_stmt *stmt)
 {
 	struct estimate_stratum *side = column_side(query, stmt);
+	struct estimate_sums kept = column_sums(stmt, 3);
 
-	if (side) {
-		struct estimate_sums kept = column_sums(stmt, 3);
-
-		suppose_mates(&kept, &side->all);
-		side->all = kept;
-	}
+	if (side)
+		query_use_kept(side, &kept);
 	return 0;
 }
 
-/* Takes from the sums of windows only how many pairs there are, for a weight of 1. */
-static void
-keep_mates(struct estimate_sums *all)
-{
-	*all = (struct estimate_sums){.w = 1, .wb = 1,
-	    .any = {ratio(all->any.pkts, all->w), ratio(all->any.octets, all->wb)}};
-}
-
 /* A port without kept samples has no sums. */
-static void
-clear_without_samples(struct query *query)
-{
-	for (size_t i = 0; i < query->n_ports; i++)
-		for (int d = EASE_IN; d <= EASE_OUT; d++)
-			if (query->ports[i].side[d].all.n == 0)
-				query->ports[i].side[d].all = (struct estimate_sums){0};
-}
-
 static int
 replace_sums(struct query *query)
 {
@@ -106,11 +92,14 @@ replace_sums(struct query *query)
 
 	for (size_t i = 0; i < query->n_ports; i++)
 		for (int d = EASE_IN; d <= EASE_OUT; d++)
-			keep_mates(&query->ports[i].side[d].all);
+			query->ports[i].side[d].all.n = 0;
 	err = query_rows(query, "SELECT agent, if_index, direction, " SUMS_OF_SAMPLES
 	    " FROM sample WHERE time_us >= :from AND time_us < :to"
 	    " GROUP BY agent, if_index, direction", set_sample_sums);
-	clear_without_samples(query);
+	for (size_t i = 0; i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++)
+			if (query->ports[i].side[d].all.n == 0)
+				query->ports[i].side[d].all = (struct estimate_sums){0};
 	return err;
 }
 
@@ -156,29 +145,44 @@ query_answers_from(const struct dimension *dimension)
 	    : dimension->from_conversations ? "sums of conversations" : "sums";
 }
 
-static const char *
-asked_keys(const struct query *query)
+/* Which samples have a key of the list, and the halves of that key. */
+struct key_sql {
+	char where[640], key1[QUERY_SAMPLES_SQL / 8], key2[QUERY_SAMPLES_SQL / 8];
+};
+
+static void
+write_key(const struct query *query, const struct dimension *dimension, struct key_sql *sql)
 {
-	return query->only ? " AND is_asked(k1, k2)" : "";
+	char has[QUERY_SAMPLES_SQL / 8], filter[sizeof(sql->where) / 2] = "1";
+
+	dimension_write_half(dimension, 1, sql->key1, sizeof(sql->key1));
+	dimension_write_half(dimension, 2, sql->key2, sizeof(sql->key2));
+	dimension_write_has(dimension, has, sizeof(has));
+	if (query->filter)
+		query_write_wanted(query, filter, sizeof(filter));
+	snprintf(sql->where, sizeof(sql->where), "%s AND %s AND %s",
+	    query->n_sent_agents > 0 ? "is_listed(agent, direction)" : "direction = 1", has, filter);
 }
 
 static void
 build_sample_sql(const struct query *query, const struct dimension *dimension, char *sql, size_t size)
 {
-	char filter[512] = "", key1[SQL_MAX / 8], key2[SQL_MAX / 8], has[SQL_MAX / 8];
+	struct key_sql key;
 
-	if (query->filter) {
-		memcpy(filter, " AND ", sizeof(" AND "));
-		query_write_wanted(query, filter + strlen(filter), sizeof(filter) - strlen(filter));
-	}
-	dimension_write_half(dimension, 1, key1, sizeof(key1));
-	dimension_write_half(dimension, 2, key2, sizeof(key2));
-	dimension_write_has(dimension, has, sizeof(has));
+	write_key(query, dimension, &key);
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
-	    " FROM sample WHERE time_us >= :from AND time_us < :to AND %s"
-	    " AND %s%s%s GROUP BY agent, if_index, k1, k2",
-	    key1, key2, query->n_sent_agents > 0 ? "is_listed(agent, direction)" : "direction = 1", has,
-	    filter, asked_keys(query));
+	    " FROM sample WHERE time_us >= :from AND time_us < :to AND %s%s GROUP BY agent, if_index, k1, k2",
+	    key.key1, key.key2, key.where, query->only ? " AND is_asked(k1, k2)" : "");
+}
+
+void
+query_write_samples(const struct query *query, const struct dimension *dimension, char *sql, size_t size)
+{
+	struct key_sql key;
+
+	write_key(query, dimension, &key);
+	snprintf(sql, size, "SELECT agent, if_index, direction, time_us, " WEIGHT ", frame_octets, %s, %s, %s FROM sample"
+	    " WHERE time_us >= :from AND time_us < :to", key.where, key.key1, key.key2);
 }
 
 struct key_list {
@@ -221,7 +225,7 @@ add_key(struct query *query, const struct report_options *options, sqlite3_stmt 
 	key = &list->items[list->n++];
 	*key = (struct query_key){.port = port, .sums = column_sums(stmt, 4)};
 	if (query->from_samples)
-		suppose_mates(&key->sums, &query_listed(port)->all);
+		query_suppose_mates(&key->sums, &query_listed(port)->all);
 	column_key(stmt, 2, key->key1, &key->n_octets);
 	column_key(stmt, 3, key->key2, &key->n_octets);
 	return 0;
@@ -245,7 +249,7 @@ query_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n, uint64_t *kept_since_us)
 {
 	struct key_list list = {0};
-	char sql[SQL_MAX];
+	char sql[QUERY_SAMPLES_SQL];
 	int err;
 
 	*kept_since_us = 0;
@@ -253,6 +257,10 @@ query_keys(struct query *query, const struct report_options *options,
 	if (!query->from_samples) {
 		err = query_sum_folded(query, dimension->kind);
 		return err == 0 ? query_sum_keys(query, options, dimension, keys, n) : err;
+	}
+	if (query_is_fine(query)) {
+		err = query_find_kept_since(query, kept_since_us);
+		return err ? err : query_fine_keys(query, dimension, keys, n);
 	}
 	query_begin_drop(query);
 	build_sample_sql(query, dimension, sql, sizeof(sql));
@@ -267,7 +275,5 @@ query_keys(struct query *query, const struct report_options *options,
 	}
 	*keys = list.items;
 	*n = list.n;
-	if (query_is_fine(query))
-		query_fine_samples(query, *keys, *n);
 	return 0;
 }

@@ -14,6 +14,8 @@
 #include "collector/report/query.h"
 #include "collector/store/pack.h"
 
+struct dimension;
+
 /* Set the error and return err; the second takes SQLite's error and returns -EIO. */
 int query_fail(struct query *query, int err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -77,14 +79,6 @@ int query_end_at_edge(struct query *query);
 
 /* What a port had counted at a time, interpolated between the counters around it; where these began anew in between,
  * what the later or, without them, the earlier ones say. */
-enum {
-	QUERY_COUNTED_IN_PKTS,
-	QUERY_COUNTED_IN_OCTETS,
-	QUERY_COUNTED_OUT_PKTS,
-	QUERY_COUNTED_OUT_OCTETS,
-	QUERY_COUNTED_STALLED_PKTS,
-	QUERY_N_COUNTED,
-};
 struct query_reading {
 	bool known;
 	uint64_t time_us, discontinuity_us;
@@ -93,13 +87,24 @@ struct query_reading {
 	double across[QUERY_N_COUNTED]; /* what was counted between the counters around it */
 	bool is_gap; /* these are so far apart that windows may not have it (query_gaps.c) */
 };
-int query_reading_at(struct query *query, const struct query_port *port, uint64_t at_us, struct query_reading *at);
+int query_reading_at(struct query *query, struct query_port *port, uint64_t at_us, struct query_reading *at);
 
 /* Between query_begin_fine and query_end_fine query_windows and query_keys read steps of windows (query_fine.c): the
- * former calls the second of these functions if the first says so, the latter the third with its keys. */
+ * former calls the second of these functions if the first says so, the latter the third instead of reading itself. */
 bool query_is_fine(const struct query *query);
 int query_fine_windows(struct query *query);
-void query_fine_samples(struct query *query, struct query_key *keys, size_t n);
+int query_fine_keys(struct query *query, const struct dimension *dimension, struct query_key **keys, size_t *n);
+
+/* SQL of all samples of the range: agent, ifIndex, direction, time, weight, octets, 1 where lists count it, it has a key of
+ * the dimension and the filter lets it pass, and the halves of that key. */
+enum { QUERY_SAMPLES_SQL = 2048 };
+void query_write_samples(const struct query *query, const struct dimension *dimension, char *sql, size_t size);
+
+/* A kept sample does not say which samples came in its notification. So the samples of a key are taken to form as many
+ * pairs as all samples of the stratum do, all with the same key: under loss limits are wider than they need to be. The
+ * second puts sums of kept samples in the place of a side's, of which it keeps how many pairs there are. */
+void query_suppose_mates(struct estimate_sums *sums, const struct estimate_sums *all);
+void query_use_kept(struct estimate_stratum *side, const struct estimate_sums *kept);
 
 /* Start of the time of which all samples are kept, if the range began before it by a window or more, else 0. Sets
  * query->samples_since_us. */
@@ -115,7 +120,6 @@ void query_take_off(double *pool, double part);
 double query_count(sqlite3_stmt *stmt, int column);
 
 /* Called with each body of a part, to read its entries. 0 or -errno. */
-struct dimension;
 typedef int query_body_fn(struct query *query, struct pack_reader *reader, unsigned kind,
     void *arg);
 
