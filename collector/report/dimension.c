@@ -5,7 +5,6 @@
 #include "collector/report/address_names.h"
 #include "collector/report/icmp_names.h"
 #include "collector/report/protocol_names.h"
-#include "common/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -415,58 +414,4 @@ dimension_for(const struct dimension *d, const struct filter *filter)
 		answer.same = PACK_ANY_PKTS; /* as of subnets */
 	}
 	return answer;
-}
-
-/* ---- kept samples ---- */
-
-/* The columns of a sample that are a field of a key, and one that is there where it is; NULL: it may be missing. */
-static const struct {
-	const char *value, *needs;
-} sample_fields[KEY_N_FIELDS] = {
-    [KEY_SRC_MAC] = {"src_mac", "src_mac"},
-    [KEY_DST_MAC] = {"dst_mac", "dst_mac"},
-    [KEY_SRC_IP] = {"src_ip", "src_ip"},
-    [KEY_DST_IP] = {"dst_ip", "dst_ip"},
-    [KEY_INNER_SRC_IP] = {"inner_src_ip", "inner_src_ip"},
-    [KEY_INNER_DST_IP] = {"inner_dst_ip", "inner_dst_ip"},
-    [KEY_VLAN] = {"vlan", "vlan"},
-    [KEY_ETHERTYPE] = {"CASE WHEN ethertype > 1500 THEN ethertype ELSE 0 END", "ethertype"},
-    [KEY_SRC_PORT] = {"iif(" STORE_IS_ICMP ", dst_port IS NOT NULL, src_port)", NULL},
-    [KEY_DST_PORT] = {"dst_port", NULL},
-    [KEY_SERVER_PORT] = {"iif(" STORE_IS_ICMP ", dst_port, MIN(src_port, dst_port))", "dst_port"},
-    [KEY_IP_PROTO] = {"ip_proto", "ip_proto"},
-};
-
-static bool
-has_half(const struct dimension *d, unsigned half)
-{
-	return half == 1 ? d->key1 : d->key2;
-}
-
-void
-dimension_write_half(const struct dimension *d, unsigned half, char *sql, size_t size)
-{
-	const uint8_t *field = d->key->halves[half - 1];
-
-	snprintf(sql, size, has_half(d, half) ? "" : "NULL");
-	if (!has_half(d, half))
-		return;
-	if (field[0] < KEY_N_ADDRESSES && field[1] == KEY_NO_FIELD) {
-		snprintf(sql, size, d->subnet ? "subnet(%s)" : "%s", sample_fields[field[0]].value);
-		return;
-	}
-	for (size_t i = 0; i < KEY_HALF_FIELDS && field[i] != KEY_NO_FIELD; i++)
-		text_add(sql, size, "%s%s, %u", i > 0 ? ", " : "octets(", sample_fields[field[i]].value,
-		    key_field_octets(field[i]));
-	text_add(sql, size, ")");
-}
-
-void
-dimension_write_has(const struct dimension *d, char *sql, size_t size)
-{
-	snprintf(sql, size, "1");
-	for (unsigned half = 1; half <= 2; half++)
-		for (size_t i = 0; has_half(d, half) && i < KEY_HALF_FIELDS; i++)
-			if (sample_fields[d->key->halves[half - 1][i]].needs)
-				text_add(sql, size, " AND %s IS NOT NULL", sample_fields[d->key->halves[half - 1][i]].needs);
 }

@@ -64,11 +64,6 @@ const struct dimension *dimension_find(const struct report_options *options);
  * the filter looks at and the dimension's own keys do not, or of kept samples alone. */
 struct dimension dimension_for(const struct dimension *d, const struct filter *filter);
 
-/* Write SQL over table sample: the octets of a half of the dimension's key (1, 2), or NULL where it is no part of it; and
- * which samples have the key. */
-void dimension_write_half(const struct dimension *d, unsigned half, char *sql, size_t size);
-void dimension_write_has(const struct dimension *d, char *sql, size_t size);
-
 /* Column of the i-th of the tail. */
 static inline size_t
 dimension_tail(const struct dimension *d, enum dimension_tail i)
