@@ -269,7 +269,7 @@ judge_answer(struct tallies *t, const struct report_result *result, const struct
 
 	judge_rows(t, result, p, from_min, minutes, &shown);
 	if (result->n_rows > 0)
-		judge(t->of[TOGETHER], result->account.rows, &shown);
+		judge(t->of[TOGETHER], result->list->account.rows, &shown);
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		double part = estimate_deviation(result->total[u], result->total_variance[u]);
 
@@ -280,8 +280,8 @@ judge_answer(struct tallies *t, const struct report_result *result, const struct
 		shown.of[u] = truth.of[u] - shown.of[u];
 	}
 	judge(t->of[TOTAL], total, &truth);
-	if (result->n_others > 0)
-		judge(t->of[OTHERS], result->account.others, &shown);
+	if (result->sums[REPORT_SUM_OTHERS].n > 0)
+		judge(t->of[OTHERS], result->list->account.others, &shown);
 	t->n++;
 	t->n_about += estimate_deviation(result->total[ESTIMATE_OCTETS], result->total_variance[ESTIMATE_OCTETS]) >
 	    REPORT_ABOUT_PART;
