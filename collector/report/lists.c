@@ -661,14 +661,14 @@ static int
 look_inside(const struct list *list)
 {
 	struct query *query = list->query;
-	const struct report_value *rest = list->result->sums[REPORT_SUM_REST].row;
+	const struct report_sum *rest = &list->result->sums[REPORT_SUM_REST];
 	uint64_t n = 0, inner = 0;
 	sqlite3_stmt *stmt;
 	int err;
 
-	if (!rest || query->mirror || (list->options->filter && list->options->filter->fields & ~FILTER_PLACES) ||
+	if (!rest->said || query->mirror || (list->options->filter && list->options->filter->fields & ~FILTER_PLACES) ||
 	    !list->dimension->has_layer || list->dimension->layer != REPORT_LAYER_IP ||
-	    rest[dimension_tail(list->dimension, TAIL_SHARE)].figure.estimate < INNER_PART)
+	    list_tail(list, rest->row, TAIL_SHARE)->figure.estimate < INNER_PART)
 		return 0;
 	stmt = query_prepare(query, "SELECT agent, if_index, inner_src_ip IS NOT NULL FROM sample"
 	    " WHERE time_us >= :from AND time_us < :to AND src_ip IS NULL");

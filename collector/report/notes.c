@@ -30,13 +30,12 @@ note_new(struct report_result *result, enum note_id id)
 		return NULL;
 	}
 	note->id = id;
-	note->of_all.failed = &result->failed;
 	notes[result->n_notes++] = note;
 	return &note->of_all;
 }
 
-static struct report_note *
-find_note(const struct report_result *result, enum note_id id)
+struct report_note *
+note_find(const struct report_result *result, enum note_id id)
 {
 	size_t i = result->n_notes;
 
@@ -45,16 +44,10 @@ find_note(const struct report_result *result, enum note_id id)
 	return i > 0 ? result->notes[i - 1] : NULL;
 }
 
-const struct report_note *
-note_find(const struct report_result *result, enum note_id id)
-{
-	return find_note(result, id);
-}
-
 struct note_values *
 note_of(struct report_result *result, enum note_id id)
 {
-	struct report_note *note = find_note(result, id);
+	struct report_note *note = note_find(result, id);
 
 	return note ? &note->of_all : note_new(result, id);
 }
@@ -62,11 +55,10 @@ note_of(struct report_result *result, enum note_id id)
 struct note_values *
 note_item(struct report_result *result, enum note_id id)
 {
-	struct report_note *note = note_of(result, id) ? find_note(result, id) : NULL;
+	struct report_note *note = note_of(result, id) ? note_find(result, id) : NULL;
 
 	if (!note || note->n_items++ >= NOTE_ITEMS)
 		return NULL;
-	note->items[note->n_items - 1].failed = &result->failed;
 	return &note->items[note->n_items - 1];
 }
 
@@ -90,16 +82,13 @@ free_note(struct report_note *note)
 void
 note_take(struct report_result *result, struct report_result *from, enum note_id id)
 {
-	const struct note_values *room;
-
 	for (size_t i = 0; i < from->n_notes; i++)
-		if (from->notes[i]->id == id && (room = note_new(result, id))) {
-			struct report_note *empty = result->notes[result->n_notes - 1];
+		if (from->notes[i]->id == id && note_new(result, id)) {
+			struct report_note **empty = &result->notes[result->n_notes - 1], *note = *empty;
 
-			result->notes[result->n_notes - 1] = from->notes[i];
-			from->notes[i] = empty;
+			*empty = from->notes[i];
+			from->notes[i] = note;
 		}
-	note_drop(from, id);
 }
 
 void
@@ -121,6 +110,28 @@ notes_free(struct report_result *result)
 	for (size_t i = 0; i < result->n_notes; i++)
 		free_note(result->notes[i]);
 	free(result->notes);
+}
+
+static bool
+has_texts(const struct note_values *of)
+{
+	for (size_t i = 0; i < of->n; i++)
+		if (of->values[i].type == REPORT_TEXT && of->values[i].value.known && !of->values[i].value.text)
+			return false;
+	return true;
+}
+
+bool
+notes_are_whole(const struct report_result *result)
+{
+	bool whole = !result->failed;
+
+	for (size_t i = 0; whole && i < result->n_notes; i++) {
+		whole = has_texts(&result->notes[i]->of_all);
+		for (size_t k = 0; whole && k < NOTE_ITEMS; k++)
+			whole = has_texts(&result->notes[i]->items[k]);
+	}
+	return whole;
 }
 
 /* ---- values ---- */
@@ -171,9 +182,7 @@ note_text(struct note_values *of, const char *name, const char *text)
 {
 	char *copy = of && *text ? utf8_printable_copy(text) : NULL;
 
-	if (of && *text && !copy)
-		*of->failed = true;
-	set_value(of, name, REPORT_TEXT, (struct report_value){.known = copy != NULL, .text = copy});
+	set_value(of, name, REPORT_TEXT, (struct report_value){.known = *text, .text = copy});
 }
 
 double
@@ -195,68 +204,48 @@ struct speech {
 	bool says_nothing;
 };
 
-static bool
-is_form(const char *form, size_t length, const char *name)
-{
-	return strlen(name) == length && strncmp(form, name, length) == 0;
-}
-
-/* How old a time is where what was counted ends, or a number of seconds. */
-static double
-age_of(const struct speech *s, const struct note_value *value)
-{
-	if (value->type != REPORT_TIME)
-		return value->value.number;
-	return ((double)s->result->counted_to_us - (double)value->value.time_us) / 1e6;
-}
-
 static void
-format_time(const struct speech *s, uint64_t time_us, char *text)
+say_time(const struct speech *s, uint64_t time_us)
 {
+	char text[NUMBER_TEXT];
+
 	if (s->options)
 		number_format_time(time_us, s->options->utc, text);
 	else
-		clock_format_rfc3339(time_us, text, NUMBER_TEXT);
+		clock_format_rfc3339(time_us, text, sizeof(text));
+	fputs(text, s->out);
 }
 
+/* In the form that stands behind the name: whole, rounded, ceiling, percent, bits or age; the first letter says it. */
 static void
-format_plainly(const struct speech *s, const struct note_value *value, char *text)
-{
-	if (value->type == REPORT_TIME)
-		format_time(s, value->value.time_us, text);
-	else if (value->type == REPORT_BITRATE || value->type == REPORT_RATE)
-		number_format_rate(value->value.number, value->type == REPORT_BITRATE ? "b/s" : "frame/s", text);
-	else
-		number_format_count(value->value.number, text);
-}
-
-static void
-format_note_value(const struct speech *s, const struct note_value *value, const char *form, size_t length, char *text)
+say_number(const struct speech *s, const struct note_value *value, char form)
 {
 	double number = value->value.number;
+	char text[NUMBER_TEXT];
 
-	if (is_form(form, length, "whole"))
-		snprintf(text, NUMBER_TEXT, "%.0f", number);
-	else if (is_form(form, length, "round"))
-		number_format_count(round(number), text);
-	else if (is_form(form, length, "ceil"))
-		number_format_count(ceil(number), text);
-	else if (is_form(form, length, "percent"))
+	if (form == 'w')
+		snprintf(text, sizeof(text), "%.0f", number);
+	else if (form == 'p')
 		number_format_percent(100 * number, text);
-	else if (is_form(form, length, "bits"))
+	else if (form == 'b')
 		number_format_rate(number * 8 / s->result->seconds, "b/s", text);
-	else if (is_form(form, length, "age"))
-		number_format_age(age_of(s, value), text);
+	else if (form == 'a' && value->type == REPORT_TIME) /* where what was counted ends */
+		number_format_age(((double)s->result->counted_to_us - (double)value->value.time_us) / 1e6, text);
+	else if (form == 'a')
+		number_format_age(number, text);
+	else if (value->type == REPORT_BITRATE || value->type == REPORT_RATE)
+		number_format_rate(number, value->type == REPORT_BITRATE ? "b/s" : "frame/s", text);
 	else
-		format_plainly(s, value, text);
+		number_format_count(form == 'r' ? round(number) : form == 'c' ? ceil(number) : number, text);
+	fputs(text, s->out);
 }
 
 /* {from..to}: of the range. */
 static void
-say_times(struct speech *s, const struct note_values *of)
+say_times(const struct speech *s, const struct note_values *of)
 {
 	uint64_t from_us = find_value(of, "from", 4)->value.time_us, to_us = find_value(of, "to", 2)->value.time_us;
-	char text[NUMBER_TEXT], end[NUMBER_TEXT];
+	char text[NUMBER_TEXT];
 
 	from_us = from_us > s->result->from_us ? from_us : s->result->from_us;
 	to_us = to_us > 0 && to_us < s->result->to_us ? to_us : s->result->to_us;
@@ -264,58 +253,50 @@ say_times(struct speech *s, const struct note_values *of)
 		number_format_times(from_us, to_us, s->options->now_us, s->options->utc, text);
 		fputs(text, s->out);
 	} else {
-		format_time(s, from_us, text);
-		format_time(s, to_us, end);
-		fprintf(s->out, "%s to %s", text, end);
+		say_time(s, from_us);
+		fputs(" to ", s->out);
+		say_time(s, to_us);
 	}
+}
+
+/* One of two words: those before the mark, or those behind it. */
+static void
+say_one(const struct speech *s, const char *from, const char *to, char mark, bool first)
+{
+	const char *middle = memchr(from, mark, (size_t)(to - from));
+
+	from = first ? from : middle + 1;
+	fprintf(s->out, "%.*s", (int)((first ? middle : to) - from), from);
 }
 
 /* What stands in braces. */
 static void
 say_value(struct speech *s, const struct note_values *of, const char *from, const char *to)
 {
-	const char *bar = memchr(from, '|', (size_t)(to - from)), *mark = from;
-	const struct note_value *value;
-	char text[NUMBER_TEXT];
+	size_t length = strcspn(from, "}:?|");
+	const char *mark = from + length;
+	const struct note_value *value = find_value(of, from, length);
 
-	while (mark < to && *mark != ':' && *mark != '?')
-		mark++;
-	if (bar) {
-		from = s->options ? from : bar + 1;
-		fprintf(s->out, "%.*s", (int)((s->options ? bar : to) - from), from);
-		return;
-	}
-	if (is_form(from, (size_t)(to - from), "from..to")) {
+	if (*mark == '|')
+		say_one(s, from, to, '|', s->options);
+	else if (length == 8 && strncmp(from, "from..to", length) == 0)
 		say_times(s, of);
-		return;
-	}
-	value = find_value(of, from, (size_t)(mark - from));
-	if (!value || !value->value.known) {
+	else if (!value || !value->value.known)
 		s->says_nothing = true;
-	} else if (*mark == '?') {
-		const char *other = memchr(mark, ':', (size_t)(to - mark));
-
-		from = value->value.number == 1 ? mark + 1 : other + 1;
-		fprintf(s->out, "%.*s", (int)((value->value.number == 1 ? other : to) - from), from);
-	} else if (value->type == REPORT_TEXT) {
+	else if (*mark == '?')
+		say_one(s, mark + 1, to, ':', value->value.number == 1);
+	else if (value->type == REPORT_TEXT)
 		fputs(value->value.text, s->out);
-	} else {
-		format_note_value(s, value, mark + 1, mark < to ? (size_t)(to - mark - 1) : 0, text);
-		fputs(text, s->out);
-	}
+	else if (value->type == REPORT_TIME && *mark != ':')
+		say_time(s, value->value.time_us);
+	else
+		say_number(s, value, *mark == ':' ? mark[1] : 0);
 }
 
 static bool
 is_there(const struct note_value *value)
 {
 	return value && value->value.known && (value->type == REPORT_TEXT || value->value.number >= 1);
-}
-
-/* The end of what this bracket opens. */
-static const char *
-closing_of(const char *from)
-{
-	return strchr(from, *from == '{' ? '}' : *from == '[' ? ']' : '>');
 }
 
 static void say_words(struct speech *s, const struct note_values *of, const char *from, const char *to);
@@ -344,7 +325,7 @@ say_words(struct speech *s, const struct note_values *of, const char *from, cons
 			putc(*c, s->out);
 			continue;
 		}
-		closing = closing_of(c);
+		closing = strchr(c, *c == '{' ? '}' : *c == '[' ? ']' : '>');
 		bar = strchr(c, '|');
 		if (*c == '{')
 			say_value(s, of, c + 1, closing);

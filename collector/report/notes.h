@@ -42,7 +42,6 @@ struct note_values {
 		enum report_type type;
 		struct report_value value;
 	} values[NOTE_VALUES];
-	bool *failed; /* the result's */
 };
 struct report_note {
 	enum note_id id;
@@ -64,13 +63,15 @@ void note_time(struct note_values *of, const char *name, uint64_t time_us);
 void note_text(struct note_values *of, const char *name, const char *text);
 
 /* NULL: there is none. */
-const struct report_note *note_find(const struct report_result *result, enum note_id id);
+struct report_note *note_find(const struct report_result *result, enum note_id id);
 /* A number of a note of this id; 0 if there is none. */
 double note_number_of(const struct report_result *result, enum note_id id, const char *name);
 /* Removes them; moves those of another result here. */
 void note_drop(struct report_result *result, enum note_id id);
 void note_take(struct report_result *result, struct report_result *from, enum note_id id);
 void notes_free(struct report_result *result);
+/* Whether there was memory for all of them. */
+bool notes_are_whole(const struct report_result *result);
 
 /* The sentence, which the caller frees: "" where it says nothing, NULL without memory. options: of the reader of text;
  * NULL: for programs, where times are as in RFC 3339 and no option of a command is named. */

@@ -123,10 +123,11 @@ add_sums(const struct report_result *result, json_t *object)
 
 	for (int i = 0; i < REPORT_N_SUMS; i++) {
 		const struct report_sum *sum = &result->sums[i];
-		json_t *row = sum->row && names[i] ? sum_row_json(result, sum->row) : NULL;
+		json_t *row;
 
-		if (!sum->row || !names[i])
+		if (!sum->said || !names[i])
 			continue;
+		row = sum_row_json(result, sum->row);
 		if (i == REPORT_SUM_OTHERS || i == REPORT_SUM_NO_SAMPLE)
 			row = with(row, i == REPORT_SUM_OTHERS ? "keys" : "ports", json_integer((json_int_t)sum->n));
 		if (i == REPORT_SUM_REST || i == REPORT_SUM_LOST)
@@ -138,75 +139,63 @@ add_sums(const struct report_result *result, json_t *object)
 	return object;
 }
 
-enum { ACCOUNT_ESTIMATED = 4, ACCOUNT_LINES = ACCOUNT_ESTIMATED + 2 };
+static const struct estimate_figure *
+sum_figure(const struct report_result *result, int i, int unit)
+{
+	enum report_type type = unit == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS;
+	size_t c = 0;
+
+	while (result->columns[c].type != type)
+		c++;
+	return &result->sums[i].row[c].figure;
+}
 
 /* One unit of the account in whole frames or octets, whose sum is what was counted: each line rounded, and the
  * largest takes the remainder. */
 static void
-round_account(const struct report_result *result, int unit, double lines[ACCOUNT_LINES])
+round_account(const struct report_result *result, int unit, double lines[REPORT_N_SUMS])
 {
-	const struct report_account *a = &result->list->account;
-	const double exact[ACCOUNT_LINES] = {a->rows[unit].estimate, a->others[unit].estimate,
-		a->not_seen[unit].estimate, a->rest[unit].estimate, a->no_sample[unit],
-		result->lost[unit]};
 	double left = round(result->total[unit]);
 	int largest = 0;
 
-	for (int i = 0; i < ACCOUNT_LINES; i++) {
-		lines[i] = round(exact[i]);
+	for (int i = 0; i < REPORT_N_SUMS; i++) {
+		lines[i] = round(sum_figure(result, i, unit)->estimate);
 		left -= lines[i];
-		if (exact[i] > exact[largest])
+		if (sum_figure(result, i, unit)->estimate > sum_figure(result, largest, unit)->estimate)
 			largest = i;
 	}
 	lines[largest] += left;
 }
 
-static json_t *
-account_line_json(const struct estimate_figure figures[2], const double estimate[2])
-{
-	json_t *object = json_object();
-
-	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
-		struct estimate_figure f = figures[u];
-
-		f.estimate = estimate[u];
-		f.low = fmin(f.low, f.estimate);
-		f.high = fmax(f.high, f.estimate);
-		object = with(object, u == ESTIMATE_PKTS ? "packets" : "octets", figure_json(&f));
-	}
-	return object;
-}
-
-static json_t *
-counted_line_json(double lines[ESTIMATE_N_UNITS][ACCOUNT_LINES], int i)
-{
-	json_t *object = with(json_object(), "packets", number_json(lines[ESTIMATE_PKTS][i]));
-
-	return with(object, "octets", number_json(lines[ESTIMATE_OCTETS][i]));
-}
-
+/* What has no sample is counted and has no limits. */
 static json_t *
 account_json(const struct report_result *result)
 {
-	const struct report_account *a = &result->list->account;
-	static const char *const names[ACCOUNT_ESTIMATED] = {"rows", "others", "not_seen", "rest"};
-	const struct estimate_figure *const figures[ACCOUNT_ESTIMATED] = {a->rows, a->others, a->not_seen, a->rest};
-	double lines[ESTIMATE_N_UNITS][ACCOUNT_LINES];
-	json_t *object = json_object(), *no_sample, *lost;
+	static const char *const names[REPORT_N_SUMS] = {"rows", "others", "not_seen", "rest", "no_sample", "lost"};
+	double lines[ESTIMATE_N_UNITS][REPORT_N_SUMS];
+	json_t *object = json_object(), *line;
 
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 		round_account(result, u, lines[u]);
-	for (int i = 0; i < ACCOUNT_ESTIMATED; i++) {
-		const double estimate[2] = {lines[ESTIMATE_PKTS][i], lines[ESTIMATE_OCTETS][i]};
+	for (int i = 0; i < REPORT_N_SUMS; i++) {
+		line = json_object();
+		for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+			struct estimate_figure f = *sum_figure(result, i, u);
 
-		object = with(object, names[i], account_line_json(figures[i], estimate));
+			f.estimate = lines[u][i];
+			f.low = fmin(f.low, f.estimate);
+			f.high = fmax(f.high, f.estimate);
+			line = with(line, u == ESTIMATE_PKTS ? "packets" : "octets",
+			    i < REPORT_SUM_NO_SAMPLE ? figure_json(&f) : number_json(f.estimate));
+		}
+		if (i == REPORT_SUM_NO_SAMPLE)
+			line = with(line, "ports", json_integer((json_int_t)result->sums[i].n));
+		if (i == REPORT_SUM_LOST && result->uncounted.lost_samples > 0) /* which no frames stand for */
+			line = with(line, "uncounted_samples",
+			    json_integer((json_int_t)result->uncounted.lost_samples));
+		object = with(object, names[i], line);
 	}
-	no_sample = counted_line_json(lines, ACCOUNT_ESTIMATED);
-	no_sample = with(no_sample, "ports", json_integer((json_int_t)a->ports_without_sample));
-	lost = counted_line_json(lines, ACCOUNT_ESTIMATED + 1);
-	if (result->uncounted.lost_samples > 0) /* which no frames stand for */
-		lost = with(lost, "uncounted_samples", json_integer((json_int_t)result->uncounted.lost_samples));
-	return with(with(object, "no_sample", no_sample), "lost", lost);
+	return object;
 }
 
 static json_t *

@@ -221,7 +221,7 @@ add_sum_rows(struct table *table, const struct report_result *result,
 		const char *plural = n == 1 ? "" : "s";
 		char number[NUMBER_TEXT], name[LONG_TEXT];
 
-		if (!sum->row)
+		if (!sum->said)
 			continue;
 		number_format_count((double)n, number);
 		if (i == REPORT_SUM_TOGETHER)
@@ -322,9 +322,9 @@ print_totals(FILE *out, const struct report_result *result)
 static void
 print_listed(FILE *out, const struct report_result *result)
 {
-	const struct report_value *others = result->sums[REPORT_SUM_OTHERS].row, *rest = result->sums[REPORT_SUM_REST].row;
+	const struct report_sum *sums = result->sums;
 	size_t c = column_of(result, REPORT_COUNT);
-	double n = (others ? others[c].number : 0) + (rest ? rest[c].number : 0);
+	double n = sums[REPORT_SUM_OTHERS].row[c].number + sums[REPORT_SUM_REST].row[c].number;
 	char number[NUMBER_TEXT];
 
 	for (size_t r = 0; r < result->n_rows; r++)

@@ -177,16 +177,6 @@ const char *report_direction_name(enum report_direction direction);
 enum { REPORT_LOST_SAMPLES = 1, REPORT_LOST_STALLED = 2, REPORT_LOST_BEFORE_FIRST = 4 };
 const char *report_lost_name(unsigned why);
 
-/* Where the counted total of a list went, by estimate_unit. The lines' estimates add up to the total. */
-struct report_account {
-	struct estimate_figure rows[2];	    /* together, corrected for having been chosen for size */
-	struct estimate_figure others[2];   /* other keys with a sample */
-	struct estimate_figure not_seen[2]; /* keys without a sample */
-	struct estimate_figure rest[2];	    /* what has no such key, or is outside the filter */
-	double no_sample[2];		    /* counted at ports without a sample */
-	size_t ports_without_sample;
-};
-
 /* Limits of a row at errors that --versus and --warn need. */
 struct report_extremes {
 	struct estimate_figure change[2], alarm[2]; /* by estimate_unit */
@@ -217,15 +207,17 @@ struct report_uncounted {
 	uint64_t lost_samples;
 };
 
-/* A row below the rows, of all keys that have none, or of what has no key. */
+/* A row below the rows, of all keys that have none, or of what has no key. Where the counted total of a list went: the
+ * estimates of all but the rows themselves add up to it. */
 struct report_sum {
-	struct report_value *row; /* n_columns, owned; NULL: there is nothing to say */
+	struct report_value *row; /* n_columns, owned; NULL: no list */
+	bool said;		  /* there is something in it */
 	const char *name;	  /* static; NULL: its own */
 	uint64_t n;		  /* keys, or ports */
 };
 enum report_sum_id {
 	REPORT_SUM_TOGETHER,  /* the rows, corrected for having been chosen */
-	REPORT_SUM_OTHERS,    /* keys not shown; its row NULL: all keys are rows */
+	REPORT_SUM_OTHERS,    /* keys not shown */
 	REPORT_SUM_NOT_SEEN,  /* keys without a sample */
 	REPORT_SUM_REST,      /* samples that have no key; the name says why: "without IP", … */
 	REPORT_SUM_NO_SAMPLE, /* counted at ports without a sample */
@@ -241,7 +233,6 @@ struct report_list {
 	bool as_grid;  /* text: rows are pairs of a matrix */
 	double mean_skip; /* of the samples */
 	double given_unseen_pkts; /* one key has no more without a sample, at options.error */
-	struct report_account account;
 	size_t n_ranked; /* keys with a sample */
 	struct estimate_told told; /* by all keys */
 	struct report_extremes *extremes; /* one for each row, owned; NULL: not asked for */

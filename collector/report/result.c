@@ -273,7 +273,7 @@ row_is_whole(const struct report_result *result, const struct report_value *row)
 bool
 result_is_whole(const struct report_result *result)
 {
-	bool whole = !result->failed;
+	bool whole = notes_are_whole(result);
 
 	for (int i = 0; whole && i < REPORT_N_SUMS; i++)
 		whole = row_is_whole(result, result->sums[i].row);

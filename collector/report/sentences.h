@@ -9,7 +9,7 @@
  * called there.
  *
  * In a sentence stand
- *   {name}          the value, as its type is written; {name:form} in one of the forms of notes.c
+ *   {name}          the value, as its type is written; {name:form} in a form of notes.c:say_number
  *   {n?one:many}    one of two words, by a number
  *   {a|b}           a where the reader has the options of a command, else b
  *   <name|words>    words, if there is such a value and it is no nought

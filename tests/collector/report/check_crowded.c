@@ -143,7 +143,8 @@ START_TEST(the_largest_stay_and_the_rest_is_counted)
 		listed += seen;
 		all += sent;
 	}
-	ck_assert_double_eq(listed + samples_of(&crowded, crowded.sums[REPORT_SUM_OTHERS].row) + samples_of(&crowded, crowded.sums[REPORT_SUM_REST].row),
+	ck_assert_double_eq(listed + samples_of(&crowded, crowded.sums[REPORT_SUM_OTHERS].row) +
+	    samples_of(&crowded, crowded.sums[REPORT_SUM_REST].row),
 	    all + MINUTES * FLOOD);
 	report_result_free(&crowded);
 }

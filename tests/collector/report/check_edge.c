@@ -683,10 +683,10 @@ listed(const struct report_result *result, enum estimate_unit unit)
 	size_t column = column_of(result, unit == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
 	double sum = 0;
 
-	for (size_t r = 0; !result->sums[REPORT_SUM_TOGETHER].row && r < result->n_rows; r++)
+	for (size_t r = 0; !result->sums[REPORT_SUM_TOGETHER].said && r < result->n_rows; r++)
 		sum += report_cell(result, r, column)->figure.estimate;
 	for (int i = 0; i < REPORT_N_SUMS; i++)
-		if (result->sums[i].row)
+		if (result->sums[i].said)
 			sum += result->sums[i].row[column].figure.estimate;
 	return sum;
 }
@@ -1029,7 +1029,7 @@ START_TEST(test_standstills_beyond_the_edge)
 			    report_cell(&result, row, result.n_columns - 1)->text);
 		report_result_free(&result);
 		ask(l, "talkers", &options, now_s, &result);
-		ck_assert_ptr_nonnull(result.sums[REPORT_SUM_LOST].row);
+		ck_assert(result.sums[REPORT_SUM_LOST].said);
 		ck_assert_str_eq(result.sums[REPORT_SUM_LOST].name, "while skip counters were empty");
 		report_result_free(&result);
 		live_end(l);
