@@ -58,7 +58,8 @@ compare_with_rate(struct report_result *result, enum estimate_unit unit, double 
 		n_warned += least(result, r, figure,
 		    unit == ESTIMATE_OCTETS ? 8 : 1) > rate;
 	note_count(note_of(result, NOTE_ID_WARNED), "warned", n_warned);
-	note_number(note_of(result, NOTE_ID_WARNED), "#warn", unit == ESTIMATE_OCTETS ? REPORT_BITRATE : REPORT_RATE, rate);
+	note_set(note_of(result, NOTE_ID_WARNED), "#warn", unit == ESTIMATE_OCTETS ? REPORT_BITRATE : REPORT_RATE,
+	    cell_number(rate));
 	return result->failed ? -ENOMEM : 0;
 }
 
@@ -245,7 +246,7 @@ compare_with_past(const struct report *report, struct query *query,
 		err = fill_changes(result, &past);
 	}
 	if (!result->list->changes)
-		note_count(note_of(result, NOTE_ID_NO_PAST), "versus_s", (double)back_us / 1e6);
+		note_count(note_of(result, NOTE_ID_NO_PAST), "versus_s", back_us / 1e6);
 	report_result_free(&past);
 	return err == 0 && result->failed ? -ENOMEM : err;
 }

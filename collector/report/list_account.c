@@ -163,7 +163,7 @@ note_few(const struct list *list, uint64_t n_samples)
 	if (list->options->as_grid)
 		return;
 	few = note_of(list->result, NOTE_ID_FEW_ROWS);
-	note_count(few, "keys", (double)n_few);
+	note_count(few, "keys", n_few);
 	note_text(few, "noun", list->dimension->noun);
 	note_count(few, "samples", REPORT_FEW_SAMPLES);
 }

@@ -150,12 +150,14 @@ read_keys(struct list *list, uint64_t *kept_since_us)
 }
 
 static int
-gather(struct list *list, uint64_t *kept_since_us)
+gather(struct list *list)
 {
-	uint64_t again;
-	int err = read_keys(list, kept_since_us);
+	uint64_t kept_since_us = 0, again;
+	int err = read_keys(list, &kept_since_us);
 
-	if (err == 0 && list->narrows && narrow_to(list, *kept_since_us)) {
+	if (kept_since_us > 0)
+		note_time(note_of(list->result, NOTE_ID_KEPT_SAMPLES), "samples_kept_since", kept_since_us);
+	if (err == 0 && list->narrows && narrow_to(list, kept_since_us)) {
 		err = query_windows(list->query);
 		if (err == 0)
 			err = read_keys(list, &again);
@@ -525,8 +527,8 @@ note_unseen(const struct list *list)
 	struct note_values *folded = note_of(list->result, NOTE_ID_FOLDED);
 	struct note_values *unseen = note_of(list->result, NOTE_ID_UNSEEN);
 
-	note_count(folded, "folded_samples", (double)list->folded);
-	note_count(folded, "folded_samples_one_key_high", (double)list->folded_most);
+	note_count(folded, "folded_samples", list->folded);
+	note_count(folded, "folded_samples_one_key_high", list->folded_most);
 	note_count(unseen, "unseen_packets_high", estimate_any_unseen_pkts(list->range, 0.05) +
 	    unkeyed_most(list->query, list->options, list->dimension, ESTIMATE_PKTS));
 	note_text(unseen, "unseen", list->dimension->unseen);
@@ -615,7 +617,7 @@ name_hiding_port(const struct list *list)
 		most_skip = skip;
 		snprintf(name, sizeof(name), "%.*s", EASE_NAME_MAX, port->name);
 	}
-	note_count(note, "wide_rows", (double)list->n_wide);
+	note_count(note, "wide_rows", list->n_wide);
 	note_text(note, "hiding_port", name);
 	note_count(note, "hiding_skip", most_skip);
 }
@@ -788,22 +790,20 @@ begin_list(const struct list *list, const char *report)
 	return 0;
 }
 
-/* Keys are known for a part of the range; rows rest on ports that count nothing. */
+/* Rows that rest on ports without counters, wholly or partly. */
 static void
-note_what_limits_rows(const struct list *list, uint64_t kept_since_us)
+note_uncounted_rows(const struct list *list)
 {
 	struct report_result *result = list->result;
 	struct note_values *note;
 
-	if (kept_since_us > 0)
-		note_time(note_of(result, NOTE_ID_KEPT_SAMPLES), "samples_kept_since", kept_since_us);
 	if (!note_find(result, NOTE_ID_UNCOUNTED))
 		return;
 	note = note_of(result, NOTE_ID_UNCOUNTED_ROWS);
-	note_count(note, "rows", (double)list->n_uncounted);
-	note_count(note, "#of", (double)result->n_rows);
+	note_count(note, "rows", list->n_uncounted);
+	note_count(note, "#of", result->n_rows);
 	if (!list->options->as_grid)
-		note_count(note, "#ports", (double)result->uncounted.n_ports);
+		note_count(note, "#ports", result->uncounted.n_ports);
 }
 
 /* keys: set to those of the rows. */
@@ -815,7 +815,6 @@ list_run(const struct list_report *report, struct query *query,
 	struct report_options options = *asked;
 	struct list list = {.query = query, .options = &options, .result = result,
 	    .narrows = report != &history};
-	uint64_t kept_since_us = 0;
 	int err = choose_by(query, report, &options);
 
 	if (err == 0)
@@ -828,7 +827,7 @@ list_run(const struct list_report *report, struct query *query,
 	if (err == 0)
 		err = query_windows(query);
 	if (err == 0)
-		err = gather(&list, &kept_since_us);
+		err = gather(&list);
 	if (err == 0)
 		err = fill(&list);
 	if (err == 0)
@@ -838,7 +837,7 @@ list_run(const struct list_report *report, struct query *query,
 	if (err == 0)
 		err = verdicts_read(query, &options, result);
 	result_finish(result, query);
-	note_what_limits_rows(&list, kept_since_us);
+	note_uncounted_rows(&list);
 	if (err == 0)
 		agreement_judge(query, &options, result);
 	free(list.keys);

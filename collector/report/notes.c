@@ -145,36 +145,13 @@ find_value(const struct note_values *of, const char *name, size_t length)
 	return NULL;
 }
 
-/* A value of that name is replaced. */
-static void
-set_value(struct note_values *of, const char *name, enum report_type type, struct report_value value)
-{
-	struct note_value *to;
-
-	if (!of)
-		return;
-	to = (struct note_value *)(uintptr_t)find_value(of, name, strlen(name));
-	if (!to)
-		to = &of->values[of->n++];
-	*to = (struct note_value){name, type, value};
-}
-
 void
-note_number(struct note_values *of, const char *name, enum report_type type, double number)
+note_set(struct note_values *of, const char *name, enum report_type type, struct report_value value)
 {
-	set_value(of, name, type, (struct report_value){.known = isfinite(number), .number = number});
-}
+	const struct note_value *there = of ? find_value(of, name, strlen(name)) : NULL;
 
-void
-note_count(struct note_values *of, const char *name, double number)
-{
-	note_number(of, name, REPORT_COUNT, number);
-}
-
-void
-note_time(struct note_values *of, const char *name, uint64_t time_us)
-{
-	set_value(of, name, REPORT_TIME, (struct report_value){.known = time_us > 0, .time_us = time_us});
+	if (of)
+		of->values[there ? (size_t)(there - of->values) : of->n++] = (struct note_value){name, type, value};
 }
 
 void
@@ -182,7 +159,7 @@ note_text(struct note_values *of, const char *name, const char *text)
 {
 	char *copy = of && *text ? utf8_printable_copy(text) : NULL;
 
-	set_value(of, name, REPORT_TEXT, (struct report_value){.known = *text, .text = copy});
+	note_set(of, name, REPORT_TEXT, (struct report_value){.known = *text, .text = copy});
 }
 
 double
@@ -296,7 +273,8 @@ say_value(struct speech *s, const struct note_values *of, const char *from, cons
 static bool
 is_there(const struct note_value *value)
 {
-	return value && value->value.known && (value->type == REPORT_TEXT || value->value.number >= 1);
+	return value && value->value.known &&
+	    (value->type == REPORT_TEXT || (value->value.number >= 1 && isfinite(value->value.number)));
 }
 
 static void say_words(struct speech *s, const struct note_values *of, const char *from, const char *to);

@@ -14,7 +14,7 @@
 
 /* HINT: about the command, nothing that qualifies a figure. */
 enum note_severity { NOTE_HINT, NOTE_CAUTION, NOTE_WARNING };
-enum note_shape { NOTE_APART, NOTE_MEMBERS, NOTE_OBJECT, NOTE_LIST };
+enum note_shape { NOTE_APART, NOTE_MEMBERS, NOTE_OBJECT, NOTE_INNER, NOTE_LIST };
 
 enum note_id {
 #define S(id, name, severity, shape, key, items, sentence) NOTE_ID_##id,
@@ -56,10 +56,13 @@ struct note_values *note_of(struct report_result *result, enum note_id id);
 struct note_values *note_new(struct report_result *result, enum note_id id);
 struct note_values *note_item(struct report_result *result, enum note_id id);
 
-/* Sets a value; of NULL nothing. A time of 0 and the text "" are unknown. */
-void note_number(struct note_values *of, const char *name, enum report_type type, double number);
-void note_count(struct note_values *of, const char *name, double number);
-void note_time(struct note_values *of, const char *name, uint64_t time_us);
+struct report_value cell_number(double number); /* NAN: unknown */
+struct report_value cell_time(uint64_t time_us); /* 0: unknown */
+
+/* Sets a value, in place of one of that name; of NULL nothing. The text "" is unknown. */
+void note_set(struct note_values *of, const char *name, enum report_type type, struct report_value value);
+#define note_count(of, name, number) note_set(of, name, REPORT_COUNT, cell_number((double)(number)))
+#define note_time(of, name, time_us) note_set(of, name, REPORT_TIME, cell_time(time_us))
 void note_text(struct note_values *of, const char *name, const char *text);
 
 /* NULL: there is none. */

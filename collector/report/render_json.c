@@ -328,15 +328,11 @@ note_members(const struct report_note *note)
 	return with(object, note_kinds[note->id].items, items_json(note));
 }
 
-/* Adds members to the object of that key, which may be there already. */
+/* With all members of another object, which is used up. */
 static json_t *
-add_members(json_t *object, const char *key, json_t *members)
+merge(json_t *object, json_t *members)
 {
-	json_t *there = json_object_get(object, key);
-
-	if (!there)
-		return with(object, key, members);
-	if (json_object_update(there, members) != 0) {
+	if (json_object_update(object, members) != 0) {
 		json_decref(object);
 		object = NULL;
 	}
@@ -344,32 +340,24 @@ add_members(json_t *object, const char *key, json_t *members)
 	return object;
 }
 
-/* What a result has beside its notes, for programs that ask for one of them. */
+/* What a result has beside its notes, for programs that ask for one of them. Notes of one key share its object. */
 static json_t *
 add_note(json_t *object, const struct report_note *note)
 {
 	const struct note_kind *kind = &note_kinds[note->id];
-	const char *dot;
-	char outer[32] = "";
+	json_t *there, *members;
 
-	switch (kind->shape) {
-	case NOTE_LIST:
+	if (kind->shape == NOTE_APART)
+		return object;
+	if (kind->shape == NOTE_LIST)
 		return with(object, kind->key, items_json(note));
-	case NOTE_OBJECT:
-		dot = strchr(kind->key, '.');
-		if (!dot)
-			return add_members(object, kind->key, note_members(note));
-		strncat(outer, kind->key, (size_t)(dot - kind->key));
-		return add_members(object, outer, with(json_object(), dot + 1, note_members(note)));
-	case NOTE_MEMBERS:
-		for (size_t i = 0; i < note->of_all.n; i++)
-			if (*note->of_all.values[i].name != '#')
-				object = with(object, note->of_all.values[i].name,
-				    value_json(note->of_all.values[i].type, &note->of_all.values[i].value));
-		return object;
-	default:
-		return object;
-	}
+	members = note_members(note);
+	if (kind->shape == NOTE_MEMBERS)
+		return merge(object, members);
+	if (kind->shape == NOTE_INNER)
+		members = with(json_object(), kind->name, members);
+	there = json_object_get(object, kind->key);
+	return with(object, kind->key, there ? merge(json_incref(there), members) : members);
 }
 
 static json_t *

@@ -160,7 +160,7 @@ sum_uncounted(struct report_result *result)
 
 	if (uncounted->n_ports == 0 && uncounted->lost_samples == 0 && !note_find(result, NOTE_ID_PARTLY))
 		return;
-	note_count(note_of(result, NOTE_ID_UNCOUNTED_LOST), "lost_samples", (double)uncounted->lost_samples);
+	note_count(note_of(result, NOTE_ID_UNCOUNTED_LOST), "lost_samples", uncounted->lost_samples);
 	note = note_of(result, NOTE_ID_UNCOUNTED);
 	note_count(note, "packets", round(uncounted->total[ESTIMATE_PKTS]));
 	note_count(note, "octets", round(uncounted->total[ESTIMATE_OCTETS]));
@@ -343,8 +343,8 @@ result_leave_out(struct report_result *result, size_t n)
 {
 	struct note_values *note = n > 0 ? note_of(result, NOTE_ID_LEFT_OUT) : NULL;
 
-	note_count(note, "left_out", (double)n);
-	note_count(note, "#top", (double)(result->n_rows + n));
+	note_count(note, "left_out", n);
+	note_count(note, "#top", (result->n_rows + n));
 }
 
 size_t

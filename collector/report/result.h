@@ -54,8 +54,6 @@ struct report_value cell_site(const char *site);  /* NULL: unknown */
 struct report_value cell_label(const char *text); /* "" is a known, empty text */
 /* False if there was no memory for the text of a cell. */
 bool result_is_whole(const struct report_result *result);
-struct report_value cell_number(double number);
-struct report_value cell_time(uint64_t time_us);
 struct report_value cell_figure(struct estimate_figure figure);
 
 /* Whether lists count the received frames of this port. A frame that crosses several switches is

@@ -4,9 +4,9 @@
  *
  *   S(id, name in JSON, severity, shape, key, items, sentence)
  *
- * shape and key say where a result's JSON has the values beside its notes: nowhere, as members of the result, as the
- * object `key` ("a.b": a member of the object a), or as an array of the items. items: what the things of a list are
- * called there.
+ * shape and key say where a result's JSON has the values beside its notes: nowhere (APART), as members of the result,
+ * as the object `key`, inside it by the note's name, or as an array of the items. items: what the things of a list
+ * are called there.
  *
  * In a sentence stand
  *   {name}          the value, as its type is written; {name:form} in a form of notes.c:say_number
@@ -29,7 +29,7 @@
 	S(SILENT, "silent", WARNING, LIST, "silent", "ports", \
 	    "Silent<#late| or late>: [, {agent} {port} ({counted_to:age})]: no counters came since, so less was" \
 	    " counted there.") \
-	S(PARTLY, "partly", CAUTION, OBJECT, "uncounted.partly", "ports", \
+	S(PARTLY, "partly", CAUTION, INNER, "uncounted", "ports", \
 	    "Counted in a part of the range: [, {agent} {port} ({from..to})]; what passed there before and after is" \
 	    " estimated from samples alone.") \
 	S(FEW_SAMPLES, "few_samples", CAUTION, APART, NULL, NULL, \

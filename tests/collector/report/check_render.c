@@ -422,7 +422,7 @@ START_TEST(a_note_has_words_by_its_values)
 	struct report_result result = {0};
 	struct note_values *warned = note_of(&result, NOTE_ID_WARNED);
 
-	note_number(warned, "#warn", REPORT_RATE, 500);
+	note_set(warned, "#warn", REPORT_RATE, cell_number(500));
 	note_count(warned, "warned", 0);
 	says(&result, NOTE_ID_WARNED, &text, "");
 	note_count(warned, "warned", 1);
