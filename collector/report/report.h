@@ -2,8 +2,8 @@
  * Reports: questions to the store, answered as one structured result that renderers turn into
  * text, JSON or CSV. A report knows no output format, a renderer knows no table of the store.
  *
- * A result is typed columns and rows. A figure estimated from samples always has its limits, a
- * counted one has none, and an unknown one is marked as unknown and never 0. Used by easetop and by
+ * A result is a range, tables of typed columns and rows, and notes (notes.h). A figure estimated from samples always
+ * has its limits, a counted one has none, and an unknown one is marked as unknown and never 0. Used by easetop and by
  * the web server; must not be used by anything that writes the store.
  */
 #ifndef EASE_COLLECTOR_REPORT_H
@@ -246,8 +246,8 @@ struct report_list {
 /* Of a history: how keys share each row. */
 struct report_steps {
 	uint64_t step_us;
-	/* One result for each row, owned, and their last ones' sums. Their rows hold the number of the key's row in
-	 * `below`. */
+	/* One result for each row, owned. Their rows hold the number of the key's row in `below`; what other keys have
+	 * is their sum REPORT_SUM_OTHERS. */
 	struct report_result *within;
 	double about_part; /* the largest deviation of a step's total, as a part of it; 0: all are exact */
 };
