@@ -3,6 +3,7 @@
 #include "collector/clickhouse.h"
 #include "collector/config.h"
 #include "collector/report/address_names.h"
+#include "collector/report/notes.h"
 #include "collector/report/query.h"
 #include "collector/screen.h"
 #include "common/clock.h"
@@ -104,7 +105,7 @@ print_report(const struct report_command *command, FILE *out, FILE *errors)
 		fprintf(errors, "easetop: %s\n", *query->error ? query->error : strerror(-err));
 	else
 		err = command->format(out, &result, &render);
-	warned = result.n_warned > 0 ? COMMAND_EXIT_WARNED : EXIT_SUCCESS;
+	warned = note_number_of(&result, NOTE_ID_WARNED, "warned") > 0 ? COMMAND_EXIT_WARNED : EXIT_SUCCESS;
 	report_result_free(&result);
 	query_close(query);
 	if (err == 0 && fflush(out) != 0)

@@ -382,7 +382,7 @@ report_addresses(struct query *query, const struct report_options *asked, uint64
 	sort_places(&places);
 	for (size_t i = 0; err == 0 && i < places.n && i < options.top; i++)
 		err = add_place(result, options.names, &places.items[i]);
-	result->n_left_out = places.n_dropped + (places.n > options.top ? places.n - options.top : 0);
+	result_leave_out(result, places.n_dropped + (places.n > options.top ? places.n - options.top : 0));
 	result_hide_agent(result, query, COLUMN_AGENT);
 	result_finish(result, query);
 	free(places.items);

@@ -352,6 +352,25 @@ add_refused_senders(struct query *query, struct report_result *refused)
 	return err;
 }
 
+/* An agent that was heard so short before a record in its name was refused has not moved. *assumed* */
+#define BOTH_HEARD_US 60000000ull
+
+static void
+note_refusal(struct report_result *result, const struct report_value *row)
+{
+	const char *source = row[COLUMN_SOURCE].text, *why = row[COLUMN_REFUSED_WHY].text;
+	struct note_values *note = note_new(result, NOTE_ID_REFUSED);
+	bool moved = why && strcmp(why, "source") == 0;
+
+	note_count(note, "records", row[COLUMN_REFUSED].number);
+	note_text(note, "agent", row[COLUMN_ID].text ? row[COLUMN_ID].text : "");
+	note_time(note, "newest", row[COLUMN_REFUSED_NEWEST].time_us);
+	note_text(note, "from", row[COLUMN_REFUSED_SOURCE].text);
+	note_text(note, "source", source ? source : "what agent_sources names");
+	note_count(note, "#moved", moved);
+	note_count(note, "#both", moved && row[COLUMN_RECEIVED].time_us + BOTH_HEARD_US >= row[COLUMN_REFUSED_NEWEST].time_us);
+}
+
 static int
 add_agent(struct report_result *result, struct query *query, const struct query_agent *agent)
 {
@@ -392,7 +411,10 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 		fill_wrong_clock((double)agent->clock_off_us / 1e6, row);
 	else
 		fill_clock(&clocks, row);
-	return fill_identity(query, agent, row);
+	err = fill_identity(query, agent, row);
+	if (err == 0 && row[COLUMN_REFUSED].number >= 1 && row[COLUMN_REFUSED_SOURCE].text)
+		note_refusal(result, row);
+	return err;
 }
 
 /* ---- the store ---- */
@@ -405,10 +427,9 @@ read_work(struct query *query, struct report_result *result)
 	int err = stmt ? query_step(query, stmt) : -EIO;
 
 	if (err == 1) {
-		snprintf(result->work, sizeof(result->work), "%s",
-		    (const char *)sqlite3_column_text(stmt, 0));
-		result->work_done = (uint64_t)sqlite3_column_int64(stmt, 1);
-		result->work_total = (uint64_t)sqlite3_column_int64(stmt, 2);
+		note_text(note_of(result, NOTE_ID_STORE_WORK), "work", (const char *)sqlite3_column_text(stmt, 0));
+		note_count(note_of(result, NOTE_ID_STORE_WORK), "done", sqlite3_column_double(stmt, 1));
+		note_count(note_of(result, NOTE_ID_STORE_WORK), "total", sqlite3_column_double(stmt, 2));
 	}
 	sqlite3_finalize(stmt);
 	return err < 0 ? err : 0;
@@ -421,8 +442,8 @@ read_lag(struct query *query, struct report_result *result)
 	    "SELECT value FROM stat WHERE name = 'ship.lag_s'");
 	int err = stmt ? query_step(query, stmt) : -EIO;
 
-	if (err == 1)
-		result->cluster_lag_s = (uint64_t)sqlite3_column_int64(stmt, 0);
+	if (err == 1 && sqlite3_column_int64(stmt, 0) > 0)
+		note_count(note_of(result, NOTE_ID_CLUSTER_LAG), "cluster_lag_s", sqlite3_column_double(stmt, 0));
 	sqlite3_finalize(stmt);
 	return err < 0 ? err : 0;
 }
@@ -430,8 +451,21 @@ read_lag(struct query *query, struct report_result *result)
 static int
 read_reach(struct query *query, struct report_result *result)
 {
-	result->has_reach = !query->mirror;
-	return result->has_reach ? query_read_reach(query, &result->reach) : 0;
+	struct report_reach reach;
+	int err = query->mirror ? 0 : query_read_reach(query, &reach);
+
+	for (int i = 0; err == 0 && !query->mirror && i < REPORT_N_REACH; i++) {
+		struct note_values *level;
+
+		note_time(note_of(result, NOTE_ID_KEPT_SINCE), report_reach_names[i], reach.since_us[i]);
+		if (reach.since_us[i] == 0)
+			continue;
+		level = note_item(result, NOTE_ID_KEPT_SINCE);
+		note_text(level, "level", report_reach_names[i]);
+		note_time(level, "since", reach.since_us[i]);
+		note_count(level, "sums", i > 0);
+	}
+	return err;
 }
 
 /* Names and senders that are the addresses, and sites that are none, are not worth a column. */

@@ -51,8 +51,10 @@ agreement_judge(const struct query *query, const struct report_options *options,
 		return;
 	for (size_t i = 0; i < query->n_ports; i++)
 		if (port_is_counted(options, &query->ports[i]))
-			add_port(&query->ports[i], result->mean_skip, &sum);
+			add_port(&query->ports[i], result->list->mean_skip, &sum);
 	sum.slack += sum.counted * fmin(1, ENDS_S / result->seconds);
-	if (fabs(sum.by_samples - sum.counted) > DEVIATIONS * sqrt(sum.variance) + sum.slack)
-		result->disagreement = (struct report_disagreement){true, sum.counted, sum.by_samples};
+	if (fabs(sum.by_samples - sum.counted) <= DEVIATIONS * sqrt(sum.variance) + sum.slack)
+		return;
+	note_count(note_of(result, NOTE_ID_DISAGREEMENT), "octets_counted", round(sum.counted));
+	note_count(note_of(result, NOTE_ID_DISAGREEMENT), "octets_by_samples", round(sum.by_samples));
 }

@@ -1,5 +1,6 @@
 #include "collector/report/compare.h"
 
+#include "collector/report/notes.h"
 #include "collector/report/query.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ least(const struct report_result *result, size_t r, enum report_type figure, dou
 		if (!row[c].known)
 			continue;
 		if (result->columns[c].type == figure && result->seconds > 0)
-			rate = (result->extremes ? result->extremes[r].alarm[figure == REPORT_OCTETS].low
+			rate = (result->list && result->list->extremes ? result->list->extremes[r].alarm[figure == REPORT_OCTETS].low
 						 : row[c].figure.low) * factor / result->seconds;
 		else if (result->columns[c].type == REPORT_BITRATE && figure == REPORT_OCTETS)
 			rate = row[c].number;
@@ -47,17 +48,19 @@ int
 compare_with_rate(struct report_result *result, enum estimate_unit unit, double rate)
 {
 	enum report_type figure = unit == ESTIMATE_OCTETS ? REPORT_OCTETS : REPORT_PKTS;
+	double n_warned = 0;
 	bool has_column = column_of(result, figure) < result->n_columns ||
 	    (unit == ESTIMATE_OCTETS && column_of(result, REPORT_BITRATE) < result->n_columns);
 
 	if (!has_column)
 		return -EINVAL;
-	result->warn = rate;
-	result->warn_unit = unit;
 	for (size_t r = 0; r < result->n_rows; r++)
-		result->n_warned += least(result, r, figure,
+		n_warned += least(result, r, figure,
 		    unit == ESTIMATE_OCTETS ? 8 : 1) > rate;
-	return 0;
+	note_count(note_of(result, NOTE_ID_WARNED), "warned", n_warned);
+	note_set(note_of(result, NOTE_ID_WARNED), "#warn", unit == ESTIMATE_OCTETS ? REPORT_BITRATE : REPORT_RATE,
+	    cell_number(rate));
+	return result->failed ? -ENOMEM : 0;
 }
 
 /* ---- with the past ---- */
@@ -84,7 +87,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	for (size_t c = 1; order == 0 && c < result->n_columns; c++) {
 		const struct report_column *column = &result->columns[c];
 
-		if (column->field && strcmp(column->field, result->per_site ? "agent" : "site") == 0)
+		if (column->field && strcmp(column->field, result->list->per_site ? "agent" : "site") == 0)
 			break;
 		order = compare_cells(column->type, &x[c], &y[c]);
 	}
@@ -163,16 +166,16 @@ change_of(const struct report_result *result, const struct by_key *by_key, size_
 	const struct report_value *row = report_cell(result, r, 0), *then = find_row(by_key, row);
 	size_t pkts = column_of(result, REPORT_PKTS), octets = column_of(result, REPORT_OCTETS);
 	size_t samples = column_of(result, REPORT_COUNT);
-	size_t c = result->sort == ESTIMATE_PKTS ? pkts : octets;
-	struct estimate_figure missed = {0, 0, past->given_unseen_pkts};
-	enum estimate_unit unit = result->sort;
+	size_t c = result->list->sort == ESTIMATE_PKTS ? pkts : octets;
+	struct estimate_figure missed = {0, 0, past->list->given_unseen_pkts};
+	enum estimate_unit unit = result->list->sort;
 	struct report_change change = {.known = then != NULL};
 
 	if (!then || row[samples].number < OCTETS_DECIDE || then[samples].number < OCTETS_DECIDE)
 		unit = ESTIMATE_PKTS;
 	if (then)
 		change.before = then[c].figure;
-	change.direction = direction(&result->extremes[r].change[unit], result->seconds,
+	change.direction = direction(&result->list->extremes[r].change[unit], result->seconds,
 	    then ? &then[unit == ESTIMATE_PKTS ? pkts : octets].figure : &missed, past->seconds);
 	return change;
 }
@@ -180,6 +183,7 @@ change_of(const struct report_result *result, const struct by_key *by_key, size_
 static int
 fill_changes(struct report_result *result, const struct report_result *past)
 {
+	struct report_list *list = result->list;
 	struct by_key by_key;
 	int err;
 
@@ -188,12 +192,12 @@ fill_changes(struct report_result *result, const struct report_result *past)
 	err = sort_by_key(past, &by_key);
 	if (err)
 		return err;
-	result->changes = calloc(result->n_rows + 1, sizeof(*result->changes));
-	result->past_seconds = past->seconds;
-	for (size_t r = 0; result->changes && r < result->n_rows; r++)
-		result->changes[r] = change_of(result, &by_key, r);
+	list->changes = calloc(result->n_rows + 1, sizeof(*list->changes));
+	list->past_seconds = past->seconds;
+	for (size_t r = 0; list->changes && r < result->n_rows; r++)
+		list->changes[r] = change_of(result, &by_key, r);
 	free(by_key.rows);
-	return result->changes ? 0 : -ENOMEM;
+	return list->changes ? 0 : -ENOMEM;
 }
 
 /* Only the keys of these rows are read from the past; if they are more than a statement can list,
@@ -201,9 +205,9 @@ fill_changes(struct report_result *result, const struct report_result *past)
 static void
 ask_for_rows(struct query *query, const struct report_result *result)
 {
-	if (result->n_keys > 0 && result->n_keys <= QUERY_ONLY_MAX) {
-		query->only = result->keys;
-		query->n_only = result->n_keys;
+	if (result->list->n_keys > 0 && result->list->n_keys <= QUERY_ONLY_MAX) {
+		query->only = result->list->keys;
+		query->n_only = result->list->n_keys;
 	}
 }
 
@@ -216,7 +220,7 @@ compare_with_past(const struct report *report, struct query *query,
 	struct report_result past = {0};
 	int err;
 
-	if (!result->has_keys) {
+	if (!result->list) {
 		snprintf(query->error, sizeof(query->error), "--versus is for lists");
 		return -EINVAL;
 	}
@@ -241,7 +245,8 @@ compare_with_past(const struct report *report, struct query *query,
 	} else if (err == 0) {
 		err = fill_changes(result, &past);
 	}
-	result->versus_us = back_us;
+	if (!result->list->changes)
+		note_count(note_of(result, NOTE_ID_NO_PAST), "versus_s", back_us / 1e6);
 	report_result_free(&past);
-	return err;
+	return err == 0 && result->failed ? -ENOMEM : err;
 }

@@ -261,10 +261,7 @@ add_list(struct drops *d)
 	for (size_t i = 0; i < d->result->n_rows; i++)
 		*report_cell(d->result, i, COLUMN_SHARE) =
 		    cell_number(100 * report_cell(d->result, i, COLUMN_PACKETS)->number / d->told);
-	if (d->result->n_rows > d->options->top) {
-		d->result->n_left_out = d->result->n_rows - d->options->top;
-		result_cut(d->result, d->options->top);
-	}
+	result_leave_out(d->result, result_cut(d->result, d->options->top));
 	return err;
 }
 

@@ -190,7 +190,7 @@ static int
 add_part(struct history *h, struct report_result *top, size_t key, const struct query_key *keys,
     size_t n_keys)
 {
-	struct estimate_claim claim = estimate_claim_of_row(key + 1, h->whole->n_ranked);
+	struct estimate_claim claim = estimate_claim_of_row(key + 1, h->whole->list->n_ranked);
 	struct report_value *row;
 	struct estimate_figure figure[2];
 	struct estimate_key sum;
@@ -228,6 +228,7 @@ add_part(struct history *h, struct report_result *top, size_t key, const struct 
 static int
 add_others(struct history *h, struct report_result *top)
 {
+	struct report_value *others;
 	struct estimate_key sum;
 
 	estimate_key_begin(&sum);
@@ -236,14 +237,15 @@ add_others(struct history *h, struct report_result *top)
 	if (sum.sums.n == 0) /* no sample of the step is kept: who had what was counted is not known */
 		return 0;
 	estimate_key_end(h->range, &sum);
-	top->others = calloc(PART_COLUMNS, sizeof(*top->others));
-	if (!top->others)
+	others = calloc(PART_COLUMNS, sizeof(*others));
+	top->sums[REPORT_SUM_OTHERS].row = others;
+	if (!others)
 		return -ENOMEM;
-	top->others[PART_PKTS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_PKTS,
+	others[PART_PKTS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_PKTS,
 	    &estimate_claim_95));
-	top->others[PART_OCTETS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_OCTETS,
+	others[PART_OCTETS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_OCTETS,
 	    &estimate_claim_95));
-	top->others[PART_SAMPLES] = cell_number((double)sum.sums.n);
+	others[PART_SAMPLES] = cell_number((double)sum.sums.n);
 	return 0;
 }
 
@@ -379,8 +381,8 @@ static int
 add_step(struct history *h, uint64_t from_us, uint64_t to_us)
 {
 	struct report_value *row = result_add_row(h->result);
-	struct report_result *within = row ? realloc(h->result->within,
-	    h->result->n_rows * sizeof(*within)) : NULL;
+	struct report_steps *steps = h->result->steps;
+	struct report_result *within = row ? realloc(steps->within, h->result->n_rows * sizeof(*within)) : NULL;
 	struct report_result *top;
 	int err;
 
@@ -388,13 +390,13 @@ add_step(struct history *h, uint64_t from_us, uint64_t to_us)
 		h->result->n_rows -= row != NULL; /* each row has its own */
 		return -ENOMEM;
 	}
-	h->result->within = within;
+	steps->within = within;
 	top = &within[h->result->n_rows - 1];
 	query_narrow(h->query, from_us, to_us);
 	err = split(h, top);
 	fill_row(top, from_us, covered(h, from_us, to_us), row);
 	row[COLUMN_TOP] = most_of_it(h, top);
-	h->result->about_part = fmax(h->result->about_part,
+	steps->about_part = fmax(steps->about_part,
 	    estimate_deviation(top->total[h->options.sort], top->total_variance[h->options.sort]));
 	return err;
 }
@@ -408,10 +410,11 @@ name_coarse(struct history *h)
 		if (!port_is_counted(&h->options, port))
 			continue;
 		if (port->is_coarse)
-			result_add_port(&h->result->coarse, port);
+			result_note_port(h->result, NOTE_ID_COARSE, port);
 		if (port->is_divided)
-			result_add_port(&h->result->divided, port);
+			result_note_port(h->result, NOTE_ID_DIVIDED_STEPS, port);
 	}
+	result_judge_divided(h->result, NOTE_ID_DIVIDED_STEPS, h->result->steps->about_part);
 }
 
 static int
@@ -443,24 +446,25 @@ add_steps(struct history *h)
 static int
 begin(struct history *h)
 {
+	static const enum note_id of_range[] = {NOTE_ID_LOST_BY_LOAD, NOTE_ID_DISAGREEMENT, NOTE_ID_PARTLY,
+		NOTE_ID_UNCOUNTED_LOST, NOTE_ID_UNCOUNTED, NOTE_ID_AUDITED, NOTE_ID_KEPT_SAMPLES};
 	struct report_result *result = h->result, *whole = h->whole;
 
 	result_begin(result, "history", history_columns, N_COLUMNS, h->query);
 	result->below = whole;
 	whole->report = "top";
-	result->step_us = h->step_us;
-	result->sort = h->options.sort;
-	result->kept_since_us = whole->kept_since_us;
+	result->steps = calloc(1, sizeof(*result->steps));
+	if (!result->steps)
+		return -ENOMEM;
+	result->steps->step_us = h->step_us;
 	result->samples = whole->samples;
 	result->expected = whole->expected;
 	memcpy(result->total, whole->total, sizeof(result->total));
 	memcpy(result->total_variance, whole->total_variance, sizeof(result->total_variance));
 	memcpy(result->from_samples, whole->from_samples, sizeof(result->from_samples));
 	result->uncounted = whole->uncounted;
-	result->audited = whole->audited;
-	memcpy(result->lost_by_load, whole->lost_by_load, sizeof(result->lost_by_load));
-	result->n_lost_by_load = whole->n_lost_by_load;
-	result->disagreement = whole->disagreement;
+	for (size_t i = 0; i < ARRAY_LEN(of_range); i++)
+		note_take(result, whole, of_range[i]);
 	result_finish(result, h->query);
 	h->first_us = UINT64_MAX;
 	for (size_t i = 0; i < h->query->n_agents; i++)

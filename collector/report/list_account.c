@@ -81,26 +81,6 @@ split_by_port(const struct list *list, struct by_port *by)
 
 enum { OF_ROWS, OF_OTHERS, OF_REST, N_OF };
 
-/* The account in one unit: all lines add up to the total. */
-static void
-account_for(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
-    enum estimate_unit unit)
-{
-	struct report_account *account = &list->result->account;
-	uint64_t few = list->options->fold_few ? REPORT_FEW_SAMPLES : 1;
-	struct estimate_sum of_sort = estimate_choosing(order, list->n_shown, few);
-	struct estimate_sum choosing = estimate_choosing_in(&of_sort, list->options->sort, &of[OF_ROWS], unit);
-	struct estimate_account seen;
-
-	estimate_account(list->range, unit, &of[OF_ROWS], &of[OF_OTHERS], &choosing, &list->told.not_seen, &seen);
-	account->rows[unit] = seen.rows;
-	account->others[unit] = seen.others;
-	account->not_seen[unit] = seen.not_seen;
-	account->rest[unit] = estimate_key_figure(list->range, &of[OF_REST], unit, &estimate_claim_95);
-	account->no_sample[unit] = estimate_range_total(list->range, unit) -
-	    estimate_range_covered(list->range, unit);
-}
-
 /* Counted figures have no limits of their own. */
 static struct estimate_figure
 counted(double value)
@@ -108,35 +88,44 @@ counted(double value)
 	return (struct estimate_figure){value, value, value};
 }
 
-/* Each line that has something to say, as a row. */
-static int
-add_lines(const struct list *list, const struct estimate_key of[N_OF])
+/* The account in one unit: all lines add up to the total. */
+static void
+account_for(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
+    enum estimate_unit unit, struct estimate_figure lines[REPORT_N_SUMS][ESTIMATE_N_UNITS])
 {
-	struct report_result *result = list->result;
-	const struct report_account *account = &result->account;
-	const struct estimate_figure no_sample[2] = {
-		counted(account->no_sample[ESTIMATE_PKTS]), counted(account->no_sample[ESTIMATE_OCTETS])};
-	const struct estimate_figure lost[2] = {
-		counted(result->lost[ESTIMATE_PKTS]), counted(result->lost[ESTIMATE_OCTETS])};
-	const struct {
-		struct report_value **row;
-		bool said;
-		const struct estimate_figure *figure;
-		uint64_t samples;
-	} lines[] = {
-		{&result->together, result->n_others > 0, account->rows, of[OF_ROWS].sums.n},
-		{&result->others, result->n_others > 0, account->others, of[OF_OTHERS].sums.n},
-		{&result->not_seen, account->not_seen[list->options->sort].high >= 1, account->not_seen, 0},
-		{&result->rest, of[OF_REST].sums.n > 0, account->rest, of[OF_REST].sums.n},
-		{&result->no_sample, account->ports_without_sample > 0, no_sample, 0},
-		{&result->lost_row, result->lost[ESTIMATE_PKTS] >= 1, lost, 0},
-	};
+	uint64_t few = list->options->fold_few ? REPORT_FEW_SAMPLES : 1;
+	struct estimate_sum of_sort = estimate_choosing(order, list->n_shown, few);
+	struct estimate_sum choosing = estimate_choosing_in(&of_sort, list->options->sort, &of[OF_ROWS], unit);
+	struct estimate_account seen;
 
-	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-		if (lines[i].said && !(*lines[i].row = new_row(list, lines[i].figure, lines[i].samples)))
+	estimate_account(list->range, unit, &of[OF_ROWS], &of[OF_OTHERS], &choosing, &list->told.not_seen, &seen);
+	lines[REPORT_SUM_TOGETHER][unit] = seen.rows;
+	lines[REPORT_SUM_OTHERS][unit] = seen.others;
+	lines[REPORT_SUM_NOT_SEEN][unit] = seen.not_seen;
+	lines[REPORT_SUM_REST][unit] = estimate_key_figure(list->range, &of[OF_REST], unit, &estimate_claim_95);
+	lines[REPORT_SUM_NO_SAMPLE][unit] = counted(estimate_range_total(list->range, unit) -
+	    estimate_range_covered(list->range, unit));
+	lines[REPORT_SUM_LOST][unit] = counted(list->result->lost[unit]);
+}
+
+/* Each line as a row, of which those are said that have something to say. */
+static int
+add_lines(const struct list *list, const struct estimate_key of[N_OF],
+    struct estimate_figure lines[REPORT_N_SUMS][ESTIMATE_N_UNITS])
+{
+	const uint64_t samples[REPORT_N_SUMS] = {of[OF_ROWS].sums.n, of[OF_OTHERS].sums.n, 0, of[OF_REST].sums.n};
+	struct report_sum *sums = list->result->sums;
+
+	for (size_t i = 0; i < REPORT_N_SUMS; i++)
+		if (!(sums[i].row = new_row(list, lines[i], samples[i])))
 			return -ENOMEM;
-	if (result->lost_row) /* shares are of what passed while samples arrived */
-		*list_tail(list, result->lost_row, TAIL_SHARE) = (struct report_value){0};
+	sums[REPORT_SUM_TOGETHER].said = sums[REPORT_SUM_OTHERS].said = sums[REPORT_SUM_OTHERS].n > 0;
+	sums[REPORT_SUM_NOT_SEEN].said = lines[REPORT_SUM_NOT_SEEN][list->options->sort].high >= 1;
+	sums[REPORT_SUM_REST].said = of[OF_REST].sums.n > 0;
+	sums[REPORT_SUM_NO_SAMPLE].said = sums[REPORT_SUM_NO_SAMPLE].n > 0;
+	sums[REPORT_SUM_LOST].said = lines[REPORT_SUM_LOST][ESTIMATE_PKTS].estimate >= 1;
+	/* shares are of what passed while samples arrived */
+	*list_tail(list, sums[REPORT_SUM_LOST].row, TAIL_SHARE) = (struct report_value){0};
 	return 0;
 }
 
@@ -151,14 +140,39 @@ rest_name(const struct list *list)
 {
 	if (has_filter(list->options))
 		return "outside the filter";
-	return list->result->folded > 0 ? list->dimension->rest_or_folded : list->dimension->rest;
+	return list->folded > 0 ? list->dimension->rest_or_folded : list->dimension->rest;
 }
 
+/* The largest key is known to about 20 % with so many. */
+enum { ENOUGH_SAMPLES = 100 };
+
+static void
+note_few(const struct list *list, uint64_t n_samples)
+{
+	uint64_t n_others = list->result->sums[REPORT_SUM_OTHERS].n, n_few = 0;
+	double mean_skip = list->result->list->mean_skip;
+	struct note_values *few;
+
+	if (n_samples > 0 && n_samples < ENOUGH_SAMPLES && mean_skip > 1.5)
+		note_count(note_of(list->result, NOTE_ID_FEW_SAMPLES), "mean_skip", mean_skip);
+	for (size_t i = 0; list->options->fold_few && i < list->n; i++)
+		n_few += list_entry(&list->order[i])->n < REPORT_FEW_SAMPLES;
+	if (n_few == 0 || n_few != n_others)
+		return;
+	list->result->sums[REPORT_SUM_OTHERS].name = REPORT_FEW_NAME;
+	if (list->options->as_grid)
+		return;
+	few = note_of(list->result, NOTE_ID_FEW_ROWS);
+	note_count(few, "keys", n_few);
+	note_text(few, "noun", list->dimension->noun);
+	note_count(few, "samples", REPORT_FEW_SAMPLES);
+}
 
 int
 list_add_account(const struct list *list, const struct estimate_order *order)
 {
-	struct report_result *result = list->result;
+	struct estimate_figure lines[REPORT_N_SUMS][ESTIMATE_N_UNITS];
+	struct report_sum *sums = list->result->sums;
 	struct estimate_key of[N_OF];
 	struct by_port by;
 	int err = split_by_port(list, &by);
@@ -169,14 +183,13 @@ list_add_account(const struct list *list, const struct estimate_order *order)
 	sum_ports(list, by.others, &of[OF_OTHERS]);
 	sum_ports(list, by.rest, &of[OF_REST]);
 	free(by.rows);
-	result->has_account = true;
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
-		account_for(list, order, of, (enum estimate_unit)u);
+		account_for(list, order, of, (enum estimate_unit)u, lines);
 	for (size_t i = 0; i < list->query->n_ports; i++)
-		result->account.ports_without_sample += list->strata[i].pool_pkts > 0 && list->strata[i].all.n == 0;
-	result->n_others = list->n + list->left.n_keys - list->n_shown;
-	for (size_t i = 0; list->options->fold_few && i < list->n; i++)
-		result->n_few += list_entry(&list->order[i])->n < REPORT_FEW_SAMPLES;
-	result->rest_name = rest_name(list);
-	return add_lines(list, of);
+		sums[REPORT_SUM_NO_SAMPLE].n += list->strata[i].pool_pkts > 0 && list->strata[i].all.n == 0;
+	sums[REPORT_SUM_OTHERS].n = list->n + list->left.n_keys - list->n_shown;
+	sums[REPORT_SUM_REST].name = rest_name(list);
+	sums[REPORT_SUM_LOST].name = report_lost_name(list->lost_why);
+	note_few(list, of[OF_ROWS].sums.n + of[OF_OTHERS].sums.n);
+	return add_lines(list, of, lines);
 }

@@ -152,10 +152,12 @@ read_keys(struct list *list, uint64_t *kept_since_us)
 static int
 gather(struct list *list)
 {
-	uint64_t again;
-	int err = read_keys(list, &list->result->kept_since_us);
+	uint64_t kept_since_us = 0, again;
+	int err = read_keys(list, &kept_since_us);
 
-	if (err == 0 && list->narrows && narrow_to(list, list->result->kept_since_us)) {
+	if (kept_since_us > 0)
+		note_time(note_of(list->result, NOTE_ID_KEPT_SAMPLES), "samples_kept_since", kept_since_us);
+	if (err == 0 && list->narrows && narrow_to(list, kept_since_us)) {
 		err = query_windows(list->query);
 		if (err == 0)
 			err = read_keys(list, &again);
@@ -385,7 +387,7 @@ has_one_site(const struct list_entry *entry)
 
 /* How many of its samples are of ports without counters. */
 static void
-fill_uncounted(const struct list *list, const struct list_entry *entry, struct report_value *row)
+fill_uncounted(struct list *list, const struct list_entry *entry, struct report_value *row)
 {
 	uint64_t n = 0;
 
@@ -395,7 +397,7 @@ fill_uncounted(const struct list *list, const struct list_entry *entry, struct r
 		n += port_is_uncounted(key->port) ? key->sums.n : 0;
 	}
 	*list_tail(list, row, TAIL_UNCOUNTED) = cell_number((double)n);
-	list->result->uncounted.n_rows += n > 0;
+	list->n_uncounted += n > 0;
 }
 
 /* Agent and port where the key was seen; text has the port with most samples, and how many more. */
@@ -469,7 +471,7 @@ rank_low(const struct list *list, size_t i)
 }
 
 static void
-fill_entry(const struct list *list, size_t i, const double unkeyed[2], size_t n_rivals)
+fill_entry(struct list *list, size_t i, const double unkeyed[2], size_t n_rivals)
 {
 	enum estimate_unit sort = list->options->sort;
 	const struct list_entry *entry = shown(list, i);
@@ -484,9 +486,9 @@ fill_entry(const struct list *list, size_t i, const double unkeyed[2], size_t n_
 		allow_for_folded(list, (enum estimate_unit)u, unkeyed[u], &figure[u]);
 	}
 	if (figure[sort].high > WIDE * estimate_key_own_high(list->range, &key, sort, &claim))
-		list->result->n_wide++;
-	if (list->result->extremes)
-		fill_extremes(list, &key, unkeyed, &list->result->extremes[i]);
+		list->n_wide++;
+	if (list->result->list->extremes)
+		fill_extremes(list, &key, unkeyed, &list->result->list->extremes[i]);
 	list->dimension->fill(list->options, list_key(entry->first), row);
 	fill_place(list, entry, row);
 	fill_uncounted(list, entry, row);
@@ -497,7 +499,7 @@ fill_entry(const struct list *list, size_t i, const double unkeyed[2], size_t n_
 static int
 note_why_lost(struct list *list, const struct query_port *port)
 {
-	unsigned *why = &list->result->lost_why;
+	unsigned *why = &list->lost_why;
 	struct query_load load;
 	int err;
 
@@ -517,6 +519,21 @@ note_why_lost(struct list *list, const struct query_port *port)
 	return err;
 }
 
+/* What keys without a row of their own can have: those that had no room, and those without a sample (95 of 100
+ * lists). */
+static void
+note_unseen(const struct list *list)
+{
+	struct note_values *folded = note_of(list->result, NOTE_ID_FOLDED);
+	struct note_values *unseen = note_of(list->result, NOTE_ID_UNSEEN);
+
+	note_count(folded, "folded_samples", list->folded);
+	note_count(folded, "folded_samples_one_key_high", list->folded_most);
+	note_count(unseen, "unseen_packets_high", estimate_any_unseen_pkts(list->range, 0.05) +
+	    unkeyed_most(list->query, list->options, list->dimension, ESTIMATE_PKTS));
+	note_text(unseen, "unseen", list->dimension->unseen);
+}
+
 /* Totals of the counted ports, and the bound for a key without a sample. */
 static int
 count_ports(struct list *list)
@@ -534,22 +551,21 @@ count_ports(struct list *list)
 			continue;
 		result_count_port(list->result, port);
 		err = note_why_lost(list, port);
-		list->result->folded += port->folded + port->dropped;
-		list->result->folded_most += unkeyed_most_samples(list->dimension, port);
+		list->folded += port->folded + port->dropped;
+		list->folded_most += unkeyed_most_samples(list->dimension, port);
 		list->strata[i] = *query_listed(port);
 		w += list->strata[i].all.w;
 		n += (double)list->strata[i].all.n;
 	}
-	list->result->mean_skip = n > 0 ? w / n : 0;
+	list->result->list->mean_skip = n > 0 ? w / n : 0;
 	if (err == 0)
 		err = estimate_range_create(list->strata, list->query->n_ports, &list->range);
 	if (err)
 		return err;
-	list->result->unseen_pkts = estimate_any_unseen_pkts(list->range, 0.05) +
-	    unkeyed_most(list->query, list->options, list->dimension, ESTIMATE_PKTS);
+	note_unseen(list);
 	if (list->options->error > 0)
 		err = estimate_given_unseen_pkts(list->range, list->options->error,
-		    &list->result->given_unseen_pkts);
+		    &list->result->list->given_unseen_pkts);
 	return err;
 }
 
@@ -585,7 +601,9 @@ hide_what_is_the_same(struct list *list)
 static void
 name_hiding_port(const struct list *list)
 {
-	double most = 0;
+	struct note_values *note = note_of(list->result, NOTE_ID_WIDE);
+	char name[REPORT_SCOPE_TEXT] = "";
+	double most = 0, most_skip = 0;
 
 	for (size_t i = 0; i < list->query->n_ports; i++) {
 		const struct query_port *port = &list->query->ports[i];
@@ -596,14 +614,16 @@ name_hiding_port(const struct list *list)
 		if (hides <= most)
 			continue;
 		most = hides;
-		list->result->hiding_skip = skip;
-		snprintf(list->result->hiding_port, sizeof(list->result->hiding_port), "%.*s", EASE_NAME_MAX,
-		    port->name);
+		most_skip = skip;
+		snprintf(name, sizeof(name), "%.*s", EASE_NAME_MAX, port->name);
 	}
+	note_count(note, "wide_rows", list->n_wide);
+	note_text(note, "hiding_port", name);
+	note_count(note, "hiding_skip", most_skip);
 }
 
 static int
-add_shown(const struct list *list, const struct estimate_order *order)
+add_shown(struct list *list, const struct estimate_order *order)
 {
 	double *low = calloc(list->n_shown + 1, sizeof(*low));
 	size_t *rivals = calloc(list->n_shown + 1, sizeof(*rivals));
@@ -613,8 +633,8 @@ add_shown(const struct list *list, const struct estimate_order *order)
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 		unkeyed[u] = unkeyed_most(list->query, list->options, list->dimension, (enum estimate_unit)u);
 	if (err == 0 && (list->options->wants_change || list->options->wants_alarm)) {
-		list->result->extremes = calloc(list->n_shown + 1, sizeof(*list->result->extremes));
-		err = list->result->extremes ? 0 : -ENOMEM;
+		list->result->list->extremes = calloc(list->n_shown + 1, sizeof(struct report_extremes));
+		err = list->result->list->extremes ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++) {
 		low[i] = rank_low(list, i);
@@ -626,7 +646,7 @@ add_shown(const struct list *list, const struct estimate_order *order)
 		err = estimate_rivals(order, list->rows, list->n_shown, n_ranked(list), rivals);
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
 		fill_entry(list, i, unkeyed, rivals[i]);
-	if (list->result->n_wide > 0)
+	if (list->n_wide > 0)
 		name_hiding_port(list);
 	free(low);
 	free(rivals);
@@ -643,14 +663,14 @@ static int
 look_inside(const struct list *list)
 {
 	struct query *query = list->query;
-	const struct report_value *rest = list->result->rest;
+	const struct report_sum *rest = &list->result->sums[REPORT_SUM_REST];
 	uint64_t n = 0, inner = 0;
 	sqlite3_stmt *stmt;
 	int err;
 
-	if (!rest || query->mirror || (list->options->filter && list->options->filter->fields & ~FILTER_PLACES) ||
+	if (!rest->said || query->mirror || (list->options->filter && list->options->filter->fields & ~FILTER_PLACES) ||
 	    !list->dimension->has_layer || list->dimension->layer != REPORT_LAYER_IP ||
-	    rest[dimension_tail(list->dimension, TAIL_SHARE)].figure.estimate < INNER_PART)
+	    list_tail(list, rest->row, TAIL_SHARE)->figure.estimate < INNER_PART)
 		return 0;
 	stmt = query_prepare(query, "SELECT agent, if_index, inner_src_ip IS NOT NULL FROM sample"
 	    " WHERE time_us >= :from AND time_us < :to AND src_ip IS NULL");
@@ -664,7 +684,8 @@ look_inside(const struct list *list)
 		inner += port && port_is_counted(list->options, port) && sqlite3_column_int(stmt, 2);
 	}
 	sqlite3_finalize(stmt);
-	list->result->rest_has_inner = 2 * inner > n;
+	if (2 * inner > n)
+		note_of(list->result, NOTE_ID_INNER);
 	return err < 0 ? err : 0;
 }
 
@@ -680,8 +701,8 @@ fill(struct list *list)
 		err = make_ordered(list, &ordered);
 	if (err)
 		return err;
-	list->result->n_ranked = n_ranked(list);
-	list->result->told = list->told;
+	list->result->list->n_ranked = n_ranked(list);
+	list->result->list->told = list->told;
 	err = add_shown(list, &ordered.order);
 	if (err == 0)
 		err = list_add_account(list, &ordered.order);
@@ -752,6 +773,39 @@ copy_shown(const struct list *list, struct list_keys *keys)
 	return 0;
 }
 
+static int
+begin_list(const struct list *list, const char *report)
+{
+	const struct report_options *options = list->options;
+	struct report_result *result = list->result;
+
+	result_begin(result, report, list->dimension->layout->columns, list->dimension->layout->n_columns, list->query);
+	if (options->filter && options->filter->fields & ~FILTER_PLACES)
+		note_text(note_of(result, NOTE_ID_FILTER), "answered_from", query_answers_from(list->dimension));
+	result->list = calloc(1, sizeof(*result->list));
+	if (!result->list)
+		return -ENOMEM;
+	result->list->per_site = options->per_site;
+	result->list->sort = options->sort;
+	return 0;
+}
+
+/* Rows that rest on ports without counters, wholly or partly. */
+static void
+note_uncounted_rows(const struct list *list)
+{
+	struct report_result *result = list->result;
+	struct note_values *note;
+
+	if (!note_find(result, NOTE_ID_UNCOUNTED))
+		return;
+	note = note_of(result, NOTE_ID_UNCOUNTED_ROWS);
+	note_count(note, "rows", list->n_uncounted);
+	note_count(note, "#of", result->n_rows);
+	if (!list->options->as_grid)
+		note_count(note, "#ports", result->uncounted.n_ports);
+}
+
 /* keys: set to those of the rows. */
 static int
 list_run(const struct list_report *report, struct query *query,
@@ -769,16 +823,9 @@ list_run(const struct list_report *report, struct query *query,
 		return err;
 	list.chosen = dimension_for(dimension_find(&options), options.filter);
 	list.dimension = &list.chosen;
-	result_begin(result, report->name, list.dimension->layout->columns,
-	    list.dimension->layout->n_columns, query);
-	result->has_keys = true;
-	result->per_site = options.per_site;
-	result->sort = options.sort;
-	result->noun = list.dimension->noun;
-	result->unseen = list.dimension->unseen;
-	if (options.filter && options.filter->fields & ~FILTER_PLACES)
-		result->answered_from = query_answers_from(list.dimension);
-	err = query_windows(query);
+	err = begin_list(&list, report->name);
+	if (err == 0)
+		err = query_windows(query);
 	if (err == 0)
 		err = gather(&list);
 	if (err == 0)
@@ -790,6 +837,7 @@ list_run(const struct list_report *report, struct query *query,
 	if (err == 0)
 		err = verdicts_read(query, &options, result);
 	result_finish(result, query);
+	note_uncounted_rows(&list);
 	if (err == 0)
 		agreement_judge(query, &options, result);
 	free(list.keys);
@@ -810,8 +858,10 @@ list_of(const struct list_report *report, struct query *query,
 	struct list_keys keys = {0};
 	int err = list_run(report, query, options, now_us, result, &keys);
 
-	result->keys = keys.keys;
-	result->n_keys = keys.n;
+	if (result->list) {
+		result->list->keys = keys.keys;
+		result->list->n_keys = keys.n;
+	}
 	return err;
 }
 
@@ -903,14 +953,14 @@ grid_run(struct query *query, struct report_options *options, uint64_t now_us,
 		query->only = keys.keys;
 		query->n_only = keys.n;
 		options->top = UINT32_MAX;
-		options->n_ranked = first.n_ranked;
-		options->told = &first.told;
+		options->n_ranked = first.list->n_ranked;
+		options->told = &first.list->told;
 		err = list_of(&matrix, query, options, now_us, result);
 		query->only = NULL;
 		query->n_only = 0;
 	}
 	if (err == 0)
-		result->n_others = first.n_rows + first.n_others - result->n_rows;
+		result->sums[REPORT_SUM_OTHERS].n = first.n_rows + first.sums[REPORT_SUM_OTHERS].n - result->n_rows;
 	report_result_free(&first);
 	free(keys.keys);
 	return err;
@@ -931,7 +981,8 @@ report_matrix(struct query *query, const struct report_options *options, uint64_
 		err = grid_run(query, &by_pair, now_us, result);
 	else
 		err = list_of(&matrix, query, &by_pair, now_us, result);
-	result->as_grid = true;
+	if (err == 0)
+		result->list->as_grid = true;
 	return err;
 }
 

@@ -37,6 +37,12 @@ struct list {
 	struct sort_item *order; /* of the entries, the largest first */
 	size_t *rows;		 /* which of the order are shown, ascending */
 	size_t n_shown;
+	/* Samples whose key had no room in memory, in no row but the rest; and the most of them that one key can have, for
+	 * which upper limits allow. */
+	uint64_t folded, folded_most;
+	unsigned lost_why;   /* bits REPORT_LOST_ */
+	size_t n_uncounted;  /* rows that rest on ports without counters, wholly or partly */
+	size_t n_wide;	     /* rows whose upper limit is mostly of ports where they have no sample */
 };
 
 /* What an item of sorted_keys, and one of the order, stands for. */

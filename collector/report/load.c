@@ -515,10 +515,8 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 			err = load_port(query, options, result, &query->ports[i], skip);
 	if (err == 0 && options->port_sort != REPORT_PORTS_IN_ORDER)
 		err = sort_rows(result, options->port_sort);
-	if (options->has_top && result->n_rows > options->top) {
-		result->n_left_out = result->n_rows - options->top;
-		result_cut(result, options->top);
-	}
+	if (options->has_top)
+		result_leave_out(result, result_cut(result, options->top));
 	result_hide_agent(result, query, COLUMN_AGENT);
 	hide_empty_columns(result, query);
 	result_finish(result, query);

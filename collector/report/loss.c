@@ -392,7 +392,7 @@ show_accounts(struct report_result *result, const struct accounts *accounts)
 		for (int c = COLUMN_BOOT; c < N_COLUMNS; c++)
 			row[c] = cell_number(item->cells[c]);
 	}
-	result->n_left_out = accounts->n_left_out;
+	result_leave_out(result, accounts->n_left_out);
 	return 0;
 }
 

@@ -249,14 +249,14 @@ loss_by_load_free(struct loss_by_load *found)
 static void
 add_name(struct report_result *result, const char *agent, const char *port, const struct load_loss *loss)
 {
-	struct report_lost_by_load *lost = &result->lost_by_load[result->n_lost_by_load];
+	struct note_values *place = loss->told ? note_item(result, NOTE_ID_LOST_BY_LOAD) : NULL;
+	char name[REPORT_NAME_TEXT];
 
-	if (!loss->told || result->n_lost_by_load++ >= REPORT_UNCOUNTED_NAMED)
-		return;
-	snprintf(lost->name.agent, sizeof(lost->name.agent), "%s", agent);
-	snprintf(lost->name.port, sizeof(lost->name.port), "%.*s", REPORT_NAME_TEXT - 1, port);
-	lost->quiet = loss->quiet;
-	lost->busy = loss->busy;
+	snprintf(name, sizeof(name), "%.*s", REPORT_NAME_TEXT - 1, port);
+	note_text(place, "agent", agent);
+	note_text(place, "port", name);
+	note_count(place, "lost_quiet_percent", 100 * loss->quiet);
+	note_count(place, "lost_busy_percent", 100 * loss->busy);
 }
 
 int

@@ -473,9 +473,9 @@ question_answer(const struct question *question, struct query *query, uint64_t n
 		err = compare_with_past(question->report, query, &options, now_us,
 		    question->versus_us, result);
 	if (err == 0 && question->warn > 0) {
-		err = compare_with_rate(result, result->has_keys ? result->sort : question->options.sort,
+		err = compare_with_rate(result, result->list ? result->list->sort : question->options.sort,
 		    question->warn);
-		if (err)
+		if (err == -EINVAL)
 			snprintf(query->error, sizeof(query->error),
 			    "--warn: %s has no rates in that unit", question->report->name);
 	}

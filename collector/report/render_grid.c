@@ -60,7 +60,7 @@ find_pair(const struct grid *grid, size_t src, size_t dst)
 static void
 format_cell(const struct grid *grid, const struct estimate_figure *figure, char *text)
 {
-	double factor = (grid->result->sort == ESTIMATE_OCTETS ? 8 : 1) / grid->result->seconds;
+	double factor = (grid->result->list->sort == ESTIMATE_OCTETS ? 8 : 1) / grid->result->seconds;
 	double off = fmax(figure->high - figure->estimate, figure->estimate - figure->low);
 	double percent = ceil(100 * off / figure->estimate - 1e-9);
 	double rate = figure->estimate * factor;
@@ -99,7 +99,7 @@ add_headings(const struct grid *grid, struct table *table)
 
 	table_add_column(table, "", true);
 	table_add_column(table,
-	    grid->result->sort == ESTIMATE_OCTETS ? "bit/s from \\ to" : "frame/s from \\ to",
+	    grid->result->list->sort == ESTIMATE_OCTETS ? "bit/s from \\ to" : "frame/s from \\ to",
 	    false);
 	for (size_t d = 0; d < grid->n_addresses; d++) {
 		snprintf(text, sizeof(text), "%zu", d + 1);
@@ -113,8 +113,8 @@ print_rest(FILE *out, const struct grid *grid)
 	const struct report_result *result = grid->result;
 	char number[NUMBER_TEXT];
 
-	number_format_count((double)(grid->n_left_out + result->n_others), number);
-	if (grid->n_left_out + result->n_others > 0)
+	number_format_count((double)(grid->n_left_out + result->sums[REPORT_SUM_OTHERS].n), number);
+	if (grid->n_left_out + result->sums[REPORT_SUM_OTHERS].n > 0)
 		fprintf(out, "%s more pairs: talkers --by pair lists them.\n", number);
 }
 
@@ -126,7 +126,7 @@ render_grid(FILE *out, const struct report_result *result, const struct render_o
 		.src = field_column(result, "src"),
 		.dst = field_column(result, "dst"),
 		.figure = field_column(result,
-		    result->sort == ESTIMATE_OCTETS ? "octets" : "packets"),
+		    result->list->sort == ESTIMATE_OCTETS ? "octets" : "packets"),
 	};
 	struct table table = {0};
 	int err;

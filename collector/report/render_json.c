@@ -1,11 +1,14 @@
 #include "collector/report/render.h"
 
+#include "collector/report/notes.h"
 #include "common/clock.h"
 #include "common/utf8.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { SIGNIFICANT_DIGITS = 12 };
 
@@ -112,136 +115,94 @@ sum_row_json(const struct report_result *result, const struct report_value *row)
 	return object;
 }
 
+/* Rows below the rows; what they have together is in the account. */
 static json_t *
-others_json(const struct report_result *result)
+add_sums(const struct report_result *result, json_t *object)
 {
-	json_t *object = sum_row_json(result, result->others);
+	static const char *const names[REPORT_N_SUMS] = {NULL, "others", "not_seen", "rest", "no_sample", "lost"};
 
-	object = with(object, "keys", json_integer((json_int_t)result->n_others));
+	for (int i = 0; i < REPORT_N_SUMS; i++) {
+		const struct report_sum *sum = &result->sums[i];
+		json_t *row;
+
+		if (!sum->said || !names[i])
+			continue;
+		row = sum_row_json(result, sum->row);
+		if (i == REPORT_SUM_OTHERS || i == REPORT_SUM_NO_SAMPLE)
+			row = with(row, i == REPORT_SUM_OTHERS ? "keys" : "ports", json_integer((json_int_t)sum->n));
+		if (i == REPORT_SUM_REST || i == REPORT_SUM_LOST)
+			row = with(row, "name", json_string(sum->name));
+		if (i == REPORT_SUM_REST && note_find(result, NOTE_ID_INNER))
+			row = with(row, "has_inner", json_true());
+		object = with(object, names[i], row);
+	}
 	return object;
 }
 
-static json_t *
-rest_json(const struct report_result *result)
+static const struct estimate_figure *
+sum_figure(const struct report_result *result, int i, int unit)
 {
-	json_t *object = sum_row_json(result, result->rest);
+	enum report_type type = unit == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS;
+	size_t c = 0;
 
-	object = with(object, "name", json_string(result->rest_name));
-	if (result->rest_has_inner)
-		object = with(object, "has_inner", json_true());
-	return object;
+	while (result->columns[c].type != type)
+		c++;
+	return &result->sums[i].row[c].figure;
 }
-
-enum { ACCOUNT_ESTIMATED = 4, ACCOUNT_LINES = ACCOUNT_ESTIMATED + 2 };
 
 /* One unit of the account in whole frames or octets, whose sum is what was counted: each line rounded, and the
  * largest takes the remainder. */
 static void
-round_account(const struct report_result *result, int unit, double lines[ACCOUNT_LINES])
+round_account(const struct report_result *result, int unit, double lines[REPORT_N_SUMS])
 {
-	const struct report_account *a = &result->account;
-	const double exact[ACCOUNT_LINES] = {a->rows[unit].estimate, a->others[unit].estimate,
-		a->not_seen[unit].estimate, a->rest[unit].estimate, a->no_sample[unit],
-		result->lost[unit]};
 	double left = round(result->total[unit]);
 	int largest = 0;
 
-	for (int i = 0; i < ACCOUNT_LINES; i++) {
-		lines[i] = round(exact[i]);
+	for (int i = 0; i < REPORT_N_SUMS; i++) {
+		lines[i] = round(sum_figure(result, i, unit)->estimate);
 		left -= lines[i];
-		if (exact[i] > exact[largest])
+		if (sum_figure(result, i, unit)->estimate > sum_figure(result, largest, unit)->estimate)
 			largest = i;
 	}
 	lines[largest] += left;
 }
 
-static json_t *
-account_line_json(const struct estimate_figure figures[2], const double estimate[2])
-{
-	json_t *object = json_object();
-
-	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
-		struct estimate_figure f = figures[u];
-
-		f.estimate = estimate[u];
-		f.low = fmin(f.low, f.estimate);
-		f.high = fmax(f.high, f.estimate);
-		object = with(object, u == ESTIMATE_PKTS ? "packets" : "octets", figure_json(&f));
-	}
-	return object;
-}
-
-static json_t *
-counted_line_json(double lines[ESTIMATE_N_UNITS][ACCOUNT_LINES], int i)
-{
-	json_t *object = with(json_object(), "packets", number_json(lines[ESTIMATE_PKTS][i]));
-
-	return with(object, "octets", number_json(lines[ESTIMATE_OCTETS][i]));
-}
-
+/* What has no sample is counted and has no limits. */
 static json_t *
 account_json(const struct report_result *result)
 {
-	const struct report_account *a = &result->account;
-	static const char *const names[ACCOUNT_ESTIMATED] = {"rows", "others", "not_seen", "rest"};
-	const struct estimate_figure *const figures[ACCOUNT_ESTIMATED] = {a->rows, a->others, a->not_seen, a->rest};
-	double lines[ESTIMATE_N_UNITS][ACCOUNT_LINES];
-	json_t *object = json_object(), *no_sample, *lost;
+	static const char *const names[REPORT_N_SUMS] = {"rows", "others", "not_seen", "rest", "no_sample", "lost"};
+	double lines[ESTIMATE_N_UNITS][REPORT_N_SUMS];
+	json_t *object = json_object(), *line;
 
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 		round_account(result, u, lines[u]);
-	for (int i = 0; i < ACCOUNT_ESTIMATED; i++) {
-		const double estimate[2] = {lines[ESTIMATE_PKTS][i], lines[ESTIMATE_OCTETS][i]};
+	for (int i = 0; i < REPORT_N_SUMS; i++) {
+		line = json_object();
+		for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+			struct estimate_figure f = *sum_figure(result, i, u);
 
-		object = with(object, names[i], account_line_json(figures[i], estimate));
+			f.estimate = lines[u][i];
+			f.low = fmin(f.low, f.estimate);
+			f.high = fmax(f.high, f.estimate);
+			line = with(line, u == ESTIMATE_PKTS ? "packets" : "octets",
+			    i < REPORT_SUM_NO_SAMPLE ? figure_json(&f) : number_json(f.estimate));
+		}
+		if (i == REPORT_SUM_NO_SAMPLE)
+			line = with(line, "ports", json_integer((json_int_t)result->sums[i].n));
+		if (i == REPORT_SUM_LOST && result->uncounted.lost_samples > 0) /* which no frames stand for */
+			line = with(line, "uncounted_samples",
+			    json_integer((json_int_t)result->uncounted.lost_samples));
+		object = with(object, names[i], line);
 	}
-	no_sample = counted_line_json(lines, ACCOUNT_ESTIMATED);
-	no_sample = with(no_sample, "ports", json_integer((json_int_t)a->ports_without_sample));
-	lost = counted_line_json(lines, ACCOUNT_ESTIMATED + 1);
-	if (result->uncounted.lost_samples > 0) /* which no frames stand for */
-		lost = with(lost, "uncounted_samples", json_integer((json_int_t)result->uncounted.lost_samples));
-	return with(with(object, "no_sample", no_sample), "lost", lost);
+	return object;
 }
 
 static json_t *
 add_key_fields(const struct report_result *result, json_t *object)
 {
-	if (result->has_account)
-		object = with(object, "account", account_json(result));
-	if (result->others)
-		object = with(object, "others", others_json(result));
-	if (result->rest)
-		object = with(object, "rest", rest_json(result));
-	if (result->not_seen)
-		object = with(object, "not_seen", sum_row_json(result, result->not_seen));
-	if (result->no_sample)
-		object = with(object, "no_sample", with(sum_row_json(result, result->no_sample), "ports",
-		    json_integer((json_int_t)result->account.ports_without_sample)));
-	if (result->lost_row)
-		object = with(object, "lost", with(sum_row_json(result, result->lost_row), "name",
-		    json_string(report_lost_name(result->lost_why))));
-	object = with(object, "folded_samples", json_integer((json_int_t)result->folded));
-	object = with(object, "folded_samples_one_key_high",
-	    json_integer((json_int_t)result->folded_most));
-	object = with(object, "unseen_packets_high", number_json(result->unseen_pkts));
-	object = with(object, "unseen", json_string(result->unseen));
-	if (result->n_wide > 0) {
-		object = with(object, "wide_rows", json_integer((json_int_t)result->n_wide));
-		object = with(object, "hiding_port", json_string(result->hiding_port));
-		object = with(object, "hiding_skip", number_json(result->hiding_skip));
-	}
-	return with(object, "mean_skip", number_json(result->mean_skip));
-}
-
-static json_t *
-reach_json(const struct report_reach *reach)
-{
-	json_t *object = json_object();
-
-	for (int i = 0; i < REPORT_N_REACH; i++)
-		object = with(object, report_reach_names[i],
-		    reach->since_us[i] > 0 ? time_json(reach->since_us[i]) : json_null());
-	return object;
+	object = add_sums(result, with(object, "account", account_json(result)));
+	return with(object, "mean_skip", number_json(result->list->mean_skip));
 }
 
 static json_t *
@@ -304,8 +265,8 @@ add_within(json_t *object, const struct report_result *within)
 		object = with(object, "packets_limits", total_limits_json(within, ESTIMATE_PKTS));
 		object = with(object, "octets_limits", total_limits_json(within, ESTIMATE_OCTETS));
 	}
-	if (within->others)
-		object = with(object, "others", sum_row_json(within, within->others));
+	if (within->sums[REPORT_SUM_OTHERS].row)
+		object = with(object, "others", sum_row_json(within, within->sums[REPORT_SUM_OTHERS].row));
 	return object;
 }
 
@@ -317,136 +278,111 @@ rows_json(const struct report_result *result)
 	for (size_t r = 0; r < result->n_rows; r++) {
 		json_t *row = row_json(result, report_cell(result, r, 0));
 
-		if (result->changes)
-			row = add_change(row, &result->changes[r]);
-		if (result->within)
-			row = add_within(row, &result->within[r]);
+		if (result->list && result->list->changes)
+			row = add_change(row, &result->list->changes[r]);
+		if (result->steps)
+			row = add_within(row, &result->steps->within[r]);
 		rows = append(rows, row);
 	}
 	return rows;
 }
 
-static json_t *
-silent_json(const struct report_result *result)
-{
-	json_t *ports = json_array();
-
-	for (size_t i = 0; i < result->n_silent && i < REPORT_SILENT_NAMED; i++) {
-		json_t *port = json_object();
-
-		port = with(port, "agent", text_json(result->silent[i].agent));
-		port = with(port, "port", text_json(result->silent[i].port));
-		port = with(port, "counted_to", time_json(result->silent[i].newest_us));
-		ports = append(ports, port);
-	}
-	return ports;
-}
-
-/* How many there are, and the first of them. */
-static json_t *
-some_ports_json(size_t n, const struct report_port_name names[REPORT_UNCOUNTED_NAMED])
-{
-	json_t *ports = json_array(), *object = json_object();
-
-	for (size_t i = 0; i < n && i < REPORT_UNCOUNTED_NAMED; i++) {
-		json_t *port = with(json_object(), "agent", text_json(names[i].agent));
-
-		ports = append(ports, with(port, "port", text_json(names[i].port)));
-	}
-	object = with(object, "n_ports", json_integer((json_int_t)n));
-	return with(object, "ports", ports);
-}
+/* ---- notes ---- */
 
 static json_t *
-divided_json(const struct report_result *result)
+values_json(const struct note_values *of)
 {
-	json_t *object = some_ports_json(result->divided.n_ports, result->divided.ports);
+	json_t *object = json_object();
 
-	return with(object, "part", number_json(report_about_part(result)));
-}
-
-static json_t *
-egress_json(const struct report_egress *egress)
-{
-	json_t *agents = json_array(), *object = json_object();
-
-	for (size_t i = 0; i < egress->n_agents && i < REPORT_UNCOUNTED_NAMED; i++)
-		agents = append(agents, text_json(egress->agents[i]));
-	object = with(object, "n_agents", json_integer((json_int_t)egress->n_agents));
-	return with(object, "agents", agents);
-}
-
-static json_t *
-audited_json(const struct report_audited *audited)
-{
-	json_t *ports = json_array(), *object = json_object();
-
-	for (size_t i = 0; i < audited->n_ports && i < REPORT_UNCOUNTED_NAMED; i++) {
-		json_t *port = with(json_object(), "agent", text_json(audited->ports[i].name.agent));
-
-		port = with(port, "port", text_json(audited->ports[i].name.port));
-		ports = append(ports, with(port, "says", json_string(audited->ports[i].says)));
-	}
-	object = with(object, "n_ports", json_integer((json_int_t)audited->n_ports));
-	return with(object, "ports", ports);
-}
-
-static json_t *
-partly_json(const struct report_uncounted *uncounted)
-{
-	json_t *ports = json_array(), *object = json_object();
-
-	for (size_t i = 0; i < uncounted->n_partly && i < REPORT_UNCOUNTED_NAMED; i++) {
-		const struct report_partly *partly = &uncounted->partly[i];
-		json_t *port = with(json_object(), "agent", text_json(partly->name.agent));
-
-		port = with(port, "port", text_json(partly->name.port));
-		port = with(port, "from", partly->from_us > 0 ? time_json(partly->from_us) : json_null());
-		port = with(port, "to", partly->until_us > 0 ? time_json(partly->until_us) : json_null());
-		ports = append(ports, port);
-	}
-	object = with(object, "n_ports", json_integer((json_int_t)uncounted->n_partly));
-	return with(object, "ports", ports);
-}
-
-static json_t *
-uncounted_json(const struct report_result *result)
-{
-	const struct report_uncounted *uncounted = &result->uncounted;
-	json_t *object = some_ports_json(uncounted->n_ports, uncounted->ports);
-
-	if (uncounted->n_partly > 0)
-		object = with(object, "partly", partly_json(uncounted));
-	object = with(object, "packets", number_json(round(uncounted->total[ESTIMATE_PKTS])));
-	object = with(object, "octets", number_json(round(uncounted->total[ESTIMATE_OCTETS])));
-	object = with(object, "lost_samples", json_integer((json_int_t)uncounted->lost_samples));
-	if (result->has_keys)
-		object = with(object, "rows", json_integer((json_int_t)uncounted->n_rows));
+	for (size_t i = 0; i < of->n; i++)
+		if (*of->values[i].name != '#')
+			object = with(object, of->values[i].name, value_json(of->values[i].type, &of->values[i].value));
 	return object;
 }
 
 static json_t *
-disagreement_json(const struct report_disagreement *d)
+items_json(const struct report_note *note)
 {
-	json_t *object = with(json_object(), "octets_counted", number_json(round(d->counted)));
+	json_t *items = json_array();
 
-	return with(object, "octets_by_samples", number_json(round(d->by_samples)));
+	for (size_t i = 0; i < note->n_items && i < NOTE_ITEMS; i++) {
+		const struct note_value *first = note->items[i].values;
+		bool is_bare = *first->name == '\0'; /* a thing that is a name alone */
+
+		items = append(items, is_bare ? value_json(first->type, &first->value) : values_json(&note->items[i]));
+	}
+	return items;
+}
+
+/* How many things there are, the first of them, and what is said of all. */
+static json_t *
+note_members(const struct report_note *note)
+{
+	json_t *object = values_json(&note->of_all);
+	char count[32];
+
+	if (!note_kinds[note->id].items)
+		return object;
+	snprintf(count, sizeof(count), "n_%s", note_kinds[note->id].items);
+	object = with(object, count, json_integer((json_int_t)note->n_items));
+	return with(object, note_kinds[note->id].items, items_json(note));
+}
+
+/* With all members of another object, which is used up. */
+static json_t *
+merge(json_t *object, json_t *members)
+{
+	if (json_object_update(object, members) != 0) {
+		json_decref(object);
+		object = NULL;
+	}
+	json_decref(members);
+	return object;
+}
+
+/* What a result has beside its notes, for programs that ask for one of them. Notes of one key share its object. */
+static json_t *
+add_note(json_t *object, const struct report_note *note)
+{
+	const struct note_kind *kind = &note_kinds[note->id];
+	json_t *there, *members;
+
+	if (kind->shape == NOTE_APART)
+		return object;
+	if (kind->shape == NOTE_LIST)
+		return with(object, kind->key, items_json(note));
+	members = note_members(note);
+	if (kind->shape == NOTE_MEMBERS)
+		return merge(object, members);
+	if (kind->shape == NOTE_INNER)
+		members = with(json_object(), kind->name, members);
+	there = json_object_get(object, kind->key);
+	return with(object, kind->key, there ? merge(json_incref(there), members) : members);
 }
 
 static json_t *
-lost_by_load_json(const struct report_result *result)
+said_json(const struct report_result *result)
 {
-	json_t *places = json_array();
+	static const char *const severities[] = {"hint", "caution", "warning"};
+	json_t *array = json_array();
 
-	for (size_t i = 0; i < result->n_lost_by_load && i < REPORT_UNCOUNTED_NAMED; i++) {
-		const struct report_lost_by_load *lost = &result->lost_by_load[i];
-		json_t *place = with(json_object(), "agent", text_json(lost->name.agent));
+	for (int id = 0; id < NOTE_N_IDS; id++)
+		for (size_t i = 0; i < result->n_notes; i++) {
+			const struct report_note *note = result->notes[i];
+			char *text = (int)note->id == id ? note_say(result, note, NULL) : NULL;
+			json_t *object;
 
-		place = with(place, "port", *lost->name.port ? text_json(lost->name.port) : json_null());
-		place = with(place, "lost_quiet_percent", number_json(100 * lost->quiet));
-		places = append(places, with(place, "lost_busy_percent", number_json(100 * lost->busy)));
-	}
-	return places;
+			if ((int)note->id != id || (text && !*text)) {
+				free(text);
+				continue;
+			}
+			object = with(json_object(), "id", json_string(note_kinds[id].name));
+			object = with(object, "severity", json_string(severities[note_kinds[id].severity]));
+			object = with(object, "text", text ? json_string(text) : NULL);
+			array = append(array, with(object, "values", note_members(note)));
+			free(text);
+		}
+	return array;
 }
 
 static json_t *
@@ -463,59 +399,23 @@ result_json(const struct report_result *result)
 	    result->newest_us ? time_json(result->newest_us) : json_null());
 	if (result->counted_to_us > 0)
 		object = with(object, "counted_to", time_json(result->counted_to_us));
-	if (result->uncounted.n_ports > 0 || result->uncounted.n_partly > 0 || result->uncounted.lost_samples > 0)
-		object = with(object, "uncounted", uncounted_json(result));
-	if (result->disagreement.found)
-		object = with(object, "disagreement", disagreement_json(&result->disagreement));
-	if (result->n_lost_by_load > 0)
-		object = with(object, "lost_by_load", lost_by_load_json(result));
-	if (result->egress.n_agents > 0)
-		object = with(object, "sampled_on_egress", egress_json(&result->egress));
-	if (result->audited.n_ports > 0)
-		object = with(object, "audit", audited_json(&result->audited));
-	if (result->n_silent > 0)
-		object = with(object, "silent", silent_json(result));
 	object = with(object, "completeness", result->expected
 	    ? json_real((double)result->samples / (double)result->expected) : json_null());
 	object = with(object, "samples", json_integer((json_int_t)result->samples));
 	object = with(object, "expected", json_integer((json_int_t)result->expected));
 	object = with(object, "totals", totals_json(result));
-	if (result->step_us > 0)
-		object = with(object, "step", number_json((double)result->step_us / 1e6));
-	if (result->coarse.n_ports > 0)
-		object = with(object, "coarse", some_ports_json(result->coarse.n_ports, result->coarse.ports));
-	if (report_about_part(result) > 0)
-		object = with(object, "divided", divided_json(result));
+	if (result->steps)
+		object = with(object, "step", number_json((double)result->steps->step_us / 1e6));
 	object = with(object, "rows", rows_json(result));
-	if (result->n_left_out > 0)
-		object = with(object, "left_out",
-		    json_integer((json_int_t)result->n_left_out));
-	if (result->warn > 0)
-		object = with(object, "warned", json_integer((json_int_t)result->n_warned));
 	for (const struct report_result *below = result->below; below; below = below->below)
 		object = with(object, below->report, rows_json(below));
-	if (result->has_keys)
+	if (result->list)
 		object = add_key_fields(result, object);
-	if (result->filter)
-		object = with(object, "filter", text_json(result->filter));
-	if (result->answered_from)
-		object = with(object, "answered_from", json_string(result->answered_from));
-	if (result->older_us)
-		object = with(object, "sums_kept_since", time_json(result->from_us));
-	if (result->kept_since_us)
-		object = with(object, "samples_kept_since", time_json(result->kept_since_us));
-	if (*result->work)
-		object = with(object, "store_work", json_pack("{ss sI sI}", "work",
-		    result->work, "done", (json_int_t)result->work_done, "total",
-		    (json_int_t)result->work_total));
-	if (result->cluster_lag_s > 0)
-		object = with(object, "cluster_lag_s",
-		    json_integer((json_int_t)result->cluster_lag_s));
-	if (result->has_reach)
-		object = with(object, "kept_since", reach_json(&result->reach));
 	if (result->n_counters > 0)
 		object = with(object, "collector", counters_json(result));
-	return object;
+	for (size_t i = 0; i < result->n_notes; i++)
+		object = add_note(object, result->notes[i]);
+	return with(object, "notes", said_json(result));
 }
 
 int

@@ -2,8 +2,8 @@
  * Reports: questions to the store, answered as one structured result that renderers turn into
  * text, JSON or CSV. A report knows no output format, a renderer knows no table of the store.
  *
- * A result is typed columns and rows. A figure estimated from samples always has its limits, a
- * counted one has none, and an unknown one is marked as unknown and never 0. Used by easetop and by
+ * A result is a range, tables of typed columns and rows, and notes (notes.h). A figure estimated from samples always
+ * has its limits, a counted one has none, and an unknown one is marked as unknown and never 0. Used by easetop and by
  * the web server; must not be used by anything that writes the store.
  */
 #ifndef EASE_COLLECTOR_REPORT_H
@@ -106,6 +106,7 @@ struct report_options {
 #define REPORT_ALARM_ERROR 1e-6
 
 enum { REPORT_FEW_SAMPLES = 5 };
+#define REPORT_FEW_NAME "with < 5 samples"
 
 /* Default: the last five minutes, IP, octets, top 10, subnets of 24 and 64 bits. */
 struct report_options report_default_options(void);
@@ -176,22 +177,12 @@ const char *report_direction_name(enum report_direction direction);
 enum { REPORT_LOST_SAMPLES = 1, REPORT_LOST_STALLED = 2, REPORT_LOST_BEFORE_FIRST = 4 };
 const char *report_lost_name(unsigned why);
 
-/* Where the counted total of a list went, by estimate_unit. The lines' estimates add up to the total. */
-struct report_account {
-	struct estimate_figure rows[2];	    /* together, corrected for having been chosen for size */
-	struct estimate_figure others[2];   /* other keys with a sample */
-	struct estimate_figure not_seen[2]; /* keys without a sample */
-	struct estimate_figure rest[2];	    /* what has no such key, or is outside the filter */
-	double no_sample[2];		    /* counted at ports without a sample */
-	size_t ports_without_sample;
-};
-
 /* Limits of a row at errors that --versus and --warn need. */
 struct report_extremes {
 	struct estimate_figure change[2], alarm[2]; /* by estimate_unit */
 };
 
-enum { REPORT_SCOPE_TEXT = 192, REPORT_WORK_TEXT = 16 };
+enum { REPORT_SCOPE_TEXT = 192 };
 
 struct report_counter {
 	char *name; /* owned */
@@ -202,72 +193,66 @@ struct report_counter {
  * screen. */
 enum { REPORT_GRID_ADDRESSES = 8 };
 
-enum { REPORT_SILENT_NAMED = 8, REPORT_UNCOUNTED_NAMED = 8, REPORT_NAME_TEXT = 112 };
-/* A port whose counters no longer come. */
-struct report_silent {
-	char agent[REPORT_NAME_TEXT], port[REPORT_NAME_TEXT];
-	uint64_t newest_us; /* its newest counters */
-};
+enum { REPORT_NAME_TEXT = 112 };
 
-struct report_port_name {
-	char agent[REPORT_NAME_TEXT], port[REPORT_NAME_TEXT];
-};
-
-/* Ports whose counters are too far apart for the steps of a history: samples divide there what was counted. */
 /* A total whose limits are further from it than this part of it is "about" so much. */
 #define REPORT_ABOUT_PART 0.01
 
-struct report_coarse {
-	size_t n_ports;
-	struct report_port_name ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
-};
-
-/* Agents that sample on egress only: lists count the frames that they sent. */
-struct report_egress {
-	size_t n_agents;
-	char agents[REPORT_UNCOUNTED_NAMED][REPORT_NAME_TEXT]; /* the first of them */
-};
-
-/* Ports with samples that lists count and no counters in the range: what is said of them is by samples alone. */
+/* Of a result's total, what is by samples alone: of ports with samples that lists count and without counters. */
 struct report_uncounted {
 	size_t n_ports;
-	struct report_port_name ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
-	/* Ports that were counted in a part of the range only; 0: from its beginning, until its end. */
-	size_t n_partly;
-	struct report_partly {
-		struct report_port_name name;
-		uint64_t from_us, until_us;
-	} partly[REPORT_UNCOUNTED_NAMED];
-	double total[2]; /* by estimate_unit: of the result's total, what is by samples alone */
-	double variance[2]; /* of that */
-	size_t n_rows;	 /* lists only: rows that rest on such ports, wholly or partly */
+	double total[2], variance[2]; /* by estimate_unit */
 	/* Lost in losses longer than a notification; also of ports of which no sample came at all. What passed
 	 * meanwhile is in no figure, as nothing counted it. */
 	uint64_t lost_samples;
 };
 
-/* Ports whose samples the collector's audit found to be no random choice of their frames. */
-struct report_audited {
-	size_t n_ports;
-	struct report_accused {
-		struct report_port_name name;
-		const char *says; /* what the port does; static */
-	} ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
+/* A row below the rows, of all keys that have none, or of what has no key. Where the counted total of a list went: the
+ * estimates of all but the rows themselves add up to it. */
+struct report_sum {
+	struct report_value *row; /* n_columns, owned; NULL: no list */
+	bool said;		  /* there is something in it */
+	const char *name;	  /* static; NULL: its own */
+	uint64_t n;		  /* keys, or ports */
+};
+enum report_sum_id {
+	REPORT_SUM_TOGETHER,  /* the rows, corrected for having been chosen */
+	REPORT_SUM_OTHERS,    /* keys not shown */
+	REPORT_SUM_NOT_SEEN,  /* keys without a sample */
+	REPORT_SUM_REST,      /* samples that have no key; the name says why: "without IP", … */
+	REPORT_SUM_NO_SAMPLE, /* counted at ports without a sample */
+	REPORT_SUM_LOST,      /* of lost[], called report_lost_name() */
+	REPORT_N_SUMS,
 };
 
-/* More samples are lost there when more passes: parts of them that are lost at quiet times, and at busy ones. */
-struct report_lost_by_load {
-	struct report_port_name name; /* port "": the agent as a whole */
-	double quiet, busy;
-};
-
-/* Octets of a list that ports counted while samples arrived, and what the samples stand for. */
-struct report_disagreement {
-	bool found; /* they differ by more than chance, and what counters leave open, explain */
-	double counted, by_samples;
-};
-
+/* Of a list of keys. */
 struct query_key;
+struct report_list {
+	enum estimate_unit sort;
+	bool per_site; /* the site is a part of a row's key */
+	bool as_grid;  /* text: rows are pairs of a matrix */
+	double mean_skip; /* of the samples */
+	double given_unseen_pkts; /* one key has no more without a sample, at options.error */
+	size_t n_ranked; /* keys with a sample */
+	struct estimate_told told; /* by all keys */
+	struct report_extremes *extremes; /* one for each row, owned; NULL: not asked for */
+	struct query_key *keys; /* of the rows in their order, owned: --versus asks for these */
+	size_t n_keys;
+	/* --versus: one for each row, owned; NULL: not asked for, or no data of that time */
+	struct report_change *changes;
+	double past_seconds;
+};
+
+/* Of a history: how keys share each row. */
+struct report_steps {
+	uint64_t step_us;
+	/* One result for each row, owned. Their rows hold the number of the key's row in `below`; what other keys have
+	 * is their sum REPORT_SUM_OTHERS. */
+	struct report_result *within;
+	double about_part; /* the largest deviation of a step's total, as a part of it; 0: all are exact */
+};
+
+struct report_note;
 struct report_result {
 	const char *report; /* its name */
 	const struct report_column *columns; /* borrowed: static */
@@ -279,100 +264,31 @@ struct report_result {
 	uint64_t from_us, to_us; /* the range answered, device's clock */
 	double seconds;		 /* of it, that data covers */
 	uint64_t newest_us;	 /* newest data in the store; 0: none at all */
-	/* The end of a range that reaches to now: so far have all ports counted that lists count; 0: the
-	 * range ended before. Without the silent ones, of which these are named. */
+	/* The end of a range that reaches to now: so far have all ports counted that lists count, but the silent
+	 * ones; 0: the range ended before. */
 	uint64_t counted_to_us;
-	bool whole_minutes; /* so far, because a cluster has whole minutes only */
-	struct report_silent silent[REPORT_SILENT_NAMED];
-	size_t n_silent;
-	bool is_late; /* counters of some of these do come, but are too far back to be waited for */
-	struct report_uncounted uncounted;
-	struct report_egress egress;
-	struct report_audited audited; /* lists and history only */
-	struct report_lost_by_load lost_by_load[REPORT_UNCOUNTED_NAMED]; /* the first of them */
-	size_t n_lost_by_load;
-	struct report_disagreement disagreement;
-	uint64_t older_us;	 /* start asked for, if the store keeps nothing of that time; or 0 */
 	bool empty;		 /* nothing in the range */
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */
 	uint64_t samples, expected;    /* received, and numbers given out */
 	double total[2], from_samples[2]; /* by estimate_unit: counted, and samples x skip */
 	double total_variance[2];	  /* of total, where samples divided what was counted across an end of the range */
 	double lost[2]; /* of total: passed while samples were lost, or none was taken; in no row */
-	unsigned lost_why; /* lists of keys only: bits REPORT_LOST_ */
+	struct report_uncounted uncounted;
 
-	/* lists of keys only */
-	bool has_keys;
-	enum estimate_unit sort;
-	bool per_site; /* the site is a part of a row's key */
-	const char *unseen; /* "source without a sample sent": what unseen_pkts bounds; static */
-	struct report_value *others; /* a row of n_columns for all keys not shown; NULL: none */
-	uint64_t n_others;
-	uint64_t n_few; /* of n_others: left out for having fewer than REPORT_FEW_SAMPLES */
-	const char *noun; /* "source": what a row is, for texts; static */
-	struct report_value *rest; /* the same for samples that have no key; NULL: none */
-	const char *rest_name;	   /* why: "without IP", … */
-	bool rest_has_inner;	   /* it is large, and most of it has IP in a tunnel or behind labels */
-	struct report_value *together;	/* the rows, corrected for having been chosen; NULL: all keys are rows */
-	struct report_value *not_seen;	/* the same for keys without a sample; NULL: none, or not known */
-	struct report_value *no_sample; /* counted at ports without a sample; NULL: none */
-	struct report_value *lost_row;	/* of lost[], called report_lost_name(); NULL: nothing */
-	uint64_t folded;      /* samples whose key had no room in memory: in no row but rest */
-	uint64_t folded_most; /* the most of them that one key can have: upper limits allow for it */
-	double unseen_pkts; /* no key without a sample has more (95 of 100 lists) */
-	double given_unseen_pkts; /* one key has no more without a sample, at options.error */
-	bool has_account;
-	struct report_account account;
-	size_t n_ranked; /* keys with a sample */
-	struct estimate_told told; /* by all keys */
-	size_t n_wide;	 /* rows whose upper limit is mostly of ports where they have no sample */
-	char hiding_port[REPORT_SCOPE_TEXT]; /* with n_wide: the port that may hide most, and its mean skip */
-	double hiding_skip;
-	struct report_extremes *extremes; /* one for each row, owned; NULL: not asked for */
-	double mean_skip;   /* of the samples */
-	char *filter; /* owned; NULL: none */
-	const char *answered_from; /* of a list whose filter looks at frames: the sums or samples; static, or NULL */
-	uint64_t kept_since_us; /* start of the kept samples, if it lies in the range; or 0 */
-	bool as_grid;	    /* text: rows are pairs of a matrix */
-	struct query_key *keys; /* of the rows in their order, owned: --versus asks for these */
-	size_t n_keys;
-
-	size_t n_left_out; /* rows beyond --top, in a report that has no row of others */
-
-	/* --versus: one for each row, owned; NULL with versus_us: no data of that time */
-	uint64_t versus_us; /* 0: not asked for */
-	struct report_change *changes;
-	double past_seconds;
-
-	/* --warn: rows whose lower limit is above this rate (a second); 0: not asked for */
-	double warn;
-	enum estimate_unit warn_unit;
-	size_t n_warned;
+	struct report_sum sums[REPORT_N_SUMS];
+	struct report_list *list;   /* owned; NULL: no list of keys */
+	struct report_steps *steps; /* owned; NULL: no history */
 
 	/* A second table below the first, owned by this result: only its report (its name in JSON),
 	 * columns, hidden, rows and perhaps a third table below it are set. NULL: none. */
 	struct report_result *below;
-
-	/* history only: how keys share each row, one result for each row, owned by this result.
-	 * Their rows hold the number of the key's row in `below`. */
-	uint64_t step_us;
-	struct report_result *within; /* NULL: none */
-	struct report_coarse coarse;
-	struct report_coarse divided; /* ports whose counters lie far apart around an end: total is "about" */
-	double about_part; /* history: the largest deviation of a step's total, as a part of it; 0: all are exact */
-
-	/* agents only: a long job of the store on its sums, in windows; "": none is running */
-	char work[REPORT_WORK_TEXT];
-	uint64_t work_done, work_total;
-	/* agents only: how far the ClickHouse cluster was behind when the store was last written */
-	uint64_t cluster_lag_s;
-	/* agents only, and not of a cluster: since when samples and the sums of each level are kept */
-	bool has_reach;
-	struct report_reach reach;
-
 	/* loss only: the collector's own counters */
 	struct report_counter *counters;
 	size_t n_counters;
+
+	struct report_note **notes; /* notes.h; owned */
+	size_t n_notes;
+	bool failed; /* there was no memory for a note */
 };
 
 static inline struct report_value *
@@ -415,10 +331,6 @@ const struct report *report_find(const char *name); /* NULL if there is none */
  * there is none. */
 int report_run(const struct report *report, struct query *query,
     const struct report_options *options, uint64_t now_us, struct report_result *result);
-
-/* By which part of it the limits of the total, or of the total of a history's least certain step, are away from it, if
- * that is more than REPORT_ABOUT_PART; else 0. */
-double report_about_part(const struct report_result *result);
 
 void report_result_free(struct report_result *result);
 

@@ -60,7 +60,7 @@ report_run(const struct report *report, struct query *query, const struct report
 {
 	int err = report->run(query, options, now_us, result);
 
-	if (err == 0 && options->filter && !(result->filter = strdup(options->filter->text)))
-		err = -ENOMEM;
+	if (err == 0 && options->filter)
+		note_text(note_of(result, NOTE_ID_FILTER), "filter", options->filter->text);
 	return err == 0 && !result_is_whole(result) ? -ENOMEM : err;
 }

@@ -44,9 +44,9 @@ result_begin(struct report_result *result, const char *report,
 	result->from_us = query->range.from_us;
 	result->to_us = query->range.to_us;
 	result->newest_us = query->newest_us;
-	result->older_us = query->older_us;
 	result->counted_to_us = query->edge_us;
-	result->whole_minutes = query->edge_us > 0 && query->mirror;
+	if (query->edge_us > 0 && query->mirror)
+		note_of(result, NOTE_ID_WHOLE_MINUTES);
 	describe_scope(result, query);
 }
 
@@ -59,47 +59,33 @@ port_is_uncounted(const struct query_port *port)
 	    !(estimate_is_counted(ESTIMATE_PKTS, in) && estimate_is_counted(ESTIMATE_OCTETS, in));
 }
 
-void
-result_name_port(const struct query_port *port, struct report_port_name *name)
+struct note_values *
+result_note_port(struct report_result *result, enum note_id id, const struct query_port *port)
 {
-	snprintf(name->agent, sizeof(name->agent), "%s", port->agent->name);
-	snprintf(name->port, sizeof(name->port), "%.*s", REPORT_NAME_TEXT - 1, port->name);
+	struct note_values *item = note_item(result, id);
+	char name[REPORT_NAME_TEXT];
+
+	snprintf(name, sizeof(name), "%.*s", REPORT_NAME_TEXT - 1, port->name);
+	note_text(item, "agent", port->agent->name);
+	note_text(item, "port", name);
+	return item;
 }
 
 void
-result_add_port(struct report_coarse *named, const struct query_port *port)
+result_judge_divided(struct report_result *result, enum note_id id, double part)
 {
-	if (named->n_ports++ < REPORT_UNCOUNTED_NAMED)
-		result_name_port(port, &named->ports[named->n_ports - 1]);
-}
-
-double
-report_about_part(const struct report_result *result)
-{
-	enum estimate_unit unit = result->has_keys || result->step_us > 0 ? result->sort : ESTIMATE_OCTETS;
-	double part = result->step_us > 0 ? result->about_part
-	    : estimate_deviation(result->total[unit], result->total_variance[unit]);
-
-	return part > REPORT_ABOUT_PART && result->divided.n_ports > 0 ? part : 0;
+	if (part > REPORT_ABOUT_PART && note_find(result, id))
+		note_count(note_of(result, id), "part", part);
+	else
+		note_drop(result, id);
 }
 
 static void
-note_partly(struct report_uncounted *uncounted, const struct query_port *port)
-{
-	struct report_partly *partly;
-
-	if (uncounted->n_partly++ >= REPORT_UNCOUNTED_NAMED)
-		return;
-	partly = &uncounted->partly[uncounted->n_partly - 1];
-	result_name_port(port, &partly->name);
-	partly->from_us = port->counted_from_us;
-	partly->until_us = port->counted_until_us;
-}
-
-static void
-note_uncounted(struct report_uncounted *uncounted, const struct query_port *port)
+add_uncounted(struct report_result *result, const struct query_port *port)
 {
 	const struct estimate_stratum *in = query_listed(port);
+	struct report_uncounted *uncounted = &result->uncounted;
+	struct note_values *partly;
 
 	if (port_is_uncounted(port) || !(in->pool_pkts > 0 || query_listed_cut(port)->pkts > 0))
 		uncounted->lost_samples += port->cut_numbers;
@@ -107,12 +93,14 @@ note_uncounted(struct report_uncounted *uncounted, const struct query_port *port
 		uncounted->total[u] += estimate_not_counted((enum estimate_unit)u, in);
 		uncounted->variance[u] += estimate_not_counted_variance((enum estimate_unit)u, in);
 	}
-	if (in->beside[ESTIMATE_PKTS] > 0 && !port_is_uncounted(port))
-		note_partly(uncounted, port);
-	if (!port_is_uncounted(port))
-		return;
-	if (uncounted->n_ports++ < REPORT_UNCOUNTED_NAMED)
-		result_name_port(port, &uncounted->ports[uncounted->n_ports - 1]);
+	if (port_is_uncounted(port)) {
+		uncounted->n_ports++;
+		result_note_port(result, NOTE_ID_UNCOUNTED, port);
+	} else if (in->beside[ESTIMATE_PKTS] > 0) {
+		partly = result_note_port(result, NOTE_ID_PARTLY, port);
+		note_time(partly, "from", port->counted_from_us);
+		note_time(partly, "to", port->counted_until_us);
+	}
 }
 
 void
@@ -129,10 +117,10 @@ result_count_port(struct report_result *result, const struct query_port *port)
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 		result->total_variance[u] += estimate_total_variance((enum estimate_unit)u, in);
 	if (port->is_divided)
-		result_add_port(&result->divided, port);
+		result_note_port(result, NOTE_ID_DIVIDED, port);
 	result->from_samples[ESTIMATE_PKTS] += in->all.w;
 	result->from_samples[ESTIMATE_OCTETS] += in->all.wb;
-	note_uncounted(&result->uncounted, port);
+	add_uncounted(result, port);
 }
 
 /* Ports that were silent before the range began, or whose link is down, lack nothing in it. */
@@ -141,29 +129,41 @@ name_silent(struct report_result *result, const struct query *query)
 {
 	for (size_t i = 0; result->counted_to_us > 0 && i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
-		struct report_silent *silent;
+		struct note_values *silent;
 
 		if (!(port->silent || port->late) || !port->edge || port->counters_us <= result->from_us || port_is_down(port))
 			continue;
-		result->is_late = result->is_late || port->late;
-		if (result->n_silent++ >= REPORT_SILENT_NAMED)
-			continue;
-		silent = &result->silent[result->n_silent - 1];
-		snprintf(silent->agent, sizeof(silent->agent), "%s", port->agent->name);
-		snprintf(silent->port, sizeof(silent->port), "%.*s", REPORT_NAME_TEXT - 1, port->name);
-		silent->newest_us = port->counters_us;
+		silent = result_note_port(result, NOTE_ID_SILENT, port);
+		note_time(silent, "counted_to", port->counters_us);
+		if (port->late)
+			note_count(note_of(result, NOTE_ID_SILENT), "#late", 1);
 	}
 }
 
 static void
-name_egress(struct report_egress *egress, const struct query *query)
+name_egress(struct report_result *result, const struct query *query)
 {
 	for (size_t i = 0; query->n_sent_agents > 0 && i < query->n_agents; i++) {
 		const struct query_agent *agent = &query->agents[i];
 
-		if (agent->chosen && agent->listed == EASE_OUT && egress->n_agents++ < REPORT_UNCOUNTED_NAMED)
-			snprintf(egress->agents[egress->n_agents - 1], REPORT_NAME_TEXT, "%s", agent->name);
+		if (agent->chosen && agent->listed == EASE_OUT)
+			note_text(note_item(result, NOTE_ID_EGRESS), "", agent->name);
 	}
+}
+
+/* Ports with samples and no counters, with counters of a part of the range, or with losses that nothing counted. */
+static void
+sum_uncounted(struct report_result *result)
+{
+	const struct report_uncounted *uncounted = &result->uncounted;
+	struct note_values *note;
+
+	if (uncounted->n_ports == 0 && uncounted->lost_samples == 0 && !note_find(result, NOTE_ID_PARTLY))
+		return;
+	note_count(note_of(result, NOTE_ID_UNCOUNTED_LOST), "lost_samples", uncounted->lost_samples);
+	note = note_of(result, NOTE_ID_UNCOUNTED);
+	note_count(note, "packets", round(uncounted->total[ESTIMATE_PKTS]));
+	note_count(note, "octets", round(uncounted->total[ESTIMATE_OCTETS]));
 }
 
 /* Rates refer to the part of the range from the first to the newest data of the agents asked
@@ -172,6 +172,7 @@ void
 result_finish(struct report_result *result, const struct query *query)
 {
 	uint64_t first_us = UINT64_MAX, from_us = result->from_us, to_us = result->to_us;
+	enum estimate_unit unit = result->list ? result->list->sort : ESTIMATE_OCTETS;
 
 	for (size_t i = 0; i < query->n_agents; i++)
 		if (query->agents[i].chosen && query->agents[i].first_us < first_us)
@@ -183,7 +184,12 @@ result_finish(struct report_result *result, const struct query *query)
 	result->empty = query->newest_us == 0 || to_us < from_us;
 	result->seconds = to_us > from_us ? (double)(to_us - from_us) / 1e6 : 0;
 	name_silent(result, query);
-	name_egress(&result->egress, query);
+	name_egress(result, query);
+	sum_uncounted(result);
+	result_judge_divided(result, NOTE_ID_DIVIDED,
+	    estimate_deviation(result->total[unit], result->total_variance[unit]));
+	if (query->older_us)
+		note_time(note_of(result, NOTE_ID_OLDER), "sums_kept_since", result->from_us);
 }
 
 void
@@ -267,12 +273,14 @@ row_is_whole(const struct report_result *result, const struct report_value *row)
 bool
 result_is_whole(const struct report_result *result)
 {
-	bool whole = row_is_whole(result, result->others) && row_is_whole(result, result->rest);
+	bool whole = notes_are_whole(result);
 
+	for (int i = 0; whole && i < REPORT_N_SUMS; i++)
+		whole = row_is_whole(result, result->sums[i].row);
 	for (size_t i = 0; whole && i < result->n_rows; i++) {
 		whole = row_is_whole(result, result->values + i * result->n_columns);
-		if (whole && result->within)
-			whole = result_is_whole(&result->within[i]);
+		if (whole && result->steps && result->steps->within)
+			whole = result_is_whole(&result->steps->within[i]);
 	}
 	return whole && (!result->below || result_is_whole(result->below));
 }
@@ -331,10 +339,22 @@ free_row(const struct report_result *result, struct report_value *row)
 }
 
 void
+result_leave_out(struct report_result *result, size_t n)
+{
+	struct note_values *note = n > 0 ? note_of(result, NOTE_ID_LEFT_OUT) : NULL;
+
+	note_count(note, "left_out", n);
+	note_count(note, "#top", (result->n_rows + n));
+}
+
+size_t
 result_cut(struct report_result *result, size_t n_rows)
 {
+	size_t n = result->n_rows > n_rows ? result->n_rows - n_rows : 0;
+
 	while (result->n_rows > n_rows)
 		free_row(result, report_cell(result, --result->n_rows, 0));
+	return n;
 }
 
 void
@@ -342,26 +362,23 @@ report_result_free(struct report_result *result)
 {
 	for (size_t r = 0; r < result->n_rows; r++)
 		free_row(result, report_cell(result, r, 0));
-	for (size_t r = 0; result->within && r < result->n_rows; r++)
-		report_result_free(&result->within[r]);
-	free(result->within);
-	free_row(result, result->others);
-	free_row(result, result->rest);
-	free_row(result, result->together);
-	free_row(result, result->not_seen);
-	free_row(result, result->no_sample);
-	free_row(result, result->lost_row);
+	for (size_t r = 0; result->steps && result->steps->within && r < result->n_rows; r++)
+		report_result_free(&result->steps->within[r]);
+	for (int i = 0; i < REPORT_N_SUMS; i++) {
+		free_row(result, result->sums[i].row);
+		free(result->sums[i].row);
+	}
+	if (result->steps)
+		free(result->steps->within);
+	if (result->list) {
+		free(result->list->changes);
+		free(result->list->extremes);
+		free(result->list->keys);
+	}
+	free(result->steps);
+	free(result->list);
 	free(result->values);
-	free(result->others);
-	free(result->rest);
-	free(result->together);
-	free(result->not_seen);
-	free(result->no_sample);
-	free(result->lost_row);
-	free(result->changes);
-	free(result->extremes);
-	free(result->keys);
-	free(result->filter);
+	notes_free(result);
 	for (size_t i = 0; i < result->n_counters; i++)
 		free(result->counters[i].name);
 	free(result->counters);

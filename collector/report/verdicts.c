@@ -21,23 +21,17 @@ static const struct {
 	{AUDIT_IN_STEP, "takes every Nth frame, or repeats its skips"},
 };
 
-#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-
 /* ---- reading ---- */
 
 static void
-name_port(struct report_audited *audited, const struct query_port *port, unsigned faults)
+name_port(struct report_result *result, const struct query_port *port, unsigned faults)
 {
-	struct report_accused *accused;
 	size_t i = 0;
 
 	while (i < ARRAY_LEN(verdicts) && !(faults & verdicts[i].fault))
 		i++;
-	if (i == ARRAY_LEN(verdicts) || audited->n_ports++ >= REPORT_UNCOUNTED_NAMED)
-		return;
-	accused = &audited->ports[audited->n_ports - 1];
-	result_name_port(port, &accused->name);
-	accused->says = verdicts[i].says;
+	if (i < ARRAY_LEN(verdicts))
+		note_text(result_note_port(result, NOTE_ID_AUDITED, port), "says", verdicts[i].says);
 }
 
 int
@@ -59,7 +53,7 @@ verdicts_read(struct query *query, const struct report_options *options, struct 
 		    (uint64_t)sqlite3_column_int64(stmt, 1));
 
 		if (port && port_is_counted(options, port) && query_listed(port)->all.n > 0)
-			name_port(&result->audited, port, (unsigned)sqlite3_column_int64(stmt, 2));
+			name_port(result, port, (unsigned)sqlite3_column_int64(stmt, 2));
 	}
 	sqlite3_finalize(stmt);
 	return more < 0 ? more : 0;

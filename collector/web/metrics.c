@@ -396,7 +396,7 @@ put_list(const struct metrics *m, const struct list *list, const struct report_r
 		snprintf(help, sizeof(help), "%s%s.", list->help, limits[l].what);
 		put_family(m->out, name, "gauge", help);
 		for (size_t r = 0; result->seconds > 0 && r < result->n_rows; r++) {
-			const char *figure = (const char *)&result->extremes[r].alarm[ESTIMATE_OCTETS];
+			const char *figure = (const char *)&result->list->extremes[r].alarm[ESTIMATE_OCTETS];
 
 			fprintf(m->out, PREFIX "%s{", name);
 			put_label(m->out, list->label, report_cell(result, r, label)->text);

@@ -199,67 +199,12 @@ export function countedTimes(from, to, now, utc) {
 	return `since ${shortTime(from, now, utc)}, counted to ${shortTime(to, now, utc)} ${zone(to, utc)}`;
 }
 
-function named({ports, n_ports: n}) {
-	const more = n > ports.length ? ` and ${n - ports.length} more` : '';
-
-	return ports.map((p) => `${p.agent} ${p.port}`).join(', ') + more;
-}
-
-/* Ports whose counters are further apart than the steps of a history. */
-export function coarse(ports) {
-	return `Counters are further apart than steps at ${named(ports)}: what was counted there in a minute is divided` +
-	    ' among its steps by samples.';
-}
-
-/* Ports whose counters are far apart around an end of the range, or of a step. */
-export function divided({part, ...ports}, isHistory) {
-	return `Counters are far apart at ${named(ports)}: ` + (isHistory
-		? 'samples divided among steps what was counted there, so steps are known to' +
-		    ` ${(100 * part).toFixed(1)}% or better.`
-		: 'samples, or time where none came, tell how much of what was counted across an end of the range belongs to it.');
-}
-
-/* Ports with samples and no counters, or with counters of a part of the range. */
-export function uncounted(ports) {
-	const notes = [];
-
-	if (ports.partly)
-		notes.push(`Counted in a part of the range: ${named(ports.partly)}; what passed there before and after` +
-		    ' is estimated from samples alone.');
-	if (ports.n_ports > 0)
-		notes.push(`About: fewer than two counters came from ${named(ports)},` +
-		    ' so their traffic is estimated from samples alone; let the agent send counters.');
-	return notes.join(' ');
-}
-
-/* Ports, or agents as a whole, where more samples are lost when more passes. */
-export function lostByLoad(places) {
-	const name = (p) => `${p.agent}${p.port ? ` ${p.port}` : ''} (${Math.round(p.lost_quiet_percent)}% at quiet times,` +
-	    ` ${Math.round(p.lost_busy_percent)}% at busy ones)`;
-
-	return `More is lost when more passes: ${places.map(name).join(', ')}; figures of busy times are too low there.`;
-}
-
-/* Octets that ports counted, and what samples stand for, where they differ by more than chance. */
-export function disagreement({octets_counted: counted, octets_by_samples: sampled}) {
-	return `Samples stand for ${Math.round(100 * sampled / counted)}% of what was counted, which is no chance:` +
-	    ' easetop audit looks for the cause.';
-}
-
-/* Agents of which lists have what they sent. */
-export function egress({n_agents, agents}) {
-	const more = n_agents > agents.length ? ` and ${n_agents - agents.length} more` : '';
-
-	return `Sampled on egress: ${agents.join(', ')}${more}. Lists have there what ports sent;` +
-	    ' a frame that leaves by several ports counts at each.';
-}
-
-/* Ports whose samples an audit does not trust. */
-export function audit({n_ports, ports}) {
-	const named = ports.map((p) => `${p.agent} ${p.port} ${p.says}`).join('; ');
-	const more = n_ports > ports.length ? `; and ${n_ports - ports.length} more` : '';
-
-	return `Audit: ${named}${more}. easetop audit says more.`;
+/* What the collector remarks on a result, in the words of easetop's text, with times in the page's zone. Hints are about
+ * the command and its options. */
+export function remarks({notes}, utc) {
+	return notes.filter(({severity}) => severity !== 'hint').map(({text}) => text
+	    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => time(Date.parse(at), utc))
+	    .replace(/[^.]$/, '$&.'));
 }
 
 /* For an axis: the time, or the day at midnight. */

@@ -8,7 +8,6 @@ import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
 const FEW = 5, MANY = 100;
-const ENOUGH_SAMPLES = 100; /* the largest key is then known to about a fifth */
 
 const BY = {
 	port: 'services',
@@ -220,41 +219,7 @@ function keyText(list, row) {
 function notesOf(result, utc) {
 	if (result.rows.length === 0 && !result.rest)
 		return 'Nothing seen in this range.';
-	const notes = [], sampled = [...result.rows, result.others ?? {samples: 0}];
-	const samples = sampled.reduce((sum, row) => sum + row.samples, 0);
-	const skip = format.count(Math.round(result.mean_skip));
-	const folded = format.count(result.folded_samples);
-	const most = format.count(result.folded_samples_one_key_high);
-	const bound = format.count(Math.ceil(result.unseen_packets_high));
-	const since = format.time(Date.parse(result.samples_kept_since), utc);
-
-	if (samples > 0 && samples < ENOUGH_SAMPLES && result.mean_skip > 1.5)
-		notes.push(`Few samples: try a longer range, or a smaller skip (now ${skip}).`);
-	if (result.folded_samples > 0)
-		notes.push(`${folded} samples are of keys that found no room in memory;`,
-		    `upper limits include up to ${most} of them.`);
-	if (result.unseen_packets_high >= 1)
-		notes.push(`No ${result.unseen} more than ${bound} frames in this range (95%).`);
-	if (result.samples_kept_since)
-		notes.push(`These figures come from stored samples, which begin at ${since}.`);
-	if (result.divided)
-		notes.push(format.divided(result.divided, false));
-	if (result.lost_by_load)
-		notes.push(format.lostByLoad(result.lost_by_load));
-	if (result.disagreement)
-		notes.push(format.disagreement(result.disagreement));
-	if (result.uncounted)
-		notes.push(format.uncounted(result.uncounted));
-	if (result.uncounted?.n_ports > 0)
-		notes.push(`Rows that rest on such ports: ${result.uncounted.rows} of ${result.rows.length}.`);
-	if (result.sampled_on_egress)
-		notes.push(format.egress(result.sampled_on_egress));
-	if (result.audit)
-		notes.push(format.audit(result.audit));
-	if (result.silent)
-		notes.push(`No newer counters came from ${result.silent.map((s) => `${s.agent} ${s.port}`).join(', ')}:`,
-		    'less was counted there.');
-	return notes.join(' ');
+	return format.remarks(result, utc).join(' ');
 }
 
 /* ---- the section ---- */

@@ -285,7 +285,6 @@ function showTable({series, counted, steps, rows}, {utc}) {
 }
 
 function noteOf(result, {counted, steps}, {utc}) {
-	const since = format.time(Date.parse(result.samples_kept_since), utc);
 	const notes = [
 		`Each step is ${format.span(result.step)}. Whiskers show 95 % limits.`,
 		'The space between bars and line is all other traffic.'
@@ -295,19 +294,7 @@ function noteOf(result, {counted, steps}, {utc}) {
 		return 'No counters in this range.';
 	if (steps.open >= 0)
 		notes.push('The pale step is not complete yet.');
-	if (result.coarse)
-		notes.push(format.coarse(result.coarse));
-	if (result.divided)
-		notes.push(format.divided(result.divided, true));
-	if (result.lost_by_load)
-		notes.push(format.lostByLoad(result.lost_by_load));
-	if (result.disagreement)
-		notes.push(format.disagreement(result.disagreement));
-	if (result.uncounted)
-		notes.push(format.uncounted(result.uncounted));
-	if (result.samples_kept_since)
-		notes.push(`The bars come from stored samples, which begin at ${since}.`);
-	return notes.join(' ');
+	return [...notes, ...format.remarks(result, utc)].join(' ');
 }
 
 export class LoadChart {

@@ -108,13 +108,14 @@ cluster_url() { # DATABASE
 	echo "clickhouse:http://ease@127.0.0.1:${clickhouse_http[1]}/$1?cluster=ease"
 }
 # A line for each value. What differs by nature is left out: the collectors' own counts, when they heard,
-# and what a boot gave out before its collector, which no cluster knows.
+# what a boot gave out before its collector, which no cluster knows, and that a cluster has whole minutes.
 easetop=$build/collector/easetop
 ask() { # STORE REPORT [OPTION...]
 	local store=$1
 	shift
 	"$easetop" "$@" "${range[@]}" --format json --store "$store" |
-	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?) | del(.collector, .store_work, .kept_since) | paths(scalars) as $p |
+	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?) | del(.collector, .store_work, .kept_since) |
+	        del(.notes[] | select(.id | IN("store_work", "kept_since", "whole_minutes"))) | paths(scalars) as $p |
 	        "\($p | map(tostring) | join("."))\t\(getpath($p))"'
 }
 # To nine digits, as sums come in another order.

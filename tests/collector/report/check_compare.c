@@ -5,6 +5,7 @@
 #include "tests/suite.h"
 
 #include "collector/report/compare.h"
+#include "collector/report/notes.h"
 #include "collector/store/schema.h"
 
 #include <check.h>
@@ -81,7 +82,7 @@ change_of(const struct report_result *result, const char *end)
 {
 	for (size_t r = 0; r < result->n_rows; r++)
 		if (strstr(report_cell(result, r, 1)->text, end))
-			return &result->changes[r];
+			return &result->list->changes[r];
 	ck_abort_msg("no row %s", end);
 	return NULL;
 }
@@ -132,8 +133,8 @@ START_TEST(a_time_without_data_settles_nothing)
 
 	ck_assert_int_eq(compare_with_past(report_find("talkers"), query, &options, options.to_us,
 	    60 * MINUTE, &result), 0);
-	ck_assert_ptr_null(result.changes);
-	ck_assert_uint_eq(result.versus_us, 60 * MINUTE);
+	ck_assert_ptr_null(result.list->changes);
+	ck_assert_double_eq(note_number_of(&result, NOTE_ID_NO_PAST, "versus_s"), 60 * MINUTE / 1e6);
 	report_result_free(&result);
 	result = run("load", &options);
 	ck_assert_int_lt(compare_with_past(report_find("load"), query, &options, options.to_us,
@@ -161,7 +162,7 @@ START_TEST(warnings_are_of_lower_limits)
 		struct report_result result = run("talkers", &options);
 
 		ck_assert_int_eq(compare_with_rate(&result, cases[i].unit, cases[i].rate), 0);
-		ck_assert_uint_eq(result.n_warned, cases[i].rows);
+		ck_assert_double_eq(note_number_of(&result, NOTE_ID_WARNED, "warned"), (double)cases[i].rows);
 		report_result_free(&result);
 	}
 }

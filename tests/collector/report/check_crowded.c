@@ -5,6 +5,7 @@
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
+#include "collector/report/notes.h"
 #include "collector/report/query.h"
 #include "collector/store/schema.h"
 
@@ -107,17 +108,24 @@ samples_of(const struct report_result *result, const struct report_value *row)
 	return row ? row[column(result, "samples")].number : 0;
 }
 
+static double
+folded(const struct report_result *result)
+{
+	return note_number_of(result, NOTE_ID_FOLDED, "folded_samples");
+}
+
 START_TEST(the_largest_stay_and_the_rest_is_counted)
 {
 	enum estimate_unit sort = _i ? ESTIMATE_OCTETS : ESTIMATE_PKTS;
 	struct report_result crowded;
-	double listed = 0, all = 0;
+	double listed = 0, all = 0, folded_most;
 
 	ask(REPORT_BY_SRC, sort, LIMIT, &crowded);
 	ck_assert_uint_eq(crowded.n_rows, HEAVY);
-	ck_assert_uint_gt(crowded.folded, MINUTES * FLOOD - LIMIT);
-	ck_assert_uint_le(crowded.folded, MINUTES * FLOOD);
-	ck_assert_uint_gt(crowded.folded_most, 0);
+	ck_assert_double_gt(folded(&crowded), MINUTES * FLOOD - LIMIT);
+	ck_assert_double_le(folded(&crowded), MINUTES * FLOOD);
+	folded_most = note_number_of(&crowded, NOTE_ID_FOLDED, "folded_samples_one_key_high");
+	ck_assert_double_gt(folded_most, 0);
 	for (int h = 0; h < HEAVY; h++) {
 		const struct report_value *src = report_cell(&crowded, (size_t)h, column(&crowded, "src"));
 		const struct estimate_figure *pkts =
@@ -129,13 +137,14 @@ START_TEST(the_largest_stay_and_the_rest_is_counted)
 		snprintf(expected, sizeof(expected), "02:00:00:00:00:%02x", h);
 		ck_assert_str_eq(src->text, expected);
 		ck_assert_double_le(seen, sent);
-		ck_assert_double_le(sent, seen + (double)crowded.folded_most);
+		ck_assert_double_le(sent, seen + folded_most);
 		ck_assert_double_le(pkts->low, sent * SKIP);
 		ck_assert_double_ge(pkts->high, sent * SKIP);
 		listed += seen;
 		all += sent;
 	}
-	ck_assert_double_eq(listed + samples_of(&crowded, crowded.others) + samples_of(&crowded, crowded.rest),
+	ck_assert_double_eq(listed + samples_of(&crowded, crowded.sums[REPORT_SUM_OTHERS].row) +
+	    samples_of(&crowded, crowded.sums[REPORT_SUM_REST].row),
 	    all + MINUTES * FLOOD);
 	report_result_free(&crowded);
 }
@@ -146,7 +155,7 @@ START_TEST(the_victim_is_named_exactly)
 	struct report_result result;
 
 	ask(REPORT_BY_DST, ESTIMATE_PKTS, LIMIT, &result);
-	ck_assert_uint_eq(result.folded, 0);
+	ck_assert_double_eq(folded(&result), 0);
 	ck_assert_uint_eq(result.n_rows, 2);
 	ck_assert_str_eq(report_cell(&result, 1, column(&result, "dst"))->text, "02:00:00:00:00:99");
 	ck_assert_double_eq(report_cell(&result, 1, column(&result, "samples"))->number, MINUTES * FLOOD);
@@ -159,8 +168,8 @@ START_TEST(with_room_nothing_is_dropped)
 	struct report_result result;
 
 	ask(REPORT_BY_SRC, ESTIMATE_PKTS, 0, &result);
-	ck_assert_uint_eq(result.folded, 0);
-	ck_assert_uint_eq(result.n_rows + result.n_others, HEAVY + MINUTES * FLOOD);
+	ck_assert_double_eq(folded(&result), 0);
+	ck_assert_uint_eq(result.n_rows + result.sums[REPORT_SUM_OTHERS].n, HEAVY + MINUTES * FLOOD);
 	report_result_free(&result);
 }
 END_TEST

@@ -4,6 +4,7 @@
  * model that shares nothing with the collector, its clock is stepped, and the records go through the
  * real accounting and store. Fixed seeds; EASE_LONG=1 makes many more runs.
  */
+#include "collector/report/notes.h"
 #include "collector/report/query.h"
 #include "collector/report/render.h"
 #include "collector/report/report.h"
@@ -283,6 +284,15 @@ live_end(struct live *l)
 
 /* ---- what is asked ---- */
 
+/* How many things a note is of. */
+static size_t
+n_named(const struct report_result *result, enum note_id id)
+{
+	const struct report_note *note = note_find(result, id);
+
+	return note ? note->n_items : 0;
+}
+
 static void
 ask(struct live *l, const char *name, const struct report_options *options, int now_s,
     struct report_result *result)
@@ -400,7 +410,7 @@ look(struct tally *t, struct live *l, int now_s, uint64_t minutes)
 	to_s = second_of(result.to_us);
 	ck_assert_int_eq(from_s, (to_s - 60 * (int)minutes) / 60 * 60);
 	ck_assert_double_eq_tol(result.seconds, to_s - from_s, 1e-6);
-	t->disagreed += result.disagreement.found;
+	t->disagreed += note_find(&result, NOTE_ID_DISAGREEMENT) != NULL;
 	truth = truth_of(l, -1, from_s, to_s);
 	add_ratio(t, ESTIMATE_PKTS, result.total[ESTIMATE_PKTS] / (double)truth.pkts);
 	add_ratio(t, ESTIMATE_OCTETS, result.total[ESTIMATE_OCTETS] / (double)truth.octets);
@@ -534,8 +544,8 @@ judge_minutes(struct tally *t, struct live *l)
 	ask(l, "history", &options, SECONDS, &result);
 	ck_assert_uint_eq(result.n_rows, MINUTES - 1);
 	for (size_t m = 0; m < result.n_rows; m++)
-		for (size_t r = 0; r < result.within[m].n_rows; r++) {
-			const struct report_value *row = report_cell(&result.within[m], r, 0);
+		for (size_t r = 0; r < result.steps->within[m].n_rows; r++) {
+			const struct report_value *row = report_cell(&result.steps->within[m], r, 0);
 			int from_s = 60 * (int)(m + 1);
 			int key = key_of(result.below, (size_t)row[KEY].number);
 			struct totals truth = truth_of(l, key, from_s, from_s + 60);
@@ -610,20 +620,20 @@ judge_tens(struct tally *t, struct live *l, bool is_coarse)
 	options.top = TOP;
 	options.has_top = true;
 	ask(l, "history", &options, SECONDS, &result);
-	ck_assert_uint_eq(result.step_us, TEN_S * SECOND_US);
+	ck_assert_uint_eq(result.steps->step_us, TEN_S * SECOND_US);
 	ck_assert_uint_eq(result.n_rows, (TENS_TO_S - TENS_FROM_S) / TEN_S);
-	ck_assert_uint_eq(result.coarse.n_ports, is_coarse ? PORTS : 0);
+	ck_assert_uint_eq(n_named(&result, NOTE_ID_COARSE), is_coarse ? PORTS : 0);
 	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) /* each is rounded */
 		ck_assert_double_eq_tol(counted(&result, (enum estimate_unit)u) / result.total[u], 1, 1e-5);
 	for (size_t i = 0; i < result.n_rows; i++) {
 		int from_s = TENS_FROM_S + TEN_S * (int)i;
 		struct totals truth = truth_of(l, -1, from_s, from_s + TEN_S);
 
-		add_ratio(t, ESTIMATE_PKTS, result.within[i].total[ESTIMATE_PKTS] / (double)truth.pkts);
-		add_ratio(t, ESTIMATE_OCTETS, result.within[i].total[ESTIMATE_OCTETS] / (double)truth.octets);
+		add_ratio(t, ESTIMATE_PKTS, result.steps->within[i].total[ESTIMATE_PKTS] / (double)truth.pkts);
+		add_ratio(t, ESTIMATE_OCTETS, result.steps->within[i].total[ESTIMATE_OCTETS] / (double)truth.octets);
 		t->looks++;
-		for (size_t r = 0; r < result.within[i].n_rows; r++) {
-			const struct report_value *row = report_cell(&result.within[i], r, 0);
+		for (size_t r = 0; r < result.steps->within[i].n_rows; r++) {
+			const struct report_value *row = report_cell(&result.steps->within[i], r, 0);
 			struct totals of_key = truth_of(l, key_of(result.below, (size_t)row[KEY].number), from_s, from_s + TEN_S);
 
 			if (row[KEY_SAMPLES].number < ENOUGH_SAMPLES)
@@ -671,17 +681,13 @@ static double
 listed(const struct report_result *result, enum estimate_unit unit)
 {
 	size_t column = column_of(result, unit == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
-	const struct report_value *const lines[] = {result->rest, result->not_seen, result->no_sample,
-		result->lost_row, result->others};
 	double sum = 0;
 
-	for (size_t r = 0; !result->together && r < result->n_rows; r++)
+	for (size_t r = 0; !result->sums[REPORT_SUM_TOGETHER].said && r < result->n_rows; r++)
 		sum += report_cell(result, r, column)->figure.estimate;
-	if (result->together)
-		sum += result->together[column].figure.estimate;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		if (lines[i])
-			sum += lines[i][column].figure.estimate;
+	for (int i = 0; i < REPORT_N_SUMS; i++)
+		if (result->sums[i].said)
+			sum += result->sums[i].row[column].figure.estimate;
 	return sum;
 }
 
@@ -722,7 +728,7 @@ judge_past(struct tally *t, struct live *l, int seconds)
 	ask(l, "history", &options, seconds + 3600, &result);
 	ck_assert_double_eq_tol(counted(&result, ESTIMATE_PKTS) / (double)truth.pkts, 1, 0.06);
 	truth = truth_of(l, -1, (seconds - 1) / 60 * 60, seconds);
-	ck_assert_double_eq_tol(result.within[result.n_rows - 1].total[ESTIMATE_PKTS] / (double)truth.pkts, 1, 0.1);
+	ck_assert_double_eq_tol(result.steps->within[result.n_rows - 1].total[ESTIMATE_PKTS] / (double)truth.pkts, 1, 0.1);
 	report_result_free(&result);
 }
 
@@ -844,7 +850,7 @@ START_TEST(test_sections_of_a_moment_agree)
 			ck_assert_double_eq_tol(result.total[u] / totals[u], 1, 1e-9);
 			if (strcmp(names[i], "load") != 0) /* a history's steps are rounded */
 				ck_assert_double_eq_tol(counted(&result, (enum estimate_unit)u) / totals[u], 1, 1e-5);
-			if (result.has_account && (enum estimate_unit)u == options.sort)
+			if (result.list && (enum estimate_unit)u == options.sort)
 				ck_assert_msg(fabs(listed(&result, options.sort) / totals[u] - 1) < 1e-6,
 				    "%s: %.1f of %.1f", names[i], listed(&result, options.sort), totals[u]);
 		}
@@ -889,11 +895,12 @@ START_TEST(test_silent_ports_are_named)
 {
 	struct live *l = live_until(&ease, SILENT_S, SILENT_S + 50);
 	struct report_options options = last(5);
+	const struct note_value *silent;
 	struct report_result result;
 
 	ask(l, "talkers", &options, SILENT_S + 50, &result);
 	ck_assert_int_eq(second_of(result.to_us), SILENT_S - 1);
-	ck_assert_uint_eq(result.n_silent, 0);
+	ck_assert_uint_eq(n_named(&result, NOTE_ID_SILENT), 0);
 	report_result_free(&result);
 	for (int s = SILENT_S + 50; s < NOW_S; s++) {
 		pass_second(l, s);
@@ -901,14 +908,15 @@ START_TEST(test_silent_ports_are_named)
 	}
 	ask(l, "talkers", &options, NOW_S, &result);
 	ck_assert_int_ge(second_of(result.to_us), NOW_S - 3);
-	ck_assert_uint_eq(result.n_silent, 1);
-	ck_assert_str_eq(result.silent[0].agent, "192.0.2.1");
-	ck_assert_str_eq(result.silent[0].port, "e-2");
-	ck_assert_uint_le(result.silent[0].newest_us, time_at(SILENT_S));
+	ck_assert_uint_eq(n_named(&result, NOTE_ID_SILENT), 1);
+	silent = note_find(&result, NOTE_ID_SILENT)->items[0].values; /* agent, port and counted_to */
+	ck_assert_str_eq(silent[0].value.text, "192.0.2.1");
+	ck_assert_str_eq(silent[1].value.text, "e-2");
+	ck_assert_uint_le(silent[2].value.time_us, time_at(SILENT_S));
 	report_result_free(&result);
 	options.last_us = 2 * MINUTE_US; /* it had nothing in this range */
 	ask(l, "talkers", &options, NOW_S, &result);
-	ck_assert_uint_eq(result.n_silent, 0);
+	ck_assert_uint_eq(n_named(&result, NOTE_ID_SILENT), 0);
 	report_result_free(&result);
 	live_end(l);
 }
@@ -958,7 +966,8 @@ START_TEST(test_nobody_is_waited_for_alone)
 		ask(l, "talkers", &options, s + 1, &result);
 		ck_assert_msg(second_of(result.to_us) >= s + 1 - strangers[_i].behind_s, "at %d s: counted to %d s",
 		    s + 1, second_of(result.to_us));
-		said += result.n_silent == 1 && strcmp(result.silent[0].agent, "192.0.2.66") == 0;
+		said += n_named(&result, NOTE_ID_SILENT) == 1 &&
+		    strcmp(note_find(&result, NOTE_ID_SILENT)->items[0].values[0].value.text, "192.0.2.66") == 0;
 		report_result_free(&result);
 	}
 	ck_assert_int_ge(said, 10);
@@ -985,7 +994,7 @@ START_TEST(test_resting_ports_do_not_hold_the_edge)
 			continue;
 		ask(l, "load", &options, s + 1, &result);
 		ck_assert_int_ge(second_of(result.to_us), s - 2);
-		ck_assert_uint_eq(result.n_silent, 0);
+		ck_assert_uint_eq(n_named(&result, NOTE_ID_SILENT), 0);
 		report_result_free(&result);
 	}
 	ask(l, "load", &options, LATER_S, &result);
@@ -1020,8 +1029,8 @@ START_TEST(test_standstills_beyond_the_edge)
 			    report_cell(&result, row, result.n_columns - 1)->text);
 		report_result_free(&result);
 		ask(l, "talkers", &options, now_s, &result);
-		ck_assert_ptr_nonnull(result.lost_row);
-		ck_assert_str_eq(report_lost_name(result.lost_why), "while skip counters were empty");
+		ck_assert(result.sums[REPORT_SUM_LOST].said);
+		ck_assert_str_eq(result.sums[REPORT_SUM_LOST].name, "while skip counters were empty");
 		report_result_free(&result);
 		live_end(l);
 	}

@@ -261,6 +261,18 @@ judge_rows(struct tallies *t, const struct report_result *result, const struct p
 }
 
 static void
+judge_sum(struct bars_tally tally[ESTIMATE_N_UNITS], const struct report_result *result, enum report_sum_id id,
+    const struct totals *truth)
+{
+	struct estimate_figure figure[ESTIMATE_N_UNITS];
+
+	for (size_t c = 0; c < result->n_columns; c++)
+		if (result->columns[c].type == REPORT_PKTS || result->columns[c].type == REPORT_OCTETS)
+			figure[result->columns[c].type == REPORT_OCTETS] = result->sums[id].row[c].figure;
+	judge(tally, figure, truth);
+}
+
+static void
 judge_answer(struct tallies *t, const struct report_result *result, const struct port *p, unsigned from_min,
     unsigned minutes)
 {
@@ -269,7 +281,7 @@ judge_answer(struct tallies *t, const struct report_result *result, const struct
 
 	judge_rows(t, result, p, from_min, minutes, &shown);
 	if (result->n_rows > 0)
-		judge(t->of[TOGETHER], result->account.rows, &shown);
+		judge_sum(t->of[TOGETHER], result, REPORT_SUM_TOGETHER, &shown);
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		double part = estimate_deviation(result->total[u], result->total_variance[u]);
 
@@ -280,8 +292,8 @@ judge_answer(struct tallies *t, const struct report_result *result, const struct
 		shown.of[u] = truth.of[u] - shown.of[u];
 	}
 	judge(t->of[TOTAL], total, &truth);
-	if (result->n_others > 0)
-		judge(t->of[OTHERS], result->account.others, &shown);
+	if (result->sums[REPORT_SUM_OTHERS].n > 0)
+		judge_sum(t->of[OTHERS], result, REPORT_SUM_OTHERS, &shown);
 	t->n++;
 	t->n_about += estimate_deviation(result->total[ESTIMATE_OCTETS], result->total_variance[ESTIMATE_OCTETS]) >
 	    REPORT_ABOUT_PART;

@@ -4,6 +4,7 @@
  * for each port, in the whole and in any parts that follow each other; the report loss says what was
  * not sampled; and the work is by what arrived. How long it takes is printed, not asserted.
  */
+#include "collector/report/notes.h"
 #include "collector/store/store.h"
 #include "tests/collector/accounting_rig.h"
 #include "tests/collector/answers.h"
@@ -179,7 +180,7 @@ check_loss(const struct accounting_rig *f, uint64_t before_us, uint64_t after_us
 	ck_assert_int_eq(render_json(out, &result, &render), 0);
 	fclose(out);
 	ck_assert_uint_eq(result.n_rows, AGENTS * PORTS);
-	ck_assert_uint_eq(result.n_left_out, 0);
+	ck_assert_double_eq(note_number_of(&result, NOTE_ID_LEFT_OUT, "left_out"), 0);
 	report_result_free(&result);
 	result = (struct report_result){0};
 	options.has_top = true;
@@ -187,7 +188,7 @@ check_loss(const struct accounting_rig *f, uint64_t before_us, uint64_t after_us
 	ck_assert_int_eq(report_run(report_find("loss"), query, &options, after_us + MINUTE_US,
 			     &result), 0);
 	ck_assert_uint_eq(result.n_rows, 5);
-	ck_assert_uint_eq(result.n_left_out, AGENTS * PORTS - 5);
+	ck_assert_double_eq(note_number_of(&result, NOTE_ID_LEFT_OUT, "left_out"), AGENTS * PORTS - 5);
 	report_result_free(&result);
 	json = json_loads(text, 0, NULL);
 	ck_assert_ptr_nonnull(json);

@@ -5,6 +5,7 @@
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
+#include "collector/report/notes.h"
 #include "collector/report/number_format.h"
 #include "collector/store/schema.h"
 
@@ -384,6 +385,86 @@ static const struct {
 	{70.1e6, "70.1M"}, {190e6, " 190M"}, {1.5e9, "1.50G"}, {2e12, "2.00T"}, {3e18, "3000P"},
 };
 
+/* ---- notes ---- */
+
+static void
+says(const struct report_result *result, enum note_id id, const struct render_options *options, const char *text)
+{
+	char *said = note_say(result, note_find(result, id), options);
+
+	ck_assert_str_eq(said, text);
+	free(said);
+}
+
+START_TEST(a_note_names_the_first_things)
+{
+	struct report_result result = {0};
+
+	for (int i = 1; i <= 10; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "sw%d", i);
+		note_text(note_item(&result, NOTE_ID_EGRESS), "", name);
+		if (i == 2)
+			says(&result, NOTE_ID_EGRESS, NULL, "Sampled on egress: sw1, sw2. Lists have there what ports sent;"
+			    " a frame that leaves by several ports counts at each.");
+	}
+	says(&result, NOTE_ID_EGRESS, NULL, "Sampled on egress: sw1, sw2, sw3, sw4, sw5, sw6, sw7, sw8 and 2 more. Lists"
+	    " have there what ports sent; a frame that leaves by several ports counts at each.");
+	ck_assert(!result.failed);
+	notes_free(&result);
+}
+END_TEST
+
+START_TEST(a_note_has_words_by_its_values)
+{
+	const struct render_options text = {.utc = true};
+	struct report_result result = {0};
+	struct note_values *warned = note_of(&result, NOTE_ID_WARNED);
+
+	note_set(warned, "#warn", REPORT_RATE, cell_number(500));
+	note_count(warned, "warned", 0);
+	says(&result, NOTE_ID_WARNED, &text, "");
+	note_count(warned, "warned", 1);
+	says(&result, NOTE_ID_WARNED, &text, "WARNING: 1 row is surely above 500 frame/s.");
+	note_count(warned, "warned", 2);
+	says(&result, NOTE_ID_WARNED, &text, "WARNING: 2 rows are surely above 500 frame/s.");
+	note_count(note_of(&result, NOTE_ID_FEW_SAMPLES), "mean_skip", 99.6);
+	says(&result, NOTE_ID_FEW_SAMPLES, &text, "FEW SAMPLES: try --last 1h, or a smaller skip (now 100)");
+	says(&result, NOTE_ID_FEW_SAMPLES, NULL, "FEW SAMPLES: try a longer range, or a smaller skip (now 100)");
+	note_time(note_of(&result, NOTE_ID_OLDER), "sums_kept_since", 1700000000000000);
+	says(&result, NOTE_ID_OLDER, &text, "The store keeps NOTHING from before 2023-11-14 22:13:20 +0000.");
+	says(&result, NOTE_ID_OLDER, NULL, "The store keeps NOTHING from before 2023-11-14T22:13:20Z.");
+	note_text(note_of(&result, NOTE_ID_FILTER), "filter", "tcp\033[2J");
+	says(&result, NOTE_ID_FILTER, NULL, "");
+	note_text(note_of(&result, NOTE_ID_FILTER), "answered_from", "samples");
+	says(&result, NOTE_ID_FILTER, NULL, "Filter: tcp?[2J; answered from samples.");
+	notes_free(&result);
+}
+END_TEST
+
+/* Each has a name of its own, and what opens in it closes. */
+START_TEST(sentences_can_be_read)
+{
+	for (int id = 0; id < NOTE_N_IDS; id++) {
+		const char *sentence = note_kinds[id].sentence;
+
+		ck_assert_msg(*sentence && !strstr(sentence, "{{"), "%s", note_kinds[id].name);
+		for (const char *pair = "{}[]<>"; *pair; pair += 2) {
+			int depth = 0;
+
+			for (const char *c = sentence; *c; c++) {
+				depth += (*c == pair[0]) - (*c == pair[1]);
+				ck_assert_msg(depth == 0 || depth == 1, "%s: %s", note_kinds[id].name, c);
+			}
+			ck_assert_msg(depth == 0, "%s", note_kinds[id].name);
+		}
+		for (int other = 0; other < id; other++)
+			ck_assert_str_ne(note_kinds[other].name, note_kinds[id].name);
+	}
+}
+END_TEST
+
 START_TEST(numbers_have_three_digits)
 {
 	char text[NUMBER_TEXT];
@@ -465,6 +546,9 @@ main(void)
 	tcase_add_test(tc, a_port_is_found_by_the_name_that_is_shown);
 	tcase_add_test(tc, csv_quotes_and_json_survive_hostile_names);
 	tcase_add_test(tc, loss_lists_the_collectors_counters);
+	tcase_add_test(tc, a_note_names_the_first_things);
+	tcase_add_test(tc, a_note_has_words_by_its_values);
+	tcase_add_test(tc, sentences_can_be_read);
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("numbers");
 	tcase_add_loop_test(tc, numbers_have_three_digits, 0,

@@ -157,7 +157,7 @@ alarm_high(const struct report_options *options)
 	report_store_renew(&store);
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_eq(report_find("talkers")->run(query, &with_alarm, REPORT_STORE_T0, &result), 0);
-	high = result.extremes[1].alarm[ESTIMATE_PKTS].high;
+	high = result.list->extremes[1].alarm[ESTIMATE_PKTS].high;
 	report_result_free(&result);
 	query_close(query);
 	return high;

@@ -126,7 +126,7 @@ has_mark(struct query *query, int minute, enum estimate_unit sort)
 	ck_assert_int_eq(report_find("talkers")->run(query, &options, options.to_us, &result), 0);
 	ck_assert_int_eq(compare_with_past(report_find("talkers"), query, &options, options.to_us, MINUTE, &result), 0);
 	for (size_t r = 0; r < result.n_rows; r++)
-		marked |= result.changes[r].direction != REPORT_NOT_SETTLED;
+		marked |= result.list->changes[r].direction != REPORT_NOT_SETTLED;
 	report_result_free(&result);
 	return marked;
 }

@@ -258,8 +258,10 @@ def check_figures(page, asked):
     result = api('talkers', **asked, by='src', top=5)
     equal('keys are those of the API', page.texts('#sources .key .filter'),
           [' '.join(filter(None, (row['src'], row['src_name']))) for row in result['rows']])
-    bound = f"more than {math.ceil(result['unseen_packets_high']):,} frames in this range (95%)"
+    bound = f"more than {math.ceil(result['unseen_packets_high']):,} frames (95%)"
     check('what was not seen has its bound', bound in page.text('#sources .note'), bound)
+    said = [note['text'] for note in result['notes'] if note['severity'] != 'hint' and not re.search(r'\dZ', note['text'])]
+    check('remarks are those of the API', said and all(text in page.text('#sources .note') for text in said), said)
     newest = max(api('errors', **asked, top=100)['sources'], key=lambda row: row['last'])
     shown = page.texts('#trouble-errors .filter')[0]
     check('the newest source of bad frames is named first',
