@@ -106,6 +106,7 @@ rig_new() {
 		run_as = root
 		store = "$rig/ease.db"
 		flush_interval = 200
+		memory = 192
 		clock_tolerance = 0
 	END
 }
