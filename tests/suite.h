@@ -7,6 +7,8 @@
 #define EASE_TESTS_SUITE_H
 
 #include <check.h>
+#include <limits.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -56,6 +58,17 @@ static inline int
 suite_effort_at_most(int n)
 {
 	return suite_is_slow() ? n / 40 : n;
+}
+
+/* What is freed stays with the process. Where collectors are opened hundreds of times, most of the time the kernel would
+ * give each its tens of mebioctets anew. */
+static inline void
+suite_keep_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
 }
 
 /* Takes the suite. */

@@ -16,7 +16,7 @@ ip neighbour add 10.9.9.2 lladdr 02:00:00:00:00:02 dev p1
 snmptrapd -f -Lo -On -C -c /dev/null --disableAuthorization=yes "udp:127.0.0.1:$trap_port" >"$rig/traps" 2>&1 &
 traps_pid=$!
 disown "$traps_pid"
-(while :; do echo load >/dev/udp/10.9.9.2/9; read -rt 0.002 <> <(:); done) 2>/dev/null & # until it is killed
+(exec 3<> <(:); while :; do echo load >/dev/udp/10.9.9.2/9; read -rt 0.002 -u 3; done) 2>/dev/null & # until it is killed
 load_pid=$!
 disown "$load_pid"
 trap 'kill "$load_pid" "$traps_pid" 2>/dev/null; rig_stop; rm -rf "$rig"' EXIT

@@ -252,6 +252,7 @@ main(void)
 	Suite *suite = suite_create("faults_collector");
 	TCase *all = tcase_create("all");
 
+	suite_keep_memory();
 	tcase_set_timeout(all, getenv("EASE_LONG") ? 1800 : 120);
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	tcase_add_loop_test(all, a_collector_collects_or_not, 0, KINDS);

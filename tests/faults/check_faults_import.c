@@ -228,6 +228,7 @@ main(void)
 	Suite *suite = suite_create("faults_import");
 	TCase *all = tcase_create("all");
 
+	suite_keep_memory();
 	tcase_set_timeout(all, getenv("EASE_LONG") ? 1800 : 120);
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	tcase_add_loop_test(all, an_import_is_whole_or_says_so, 0, KINDS);

@@ -26,9 +26,10 @@ churn() { # TIMES
 	for ((i = 1; i <= $1; i++)); do
 		echo "link add c$i type veth peer name d$i"
 		[ $i -le 20 ] || echo "link del c$((i - 20))"
-		read -rt 0.0167 <> <(:) || true
+		read -rt 0.0167 -u 3 || true
 	done | timeout 60 ip -force -batch - 2>/dev/null
 }
+exec 3<> <(:)
 churn 600 &
 churn_pid=$!
 python3 "$top/tests/support/oldest_counter.py" "$busy" "$agent_port" $if_x.11."$busy" 10 >"$rig/worst"

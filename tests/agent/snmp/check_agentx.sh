@@ -182,8 +182,10 @@ all_arrived() { # name, the burst's answer
 		fail "$1" "${2:-no answer}"
 	fi
 }
-echo "burst 100000 1" >&9
-all_arrived "100,000 notifications in a burst" "$(answer 60)"
+many=40000 # more than the ring holds twice
+[ -z "${EASE_LONG:-}" ] || many=100000
+echo "burst $many 1" >&9
+all_arrived "$many notifications in a burst" "$(answer 60)"
 echo "burst 20000 4" >&9
 all_arrived "20,000 samples, four in a notification" "$(answer 60)"
 

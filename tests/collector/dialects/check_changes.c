@@ -277,6 +277,7 @@ main(void)
 	Suite *suite = suite_create("changes");
 	TCase *all = tcase_create("all");
 
+	suite_keep_memory();
 	tcase_set_timeout(all, 1500);
 	tcase_add_unchecked_fixture(all, set_up, tear_down);
 	tcase_add_loop_test(all, changes, 0, getenv("EASE_SEED") ? 1 : N_FIELDS);

@@ -254,18 +254,21 @@ send_states(struct live *l)
 	}
 }
 
+/* Steps below a minute are of samples, all else is of sums: then hardly a sample has a row. */
 static struct live *
-live_begin(const struct sending *sending, uint64_t seed)
+live_begin(const struct sending *sending, uint64_t seed, bool has_rows)
 {
+	struct accounting_limits limits = rig_limits;
 	struct live *l = calloc(1, sizeof(*l));
 
 	ck_assert_ptr_nonnull(l);
+	limits.sample_rows = has_rows ? 0 : 1;
 	l->sending = sending;
 	l->random = seed * 0x9e3779b97f4a7c15ull | 1;
 	for (int i = 0; i < 20; i++)
 		draw(l);
 	rig_make(&l->rig);
-	rig_open(&l->rig);
+	rig_open_with(&l->rig, &limits);
 	for (int p = 0; p < PORTS; p++)
 		l->until_sample[p] = draw_skip(l);
 	if (sending->any_phase)
@@ -460,7 +463,7 @@ check_rates(const struct sending *sending, double behind_s, double bar)
 	struct tally tally[2] = {0};
 
 	for (int run = 0; run < n_runs_of(sending); run++) {
-		struct live *l = live_begin(sending, (uint64_t)run + 1);
+		struct live *l = live_begin(sending, (uint64_t)run + 1, false);
 
 		for (int s = 0; s < SECONDS; s++) {
 			pass_second(l, s);
@@ -566,7 +569,7 @@ START_TEST(test_minutes)
 		struct tally t = {.looks = 1};
 
 		for (int run = 0; run < n_runs(); run++) {
-			struct live *l = live_begin(sendings[i], (uint64_t)run + 1001);
+			struct live *l = live_begin(sendings[i], (uint64_t)run + 1001, false);
 
 			for (int s = 0; s < SECONDS; s++)
 				pass_second(l, s);
@@ -654,7 +657,7 @@ START_TEST(test_steps_of_ten_seconds)
 		double off;
 
 		for (int run = 0; run < (is_long() ? n_runs() : 1); run++) {
-			struct live *l = live_begin(sendings[i], (uint64_t)run + 2001);
+			struct live *l = live_begin(sendings[i], (uint64_t)run + 2001, true);
 
 			for (int s = 0; s < SECONDS; s++) {
 				pass_second(l, s);
@@ -742,7 +745,7 @@ START_TEST(test_short_captures)
 
 	for (int run = 0; run < 3 * n_runs(); run++)
 		for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
-			struct live *l = live_begin(sendings[run % 3], (uint64_t)run + 3001);
+			struct live *l = live_begin(sendings[run % 3], (uint64_t)run + 3001, true);
 
 			l->stopped_port = (unsigned)run % PORTS;
 			l->stopped_s = run % 3 == 1 ? 40 : 0;
@@ -773,7 +776,7 @@ enum { NOW_S = 415, SILENT_S = 200 };
 static struct live *
 live_until(const struct sending *sending, int stopped_s, int now_s)
 {
-	struct live *l = live_begin(sending, 77);
+	struct live *l = live_begin(sending, 77, false);
 
 	l->stopped_port = 1;
 	l->stopped_s = (unsigned)stopped_s;
@@ -950,7 +953,7 @@ static const struct {
 
 START_TEST(test_nobody_is_waited_for_alone)
 {
-	struct live *l = live_begin(&ease, 79);
+	struct live *l = live_begin(&ease, 79, false);
 	struct report_options options = last(5);
 	struct report_result result;
 	int said = 0;
@@ -980,7 +983,7 @@ END_TEST
 START_TEST(test_resting_ports_do_not_hold_the_edge)
 {
 	enum { ENDED_S = 200, TOLD_S = 204, LATER_S = TOLD_S + 18 };
-	struct live *l = live_begin(&ease, 78);
+	struct live *l = live_begin(&ease, 78, false);
 	struct report_options options = last(2);
 	struct report_result result;
 
