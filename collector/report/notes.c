@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "common/utf8.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,8 +151,12 @@ note_set(struct note_values *of, const char *name, enum report_type type, struct
 {
 	const struct note_value *there = of ? find_value(of, name, strlen(name)) : NULL;
 
-	if (of)
-		of->values[there ? (size_t)(there - of->values) : of->n++] = (struct note_value){name, type, value};
+	if (!of)
+		return;
+	if (there && there->type == REPORT_TEXT)
+		free(there->value.text);
+	assert(there || of->n < NOTE_VALUES); /* no sentence has more */
+	of->values[there ? (size_t)(there - of->values) : of->n++] = (struct note_value){name, type, value};
 }
 
 void
