@@ -64,10 +64,10 @@ struct key_layout {
 static const struct key_layout key_layouts[KEY_N_KINDS] = {
     [KIND_ETH_PAIR] = {STORE_KEY_ETH_PAIR, {{KEY_SRC_MAC}, {KEY_DST_MAC}}, .is_pair = true, .has_many = true},
     [KIND_IP_PAIR] = {STORE_KEY_IP_PAIR, {{KEY_SRC_IP}, {KEY_DST_IP}}, .is_pair = true, .has_many = true},
-    [KIND_VLAN] = {STORE_KEY_VLAN, {{KEY_VLAN}}},
-    [KIND_ETHERTYPE] = {STORE_KEY_ETHERTYPE, {{KEY_ETHERTYPE}}},
-    [KIND_IP_PROTO] = {STORE_KEY_IP_PROTO, {{KEY_IP_PROTO}}},
-    [KIND_SERVER_PORT] = {STORE_KEY_SERVER_PORT, {{KEY_IP_PROTO, KEY_SERVER_PORT}}},
+    [KIND_VLAN] = {.kind = STORE_KEY_VLAN, .halves = {{KEY_VLAN}}},
+    [KIND_ETHERTYPE] = {.kind = STORE_KEY_ETHERTYPE, .halves = {{KEY_ETHERTYPE}}},
+    [KIND_IP_PROTO] = {.kind = STORE_KEY_IP_PROTO, .halves = {{KEY_IP_PROTO}}},
+    [KIND_SERVER_PORT] = {.kind = STORE_KEY_SERVER_PORT, .halves = {{KEY_IP_PROTO, KEY_SERVER_PORT}}},
     [KIND_CONVERSATION] = {STORE_KEY_CONVERSATION, {{KEY_SRC_IP, KEY_SRC_PORT, KEY_IP_PROTO}, {KEY_DST_IP, KEY_DST_PORT,
 	KEY_IP_PROTO}}, .has_many = true},
     /* more pairs than of SYNs alone: limits under loss are no narrower */

@@ -276,8 +276,10 @@ under_attack() { # KIND N
 	expect "$2 clients that $1: no datagram was dropped" "$(counter input.kernel_drops)" 0
 }
 under_attack drip 1000
+closed() { echo $(($(counter web.evicted) + $(counter web.slow))); }
+wait_for 10 eval '[ "$(closed)" -ge 700 ]' # counters are written with the next flush
 check "slow clients are closed: $(counter web.evicted) in favour of others, $(counter web.slow) at their deadline" \
-    test $(($(counter web.evicted) + $(counter web.slow))) -ge 700
+    test "$(closed)" -ge 700
 under_attack unread 200
 check 'the collector goes on' kill -0 "$collector_pid"
 
