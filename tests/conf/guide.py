@@ -162,6 +162,12 @@ def check_code(path, start, body):
     return None if "\n".join(body) in text else (start, f"does not stand so in {path}")
 
 
+def check_patch(start, body):
+    done = subprocess.run(["patch", "-s", "-p1", "--dry-run", "-d", os.environ["EASE_TOP"]], text=True, capture_output=True,
+        timeout=60, input="\n".join(body) + "\n")
+    return None if done.returncode == 0 else (start, "these lines do not fit: " + done.stdout.strip())
+
+
 def check_block(shell, start, kind, body):
     build = os.environ["EASE_BUILD"]
     if kind[0] == "console":
@@ -175,6 +181,8 @@ def check_block(shell, start, kind, body):
             ['store = "ease.db"'])  # the default's directory is made by the package
     if kind[0] in ("c", "conf"):
         return check_code(kind[1], start, body)
+    if kind[0] == "diff":
+        return check_patch(start, body)
     if kind[0] in ("text", "snmpd.conf"):
         return None
     return start, f"nobody knows what a block of {kind[0]} is"
