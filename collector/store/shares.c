@@ -87,6 +87,7 @@ choose_payers(struct shares *s, struct rollup *r, int table)
 	sqlite3_bind_int(stmt, 2, SHARES_PAYERS);
 	s->table = table;
 	s->n_payers = s->at = 0;
+	s->gives = false;
 	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
 		s->payers[s->n_payers++] = (struct shares_payer){.agent = sqlite3_column_int64(stmt, 0),
 		    .rows = (sqlite3_column_int64(stmt, 1) + 1) / 2, .if_index = -1};
@@ -155,6 +156,7 @@ pay(struct shares *s, struct rollup *r, int table)
 	s->excess[table] -= freed;
 	s->held -= freed;
 	p->rows -= n;
+	s->gives |= n > 0;
 	if (p->rows <= 0 || (n == 0 && p->if_index < 0))
 		s->at++;
 	else if (n == 0)
@@ -168,6 +170,8 @@ shares_step(struct shares *s, struct rollup *r)
 	if (s->due && count(s, r) < 0)
 		return -EIO;
 	for (int table = 0; table < STORE_N_HELD; table++) {
+		if (s->table == table && s->n_payers > 0 && s->at == s->n_payers && !s->gives)
+			s->excess[table] = 0; /* what is left of it stays: the newest event */
 		if (s->excess[table] <= 0)
 			continue;
 		if ((s->at == s->n_payers || s->table != table) && choose_payers(s, r, table) < 0)

@@ -32,6 +32,7 @@ struct shares {
 		int64_t if_index;    /* of the port that gave last */
 	} payers[SHARES_PAYERS]; /* of one source and table */
 	int table, n_payers, at;
+	bool gives; /* some row of them was deleted */
 	uint64_t rows[STORE_N_HELD]; /* deleted or folded so far */
 	int64_t fold_agent;	     /* the pass by age: which was folded last, */
 	uint64_t folded_us;	     /* and up to when all are */

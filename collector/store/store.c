@@ -180,6 +180,7 @@ do_upkeep(struct store *store)
 	if (!store->db || store->failures > 0)
 		return false; /* writing a batch deals with the failure first */
 	pthread_mutex_lock(&store->lock);
+	store->upkeep.retention.shares.due |= store->keep.most_octets != retention->keep.most_octets;
 	store->upkeep.retention.keep = store->keep;
 	pthread_mutex_unlock(&store->lock);
 	write_naming(store);
