@@ -162,9 +162,10 @@ note_set(struct note_values *of, const char *name, enum report_type type, struct
 void
 note_text(struct note_values *of, const char *name, const char *text)
 {
-	char *copy = of && *text ? utf8_printable_copy(text) : NULL;
+	bool known = text && *text;
+	char *copy = of && known ? utf8_printable_copy(text) : NULL;
 
-	note_set(of, name, REPORT_TEXT, (struct report_value){.known = *text, .text = copy});
+	note_set(of, name, REPORT_TEXT, (struct report_value){.known = known, .text = copy});
 }
 
 double

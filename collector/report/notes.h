@@ -59,7 +59,7 @@ struct note_values *note_item(struct report_result *result, enum note_id id);
 struct report_value cell_number(double number); /* NAN: unknown */
 struct report_value cell_time(uint64_t time_us); /* 0: unknown */
 
-/* Sets a value, in place of one of that name; of NULL nothing. The text "" is unknown. */
+/* Sets a value, in place of one of that name; of NULL nothing. The texts "" and NULL are unknown. */
 void note_set(struct note_values *of, const char *name, enum report_type type, struct report_value value);
 #define note_count(of, name, number) note_set(of, name, REPORT_COUNT, cell_number((double)(number)))
 #define note_time(of, name, time_us) note_set(of, name, REPORT_TIME, cell_time(time_us))
