@@ -49,6 +49,13 @@ column_side(struct query *query, sqlite3_stmt *stmt)
 	" TOTAL(" WEIGHT " * frame_octets * frame_octets),"                                        \
 	" TOTAL(" WEIGHT " * " WEIGHT " * frame_octets * frame_octets), 0, 0, 0, 0"
 
+/* The samples of the range, port after port: each of them looked up by its time alone is one somewhere else in the
+ * file. The index of times has the ports and numbers. */
+#define SAMPLES                                                                                    \
+	"(SELECT agent AS a, boot AS b, if_index AS i, min(sequence) AS low, max(sequence) AS high FROM sample" \
+	" WHERE time_us >= :from AND time_us < :to GROUP BY 1, 2, 3) CROSS JOIN sample ON agent = a AND boot = b"  \
+	" AND if_index = i AND sequence BETWEEN low AND high AND time_us >= :from AND time_us < :to"
+
 static double
 ratio(double of, double to)
 {
@@ -95,8 +102,7 @@ replace_sums(struct query *query)
 		for (int d = EASE_IN; d <= EASE_OUT; d++)
 			query->ports[i].side[d].all.n = 0;
 	err = query_rows(query, "SELECT agent, if_index, direction, " SUMS_OF_SAMPLES
-	    " FROM sample WHERE time_us >= :from AND time_us < :to"
-	    " GROUP BY agent, if_index, direction", set_sample_sums);
+	    " FROM " SAMPLES " GROUP BY agent, if_index, direction", set_sample_sums);
 	for (size_t i = 0; i < query->n_ports; i++)
 		for (int d = EASE_IN; d <= EASE_OUT; d++)
 			if (query->ports[i].side[d].all.n == 0)
@@ -225,7 +231,7 @@ build_sample_sql(const struct query *query, const struct dimension *dimension, c
 
 	write_key(query, dimension, &key);
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
-	    " FROM sample WHERE time_us >= :from AND time_us < :to AND %s%s GROUP BY agent, if_index, k1, k2",
+	    " FROM " SAMPLES " AND %s%s GROUP BY agent, if_index, k1, k2",
 	    key.key1, key.key2, key.where, query->only ? " AND is_asked(k1, k2)" : "");
 }
 
@@ -235,8 +241,8 @@ query_write_samples(const struct query *query, const struct dimension *dimension
 	struct key_sql key;
 
 	write_key(query, dimension, &key);
-	snprintf(sql, size, "SELECT agent, if_index, direction, time_us, " WEIGHT ", frame_octets, %s, %s, %s FROM sample"
-	    " WHERE time_us >= :from AND time_us < :to", key.where, key.key1, key.key2);
+	snprintf(sql, size, "SELECT agent, if_index, direction, time_us, " WEIGHT ", frame_octets, %s, %s, %s FROM "
+	    SAMPLES, key.where, key.key1, key.key2);
 }
 
 struct key_list {
