@@ -283,7 +283,9 @@ add_sample(struct query *query, sqlite3_stmt *stmt)
 	    .weight = sqlite3_column_double(stmt, 4), .octets = (uint32_t)sqlite3_column_int64(stmt, 5)};
 	while (s->step + 2u < fine->n_ends && query_u64(stmt, 3) >= fine->ends_us[s->step + 1])
 		s->step++;
-	for (size_t i = 0; i < query->n_only && s->key < 0 && sqlite3_column_int(stmt, 6); i++)
+	if (sqlite3_column_int(stmt, 6) == 0)
+		return 0;
+	for (size_t i = 0; i < query->n_only && s->key < 0; i++)
 		if (half_is(query->only[i].key1, query->only[i].n_octets, stmt, 7) &&
 		    half_is(query->only[i].key2, query->only[i].n_octets, stmt, 8))
 			s->key = (int16_t)i;
