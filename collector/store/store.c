@@ -206,7 +206,6 @@ store_set_retention(struct store *store, const struct store_retention *retention
 	pthread_mutex_lock(&store->lock);
 	store->keep = *retention;
 	pthread_mutex_unlock(&store->lock);
-	sem_post(&store->wake);
 }
 
 /* Queue */

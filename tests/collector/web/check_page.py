@@ -691,7 +691,9 @@ def check_moment(page):
 def check_live(page, live):
     page.open(last='1h', addr='10.9.0.0/24')  # what was told first is in it on any machine
     page.js("document.querySelector('#sources .filter').focus(); scrollTo(0, 300)")
-    where = '[document.activeElement.textContent, scrollY]'
+    # where the reader sees it: a remark that comes or goes above moves the document, not what is looked at
+    where = ("[document.activeElement.textContent,"
+             " Math.round(document.getElementById('sources').getBoundingClientRect().top)]")
     first = "document.querySelector('#sources td.samples').textContent"
     before = page.js(where)
     page.js(f'window.first = {first}')  # gone if the document is loaded again
