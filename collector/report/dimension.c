@@ -219,10 +219,11 @@ fill_service(const struct report_options *options, const struct query_key *key,
 static struct key_fields
 fields_of(size_t index, const struct query_key *key)
 {
+	const struct key_reader r = key_reader_of(key_layouts[index].kind);
 	struct key_fields fields = {0};
 
-	key_read_half(&key_layouts[index], 1, key->key1, key->n_octets, &fields);
-	key_read_half(&key_layouts[index], 2, key->key2, key->n_octets, &fields);
+	key_read_half(&r, 1, key->key1, key->n_octets, &fields);
+	key_read_half(&r, 2, key->key2, key->n_octets, &fields);
 	return fields;
 }
 

@@ -245,40 +245,35 @@ query_key_field(enum filter_field field)
 	return KEY_NO_FIELD;
 }
 
-static uint32_t
-fields_of_half(const struct key_layout *layout, unsigned half)
-{
-	uint32_t fields = layout->of_syns ? FILTER_BIT(FILTER_IP_PROTO) : 0;
-
-	for (size_t i = 0; i < KEY_HALF_FIELDS; i++)
-		fields |= says[layout->halves[half - 1][i]].fields;
-	return fields;
-}
-
 bool
 query_kind_has(unsigned kind, const struct filter *filter)
 {
-	const struct key_single *single = key_single_of(kind);
-	const struct key_layout *layout = key_layout_of(single ? single->of : kind);
-	uint32_t fields = !layout ? 0
-	    : single		  ? fields_of_half(layout, single->half)
-				  : fields_of_half(layout, 1) | fields_of_half(layout, 2);
+	const struct key_reader r = key_reader_of(kind);
+	uint32_t fields = r.layout && r.layout->of_syns ? FILTER_BIT(FILTER_IP_PROTO) : 0;
 
+	for (enum key_field f = KEY_NO_FIELD + 1; f < KEY_N_FIELDS; f++)
+		fields |= r.has >> f & 1 ? says[f].fields : 0;
 	return !filter || (filter->fields & ~FILTER_PLACES & ~fields) == 0;
+}
+
+static bool
+has_field(const struct key_reader *r, enum key_field field)
+{
+	return r->has >> field & 1;
 }
 
 /* Ports, or of ICMP its type and code, where these are known; two ports of 0 are none. */
 static void
-set_ports(struct filter_subject *subject, const struct key_fields *key)
+set_ports(struct filter_subject *subject, const struct key_reader *r, const struct key_fields *key)
 {
-	bool has_both = key->of[KEY_SRC_PORT].octets, is_server = key->of[KEY_SERVER_PORT].octets;
+	bool has_both = has_field(r, KEY_SRC_PORT), is_server = has_field(r, KEY_SERVER_PORT);
 	const uint8_t *message = key->of[is_server ? KEY_SERVER_PORT : KEY_DST_PORT].octets;
 
 	if (has_both || is_server)
 		filter_set_absent(subject, (has_both ? FILTER_PORTS : 0) | FILTER_ICMP);
-	if (!message || (has_both && key_number(key, KEY_SRC_PORT) == 0 && key_number(key, KEY_DST_PORT) == 0))
+	if (has_both && key_number(key, KEY_SRC_PORT) == 0 && key_number(key, KEY_DST_PORT) == 0)
 		return;
-	if (store_is_icmp((uint8_t)key_number(key, KEY_IP_PROTO))) {
+	if (has_field(r, KEY_IP_PROTO) && store_is_icmp(key->of[KEY_IP_PROTO].octets[0])) {
 		filter_set_number(subject, FILTER_ICMP_TYPE, message[0]);
 		filter_set_number(subject, FILTER_ICMP_CODE, message[1]);
 	} else if (!is_server) {
@@ -288,36 +283,45 @@ set_ports(struct filter_subject *subject, const struct key_fields *key)
 	}
 }
 
+/* What is taken as it is. */
 static void
-set_fields(struct filter_subject *subject, const struct key_fields *key)
+set_field(struct filter_subject *subject, enum key_field f, const struct key_fields *key)
 {
-	for (enum key_field f = KEY_NO_FIELD + 1; f < KEY_N_FIELDS; f++) {
-		if (!key->of[f].octets)
-			continue;
-		if (f < KEY_N_ADDRESSES)
-			filter_set_address(subject, says[f].as, key->of[f].octets, key->of[f].n);
-		else if (f == KEY_VLAN || f == KEY_ETHERTYPE || f == KEY_IP_PROTO)
-			filter_set_number(subject, says[f].as, key_number(key, f));
-		if (f == KEY_SRC_IP || f == KEY_DST_IP)
-			filter_set_number(subject, FILTER_ETHERTYPE, key->of[f].n == 4 ? ETHERTYPE_IP4 : ETHERTYPE_IP6);
-	}
-	set_ports(subject, key);
+	if (f < KEY_N_ADDRESSES)
+		filter_set_address(subject, says[f].as, key->of[f].octets, key->of[f].n);
+	else if (f == KEY_VLAN || f == KEY_ETHERTYPE || f == KEY_IP_PROTO)
+		filter_set_number(subject, says[f].as, key_number(key, f));
+	if (f == KEY_SRC_IP || f == KEY_DST_IP)
+		filter_set_number(subject, FILTER_ETHERTYPE, key->of[f].n == 4 ? ETHERTYPE_IP4 : ETHERTYPE_IP6);
+}
+
+struct key_reader
+query_key_reader(unsigned kind, const struct filter *filter)
+{
+	struct key_reader r = key_reader_of(kind);
+
+	for (enum key_field f = KEY_NO_FIELD + 1; f < KEY_N_FIELDS; f++)
+		if (filter && has_field(&r, f) && says[f].fields & filter->fields)
+			r.wanted |= (uint16_t)(1u << f);
+	return r;
 }
 
 void
-query_set_key(struct filter_subject *subject, unsigned kind, const struct pack_key *key)
+query_set_key(struct filter_subject *subject, const struct key_reader *r, const struct pack_key *key)
 {
-	const struct key_single *single = key_single_of(kind);
-	const struct key_layout *layout = key_layout_of(single ? single->of : kind);
-	struct key_fields fields = {0};
+	const unsigned ports = 1u << KEY_SRC_PORT | 1u << KEY_DST_PORT | 1u << KEY_SERVER_PORT;
+	struct key_fields fields;
 	uint8_t n1, n2;
 	const uint8_t *half1 = pack_half1(key, &n1), *half2 = pack_half2(key, &n2);
 
-	if (!layout || !key_read_half(layout, single ? single->half : 1, half1, n1, &fields) ||
-	    (!single && !key_read_half(layout, 2, half2, n2, &fields)))
+	if (!r->layout || !key_read_half(r, r->half > 0 ? r->half : 1, half1, n1, &fields) ||
+	    (r->half == 0 && !key_read_half(r, 2, half2, n2, &fields)))
 		return;
-	set_fields(subject, &fields);
-	if (layout->of_syns)
+	for (unsigned left = r->wanted; left; left &= left - 1)
+		set_field(subject, (enum key_field)__builtin_ctz(left), &fields);
+	if (r->wanted & ports)
+		set_ports(subject, r, &fields);
+	if (r->layout->of_syns)
 		filter_set_number(subject, FILTER_IP_PROTO, IP_PROTO_TCP);
 }
 

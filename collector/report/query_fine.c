@@ -257,16 +257,7 @@ grow_samples(struct query *query)
 	return 0;
 }
 
-/* A half that --by leaves out is NULL. */
-static bool
-half_is(const uint8_t *half, size_t n_octets, sqlite3_stmt *stmt, int column)
-{
-	const void *octets = sqlite3_column_blob(stmt, column);
-
-	return !octets || ((size_t)sqlite3_column_bytes(stmt, column) == n_octets && memcmp(half, octets, n_octets) == 0);
-}
-
-/* Columns: agent, port, direction, time, weight, octets, whether it has a key of the list, and its halves. */
+/* Columns as of query_write_samples. */
 static int
 add_sample(struct query *query, sqlite3_stmt *stmt)
 {
@@ -283,12 +274,8 @@ add_sample(struct query *query, sqlite3_stmt *stmt)
 	    .weight = sqlite3_column_double(stmt, 4), .octets = (uint32_t)sqlite3_column_int64(stmt, 5)};
 	while (s->step + 2u < fine->n_ends && query_u64(stmt, 3) >= fine->ends_us[s->step + 1])
 		s->step++;
-	if (sqlite3_column_int(stmt, 6) == 0)
-		return 0;
-	for (size_t i = 0; i < query->n_only && s->key < 0; i++)
-		if (half_is(query->only[i].key1, query->only[i].n_octets, stmt, 7) &&
-		    half_is(query->only[i].key2, query->only[i].n_octets, stmt, 8))
-			s->key = (int16_t)i;
+	if (sqlite3_column_type(stmt, 6) != SQLITE_NULL)
+		s->key = (int16_t)sqlite3_column_int(stmt, 6);
 	return 0;
 }
 

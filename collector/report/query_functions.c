@@ -59,17 +59,18 @@ half_is(const uint8_t *half, size_t n_octets, sqlite3_value *value)
 	    memcmp(half, octets, n_octets) == 0;
 }
 
-/* is_asked(k1, k2): whether the key is one of query->only. */
+/* asked_key(k1, k2): which of query->only the key is; NULL: none. */
 static void
-sql_is_asked(sqlite3_context *context, int n, sqlite3_value **values)
+sql_asked_key(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	const struct query *query = sqlite3_user_data(context);
-	bool is = false;
+	size_t i = 0;
 
-	for (size_t i = 0; n == 2 && !is && i < query->n_only; i++)
-		is = half_is(query->only[i].key1, query->only[i].n_octets, values[0]) &&
-		    half_is(query->only[i].key2, query->only[i].n_octets, values[1]);
-	sqlite3_result_int(context, is);
+	while (n == 2 && i < query->n_only && !(half_is(query->only[i].key1, query->only[i].n_octets, values[0]) &&
+	    half_is(query->only[i].key2, query->only[i].n_octets, values[1])))
+		i++;
+	if (n == 2 && i < query->n_only)
+		sqlite3_result_int64(context, (sqlite3_int64)i);
 }
 
 /* is_listed(agent, direction): whether lists count frames of this direction at the agent. */
@@ -95,7 +96,7 @@ query_add_functions(struct query *query, const struct report_options *options)
 		    SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)(uintptr_t)options,
 		    functions[i].run, NULL, NULL) != SQLITE_OK)
 			return false;
-	return sqlite3_create_function(query->db, "is_asked", 2, SQLITE_UTF8, query, sql_is_asked,
+	return sqlite3_create_function(query->db, "asked_key", 2, SQLITE_UTF8, query, sql_asked_key,
 		   NULL, NULL) == SQLITE_OK &&
 	    sqlite3_create_function(query->db, "is_listed", 2, SQLITE_UTF8, query, sql_is_listed,
 		NULL, NULL) == SQLITE_OK &&

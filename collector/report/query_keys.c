@@ -232,7 +232,7 @@ build_sample_sql(const struct query *query, const struct dimension *dimension, c
 	write_key(query, dimension, &key);
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
 	    " FROM " SAMPLES " AND %s%s GROUP BY agent, if_index, k1, k2",
-	    key.key1, key.key2, key.where, query->only ? " AND is_asked(k1, k2)" : "");
+	    key.key1, key.key2, key.where, query->only ? " AND asked_key(k1, k2) IS NOT NULL" : "");
 }
 
 void
@@ -241,8 +241,8 @@ query_write_samples(const struct query *query, const struct dimension *dimension
 	struct key_sql key;
 
 	write_key(query, dimension, &key);
-	snprintf(sql, size, "SELECT agent, if_index, direction, time_us, " WEIGHT ", frame_octets, %s, %s, %s FROM "
-	    SAMPLES, key.where, key.key1, key.key2);
+	snprintf(sql, size, "SELECT agent, if_index, direction, time_us, " WEIGHT ", frame_octets,"
+	    " iif(%s, asked_key(%s, %s), NULL) FROM " SAMPLES, key.where, key.key1, key.key2);
 }
 
 struct key_list {

@@ -42,8 +42,9 @@ int query_choose_ports(struct query *query);
 /* Forgets what is known, and sets what is known of the port. */
 void query_set_place(struct filter_subject *subject, const struct query_port *port);
 
-/* Adds what a key of that kind of parts says. */
-void query_set_key(struct filter_subject *subject, unsigned kind, const struct pack_key *key);
+/* The reader of the keys of a kind of parts, for a filter; the second adds what a key says that this looks at. */
+struct key_reader query_key_reader(unsigned kind, const struct filter *filter);
+void query_set_key(struct filter_subject *subject, const struct key_reader *reader, const struct pack_key *key);
 
 /* The field of keys that is this one of a frame; KEY_NO_FIELD: none. */
 enum key_field query_key_field(enum filter_field field);
@@ -95,8 +96,8 @@ bool query_is_fine(const struct query *query);
 int query_fine_windows(struct query *query);
 int query_fine_keys(struct query *query, const struct dimension *dimension, struct query_key **keys, size_t *n);
 
-/* SQL of all samples of the range: agent, ifIndex, direction, time, weight, octets, 1 where lists count it, it has a key of
- * the dimension and the filter lets it pass, and the halves of that key. */
+/* SQL of all samples of the range: agent, ifIndex, direction, time, weight, octets, and which key of query->only it has,
+ * where lists count it and the filter lets it pass, else NULL. */
 enum { QUERY_SAMPLES_SQL = 2048 };
 void query_write_samples(const struct query *query, const struct dimension *dimension, char *sql, size_t size);
 

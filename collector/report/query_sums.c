@@ -191,6 +191,7 @@ struct key_table {
 	struct query_key *items;
 	uint32_t *buckets; /* index into items, or NO_KEY */
 	size_t n, room, n_buckets;
+	struct key_reader conversation;
 	uint64_t asked[ASKED_BITS / 64]; /* hashes of query->only, which rule out most keys */
 };
 
@@ -319,14 +320,14 @@ is_asked(const struct query *query, const struct key_table *t, const struct quer
 
 /* Whether the filter lets the key pass; of a port that the filter does not decide by itself. */
 static bool
-passes(const struct query *query, const struct query_port *port, unsigned kind, const struct pack_key *key)
+passes(const struct query *query, const struct query_port *port, const struct key_reader *keys, const struct pack_key *key)
 {
 	struct filter_subject subject;
 
 	if (port->passes)
 		return true;
 	query_set_place(&subject, port);
-	query_set_key(&subject, kind, key);
+	query_set_key(&subject, keys, key);
 	return filter_judge(query->filter, &subject) == FILTER_YES;
 }
 
@@ -341,18 +342,19 @@ enum { MADE_OCTETS = 3 }; /* IP protocol, the server's port */
 
 /* The dimension's key of a conversation's, in whose halves it lies or which `made` takes. False: it has none. */
 static bool
-take_from_conversation(const struct dimension *d, const uint8_t **half1, uint8_t *n1, const uint8_t **half2,
+take_from_conversation(const struct key_table *t, const uint8_t **half1, uint8_t *n1, const uint8_t **half2,
     uint8_t *n2, uint8_t made[MADE_OCTETS])
 {
-	const struct key_layout *conversation = &key_layouts[KIND_CONVERSATION];
-	struct key_fields f = {0};
+	const struct dimension *d = t->dimension;
+	struct key_fields f;
 	unsigned src, dst, server;
 
-	if (!key_read_half(conversation, 1, *half1, *n1, &f) || !key_read_half(conversation, 2, *half2, *n2, &f))
+	if (!key_read_half(&t->conversation, 1, *half1, *n1, &f) ||
+	    !key_read_half(&t->conversation, 2, *half2, *n2, &f))
 		return false;
 	src = key_number(&f, KEY_SRC_PORT);
 	dst = key_number(&f, KEY_DST_PORT);
-	made[0] = (uint8_t)key_number(&f, KEY_IP_PROTO);
+	made[0] = f.of[KEY_IP_PROTO].octets[0];
 	server = src < dst && !store_is_icmp(made[0]) ? src : dst;
 	made[1] = (uint8_t)(server >> 8);
 	made[2] = (uint8_t)server;
@@ -371,7 +373,7 @@ set_key(const struct key_table *t, const struct pack_key *from, bool single, str
 	uint8_t n1, n2, cut[FRAME_IP_LEN] = {0}, made[MADE_OCTETS];
 	const uint8_t *half1 = pack_half1(from, &n1), *half2 = pack_half2(from, &n2);
 
-	if (d->from_conversations && !take_from_conversation(d, &half1, &n1, &half2, &n2, made))
+	if (d->from_conversations && !take_from_conversation(t, &half1, &n1, &half2, &n2, made))
 		return false;
 	if (single) {
 		half2 = half1;
@@ -448,6 +450,7 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 {
 	struct key_table *t = arg;
 	bool single = kind != t->dimension->kind;
+	const struct key_reader keys = query_key_reader(kind, query->filter);
 	struct wanted_keys wanted = {.same = t->dimension->same};
 	struct query_port *port = NULL, *found;
 	int err = 0;
@@ -458,7 +461,7 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 		found = query_port_of(query, &reader->key, port);
 		port = found ? found : port;
 		if (found && found->chosen && pack_direction(&reader->key) == found->agent->listed &&
-		    passes(query, found, kind, &reader->key))
+		    passes(query, found, &keys, &reader->key))
 			want_key(query, t, reader, found, single, &wanted);
 		if (pack_ends_block(reader))
 			err = add_wanted(query, t, reader, &wanted);
@@ -480,7 +483,8 @@ query_sum_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n)
 {
 	const struct query_want want = query_want_keys(options, dimension);
-	struct key_table t = {.options = options, .dimension = dimension};
+	struct key_table t = {.options = options, .dimension = dimension,
+	    .conversation = key_reader_of(STORE_KEY_CONVERSATION)};
 	int err = grow(query, &t);
 
 	query_begin_drop(query);

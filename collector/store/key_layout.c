@@ -10,20 +10,16 @@ key_octets_behind(const struct key_layout *layout, unsigned half)
 	return n;
 }
 
-bool
-key_read_half(const struct key_layout *layout, unsigned half, const uint8_t *octets, uint8_t n, struct key_fields *fields)
+struct key_reader
+key_reader_of(unsigned kind)
 {
-	const uint8_t *field = layout->halves[half - 1];
-	uint8_t behind = key_octets_behind(layout, half);
+	const struct key_single *single = key_single_of(kind);
+	struct key_reader r = {.layout = key_layout_of(single ? single->of : kind), .half = single ? single->half : 0};
 
-	if (n < behind + (field[0] < KEY_N_ADDRESSES && field[0] != KEY_NO_FIELD))
-		return false;
-	for (size_t i = 0; i < KEY_HALF_FIELDS && field[i] != KEY_NO_FIELD; i++) {
-		uint8_t octets_of = key_field_octets(field[i]);
-
-		fields->of[field[i]].n = octets_of > 0 ? octets_of : (uint8_t)(n - behind);
-		fields->of[field[i]].octets = octets;
-		octets += fields->of[field[i]].n;
+	for (unsigned half = 1; r.layout && half <= 2; half++) {
+		r.behind[half - 1] = key_octets_behind(r.layout, half);
+		for (size_t i = 0; (r.half == 0 || r.half == half) && i < KEY_HALF_FIELDS; i++)
+			r.has |= (uint16_t)(1u << r.layout->halves[half - 1][i]);
 	}
-	return true;
+	return r;
 }

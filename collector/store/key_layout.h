@@ -130,7 +130,7 @@ key_field_octets(enum key_field field)
 /* The octets of a half behind its address, if it has one. */
 uint8_t key_octets_behind(const struct key_layout *layout, unsigned half);
 
-/* Where the fields of a key are; octets of what it does not have are NULL. */
+/* Where the fields of a key are; octets of what it does not have are not set. */
 struct key_fields {
 	struct {
 		const uint8_t *octets;
@@ -138,9 +138,34 @@ struct key_fields {
 	} of[KEY_N_FIELDS];
 };
 
-/* Adds the fields of a half (1, 2), which stay in these octets. False: the half is too short, and nothing is added. */
-bool key_read_half(const struct key_layout *layout, unsigned half, const uint8_t *octets, uint8_t n,
-    struct key_fields *fields);
+/* Reads the keys of a kind of part; made once for many of them. */
+struct key_reader {
+	const struct key_layout *layout; /* NULL: the parts have no keys */
+	uint8_t half;			 /* this one alone, in the place of the first; 0: both */
+	uint8_t behind[2];		 /* octets behind the address */
+	uint16_t has;			 /* bits 1 << enum key_field */
+	uint16_t wanted;		 /* the reader's user's: those of them that he takes */
+};
+struct key_reader key_reader_of(unsigned kind);
+
+/* Sets the fields of a half (1, 2), which stay in these octets. False: the half is too short, and nothing is set. */
+static inline bool
+key_read_half(const struct key_reader *r, unsigned half, const uint8_t *octets, uint8_t n, struct key_fields *fields)
+{
+	const uint8_t *field = r->layout->halves[half - 1];
+	uint8_t behind = r->behind[half - 1];
+
+	if (n < behind + (*field != KEY_NO_FIELD && *field < KEY_N_ADDRESSES))
+		return false;
+	for (const uint8_t *end = field + KEY_HALF_FIELDS; field < end && *field != KEY_NO_FIELD; field++) {
+		uint8_t size = *field < KEY_N_ADDRESSES ? (uint8_t)(n - behind) : key_field_octets(*field);
+
+		fields->of[*field].octets = octets;
+		fields->of[*field].n = size;
+		octets += size;
+	}
+	return true;
+}
 
 /* A field's number; 0 where there is none. */
 static inline unsigned
