@@ -480,12 +480,12 @@ enum {
 };
 
 enum uptime_verdict
-uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us, bool goes_on)
+uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us, bool goes_on, bool begins)
 {
 	int32_t rise_ms = (int32_t)(now_ms - before_ms);
 	uint64_t elapsed_ms = elapsed_us / 1000;
 
-	if (rise_ms >= -OVERTAKEN_MS)
+	if (rise_ms >= (begins ? 1 : -OVERTAKEN_MS))
 		return rise_ms > (int64_t)(elapsed_ms + elapsed_ms / 8 + UPTIME_SLACK_MS) ? UPTIME_REFUTED : UPTIME_GOES_ON;
 	/* it has begun since, or has not begun anew */
 	return !goes_on && now_ms <= elapsed_ms + elapsed_ms / 8 + OVERTAKEN_MS ? UPTIME_RESTARTED : UPTIME_REFUTED;

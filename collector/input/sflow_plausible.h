@@ -121,8 +121,9 @@ void number_line_take(struct number_line *l, const struct sflow_flow *f, const s
 enum uptime_verdict { UPTIME_GOES_ON, UPTIME_RESTARTED, UPTIME_REFUTED };
 
 /* Judges the time that an agent says it has run, when elapsed_us have passed since the datagram that said before_ms.
- * goes_on: the numbers of its datagrams do, so it has not begun anew. */
-enum uptime_verdict uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us, bool goes_on);
+ * goes_on: the numbers of its datagrams do, so it has not begun anew. begins: they do; it may have run for less time
+ * than one datagram takes to overtake another. */
+enum uptime_verdict uptime_judge(uint32_t before_ms, uint32_t now_ms, uint64_t elapsed_us, bool goes_on, bool begins);
 
 /* ---- counters ---- */
 

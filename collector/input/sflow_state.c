@@ -464,7 +464,8 @@ sflow_arrive(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_
 	uint64_t elapsed_us = received_us > peer->heard_us ? received_us - peer->heard_us : 0;
 	int32_t step = (int32_t)(d->sequence - peer->sequence);
 	bool goes_on = step > 0 && step <= NEW_LINE && d->sequence > 2 * NEW_LINE; /* few were numbered since a start */
-	enum uptime_verdict verdict = uptime_judge(peer->uptime_ms, d->uptime_ms, elapsed_us, goes_on);
+	bool begins = d->sequence == 1 && step <= -REMEMBERED; /* so many do not overtake the first one */
+	enum uptime_verdict verdict = uptime_judge(peer->uptime_ms, d->uptime_ms, elapsed_us, goes_on, begins);
 	bool is_risen = verdict == UPTIME_GOES_ON && (int32_t)(d->uptime_ms - peer->uptime_ms) > 0;
 	struct sflow_arrival arrival = {.restarted = verdict == UPTIME_RESTARTED};
 

@@ -49,9 +49,16 @@ samples_from() { # AGENT-ADDRESS ONE-IN
 	agent=$1
 	for _ in 1 2 3; do step 1000; done # counters before the first frame
 }
-# Gives frames to a port, and notes that it did. The bridge queues a hundred at most.
+rx_pkts() { # PORT: those that the bridge took from its queue
+	ovs-appctl -t "$rig/ovs/switch.ctl" dpctl/show -s |
+	    awk -v port="p$1" '/^  port/ { mine = $3 == port } mine && sub(/.*RX packets:/, "") { print $1 }'
+}
+all_taken() { [ "$(rx_pkts "$1")" -ge "$2" ]; } # PORT FRAMES
+# Gives frames to a port, and notes that it did. A port queues a hundred at most, and the bridge takes one in each
+# round of its main loop.
 give() { # PORT IFINDEX SOURCE FRAMES: reports know it by the name that Open vSwitch tells
-	local given=0 octets=$((100 + 37 * $3 % 900)) frame rest frames
+	local given=0 taken octets=$((100 + 37 * $3 % 900)) frame rest frames
+	taken=$(rx_pkts "$1")
 	echo "$agent $2 10.0.$1.$3 $4 p$1" >>"$rig/given"
 	printf -v rest '%*s' $((octets - 42)) ''
 	printf -v frame '020000000909 02000000%02x%02x 0800 4500%04x 00000000 40110000 0a00%02x%02x 0a090909 %04x0035%04x0000 %s' \
@@ -60,8 +67,9 @@ give() { # PORT IFINDEX SOURCE FRAMES: reports know it by the name that Open vSw
 		frames=()
 		while [ ${#frames[@]} -lt 50 ] && [ $((given + ${#frames[@]})) -lt "$4" ]; do frames+=("${frame// /}"); done
 		appctl netdev-dummy/receive "p$1" "${frames[@]}"
-		step 100
 		given=$((given + ${#frames[@]}))
+		step 100
+		wait_for 30 all_taken "$1" $((taken + given))
 	done
 }
 # Of an agent, or of one port of it: a report that reaches to now waits for the counters of all ports that it is

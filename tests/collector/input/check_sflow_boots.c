@@ -42,6 +42,26 @@ START_TEST(test_agent_restart)
 }
 END_TEST
 
+/* Who sets Open vSwitch up and corrects it a second later begins it twice; its second line is not late. */
+START_TEST(test_set_up_twice)
+{
+	struct built_flow f = flow(1, 1);
+
+	for (uint32_t i = 1; i <= 70; i++, f.sequence++)
+		take(&f, 1000 + i);
+	f.sequence = 1;
+	for (uint32_t number = 1; number <= 2; number++, f.sequence++) {
+		built_begin(&b, AGENT, 0, number, 0, 1);
+		built_add_flow(&b, &f);
+		deliver(2000 + number);
+		ck_assert_uint_eq(result.n, 1);
+	}
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_AGENT_RESTARTS), 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_DATAGRAMS_LATE), 0);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_ODD), 0);
+}
+END_TEST
+
 START_TEST(test_uptime_wrap_is_no_restart)
 {
 	struct built_flow f = flow(1, 1);
@@ -303,6 +323,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_gaps_and_disorder);
 	tcase_add_test(tc, test_agent_restart);
+	tcase_add_test(tc, test_set_up_twice);
 	tcase_add_test(tc, test_uptime_wrap_is_no_restart);
 	tcase_add_test(tc, test_boot_over_a_collector_restart);
 	tcase_add_test(tc, test_source_restart);

@@ -213,21 +213,24 @@ START_TEST(test_uptimes)
 		uint32_t before_ms, now_ms;
 		uint64_t elapsed_us;
 		enum uptime_verdict verdict;
-		bool goes_on;
+		bool goes_on, begins;
 	} uptimes[] = {
-	    {100000, 101000, 1000000, UPTIME_GOES_ON, false},
-	    {100000, 99000, 0, UPTIME_GOES_ON, false}, /* overtaken */
-	    {0xfffffff0, 100, 1000000, UPTIME_GOES_ON, false}, /* wraps */
-	    {100000, 1000, 30000000, UPTIME_RESTARTED, false},
-	    {100000, 1000, 30000000, UPTIME_REFUTED, true}, /* its datagrams' numbers go on */
-	    {100000, 50000, 1000000, UPTIME_REFUTED, false}, /* it would have begun before it was heard last */
-	    {100000, 90000000, 1000000, UPTIME_REFUTED, false}, /* a day in a second */
-	    {100000, 86500000, 86400000000, UPTIME_GOES_ON, false},
-	    {1000000000, 5, 1000000000000, UPTIME_RESTARTED, false},
+	    {100000, 101000, 1000000, UPTIME_GOES_ON, false, false},
+	    {100000, 99000, 0, UPTIME_GOES_ON, false, false}, /* overtaken */
+	    {0xfffffff0, 100, 1000000, UPTIME_GOES_ON, false, false}, /* wraps */
+	    {100000, 1000, 30000000, UPTIME_RESTARTED, false, false},
+	    {100000, 1000, 30000000, UPTIME_REFUTED, true, false}, /* its datagrams' numbers go on */
+	    {100000, 50000, 1000000, UPTIME_REFUTED, false, false}, /* it would have begun before it was heard last */
+	    {100000, 90000000, 1000000, UPTIME_REFUTED, false, false}, /* a day in a second */
+	    {100000, 86500000, 86400000000, UPTIME_GOES_ON, false, false},
+	    {1000000000, 5, 1000000000000, UPTIME_RESTARTED, false, false},
+	    {2000, 0, 900000, UPTIME_GOES_ON, false, false},
+	    {2000, 0, 900000, UPTIME_RESTARTED, false, true}, /* set up twice: it had run for two seconds */
+	    {2000, 2100, 100000, UPTIME_GOES_ON, false, true}, /* its numbers begin, and it does not */
 	};
 
-	ck_assert_int_eq(uptime_judge(uptimes[_i].before_ms, uptimes[_i].now_ms, uptimes[_i].elapsed_us, uptimes[_i].goes_on),
-	    uptimes[_i].verdict);
+	ck_assert_int_eq(uptime_judge(uptimes[_i].before_ms, uptimes[_i].now_ms, uptimes[_i].elapsed_us, uptimes[_i].goes_on,
+	    uptimes[_i].begins), uptimes[_i].verdict);
 }
 END_TEST
 
@@ -290,7 +293,7 @@ main(void)
 	tcase_add_loop_test(tc, test_rates_that_change, 0, 2);
 	tcase_add_test(tc, test_two_samplers);
 	tcase_add_loop_test(tc, test_counted, 0, 5);
-	tcase_add_loop_test(tc, test_uptimes, 0, 9);
+	tcase_add_loop_test(tc, test_uptimes, 0, 12);
 	tcase_add_loop_test(tc, test_speeds, 0, 13);
 	tcase_add_loop_test(tc, test_octets, 0, 10);
 	suite_add_tcase(s, tc);
