@@ -189,7 +189,7 @@ read_clock(struct query *query, const struct query_agent *agent, struct clocks *
 	if (err || last_us == 0)
 		return err;
 	middle_us = first_us + (last_us - first_us) / 2;
-	ends_us = query->mirror || middle_us - first_us < ENDS_US ? last_us - middle_us : ENDS_US;
+	ends_us = query->store->is_remote || middle_us - first_us < ENDS_US ? last_us - middle_us : ENDS_US;
 	err = find_least(query, agent, first_us, ends_us == ENDS_US ? first_us + ENDS_US : middle_us, clocks, 0);
 	return err ? err : find_least(query, agent, last_us - ends_us, last_us + 1, clocks, 1);
 }
@@ -331,7 +331,7 @@ add_refused_senders(struct query *query, struct report_result *refused)
 	sqlite3_stmt *stmt;
 	int err;
 
-	if (query->mirror)
+	if (query->store->is_shared)
 		return 0;
 	stmt = query_prepare(query, "SELECT address, datagrams, reason, first_us, last_us FROM refused_sender"
 	    " WHERE last_us >= :from ORDER BY datagrams DESC, address LIMIT " REFUSED_SHOWN);
@@ -452,9 +452,9 @@ static int
 read_reach(struct query *query, struct report_result *result)
 {
 	struct report_reach reach;
-	int err = query->mirror ? 0 : query_read_reach(query, &reach);
+	int err = query->store->is_shared ? 0 : query_read_reach(query, &reach);
 
-	for (int i = 0; err == 0 && !query->mirror && i < REPORT_N_REACH; i++) {
+	for (int i = 0; err == 0 && !query->store->is_shared && i < REPORT_N_REACH; i++) {
 		struct note_values *level;
 
 		note_time(note_of(result, NOTE_ID_KEPT_SINCE), report_reach_names[i], reach.since_us[i]);

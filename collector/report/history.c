@@ -116,7 +116,7 @@ choose_fine_step(struct history *h)
 	uint64_t kept_since_us = 0;
 	int err;
 
-	if (query->mirror || h->whole->samples == 0 || h->whole->samples > FINE_SAMPLES ||
+	if (query->store->by_minute || h->whole->samples == 0 || h->whole->samples > FINE_SAMPLES ||
 	    query->n_ports > FINE_PORTS || query->levels[LEVEL_1_MIN].kept_us > query->range.from_us ||
 	    query->range.from_us + STORE_COUNTERS_FINE_US < query->newest_us ||
 	    steps_of(&query->range, fine_steps_us[0]) > STEPS_CHOSEN)
@@ -164,7 +164,7 @@ choose_step(struct history *h)
 		err = choose_fine_step(h);
 	else if ( fine_step(h->options.step_us) > 0 && finest_us == STORE_WINDOW_US)
 		h->step_us = fine_step(h->options.step_us);
-	if (is_fine(h) && h->query->mirror) {
+	if (is_fine(h) && h->query->store->by_minute) {
 		snprintf(h->query->error, sizeof(h->query->error),
 		    "step: a cluster has whole minutes; ask a collector's own store for less");
 		return -EINVAL;

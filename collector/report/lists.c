@@ -509,7 +509,7 @@ note_why_lost(struct list *list, const struct query_port *port)
 	}
 	if ((*why | REPORT_LOST_SAMPLES) == (REPORT_LOST_SAMPLES | REPORT_LOST_STALLED | REPORT_LOST_BEFORE_FIRST))
 		return 0;
-	if (list->query->mirror) {
+	if (list->query->store->is_remote) {
 		*why |= REPORT_LOST_STALLED | REPORT_LOST_BEFORE_FIRST;
 		return 0;
 	}
@@ -668,7 +668,7 @@ look_inside(const struct list *list)
 	sqlite3_stmt *stmt;
 	int err;
 
-	if (!rest->said || query->mirror || (list->options->filter && list->options->filter->fields & ~FILTER_PLACES) ||
+	if (!rest->said || query->store->is_remote || (list->options->filter && list->options->filter->fields & ~FILTER_PLACES) ||
 	    !list->dimension->has_layer || list->dimension->layer != REPORT_LAYER_IP ||
 	    list_tail(list, rest->row, TAIL_SHARE)->figure.estimate < INNER_PART)
 		return 0;
@@ -977,7 +977,7 @@ report_matrix(struct query *query, const struct report_options *options, uint64_
 		by_pair.top = UINT32_MAX;
 		by_pair.as_grid = true;
 	}
-	if (options->fold_few && query->mirror)
+	if (options->fold_few && query->store->is_remote)
 		err = grid_run(query, &by_pair, now_us, result);
 	else
 		err = list_of(&matrix, query, &by_pair, now_us, result);

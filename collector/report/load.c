@@ -397,7 +397,7 @@ load_port(struct query *query, const struct report_options *options, struct repo
 	struct port_load p = {.port = port, .other_skip = other_skip,
 	    .range_s = (double)(query->range.to_us - query->range.from_us) / 1e6,
 	    .is_stated = port->agent->boot >= QUERY_SFLOW_BOOTS && port->received > 0 &&
-		(!query->mirror || port->stated.rate > 0)};
+		(!query->store->stated || port->stated.rate > 0)};
 	int err = query_load(query, port, &p.load);
 	double age_us;
 	bool live = query->edge_us > 0 && port->counters_us > 0;
@@ -508,7 +508,7 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 	if (err == 0)
 		err = oddities_read_refusals(query);
 	if (err == 0)
-		err = query_cluster_stated(query);
+		err = query_read_stated(query);
 	skip = mean_skip(query);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)

@@ -1,6 +1,5 @@
 #include "collector/report/loss_by_load.h"
 
-#include "collector/report/query_cluster.h"
 #include "collector/report/query_private.h"
 #include "collector/report/result.h"
 
@@ -80,7 +79,7 @@ choose_cells(const struct query *query, struct tally *t)
 {
 	uint64_t from_us = query->range.to_us, to_us = query->range.to_us, most = ENTRIES_MAX;
 
-	if (query->mirror && query->limits.keys > 0 && query->limits.keys / 4 < most) /* two directions; half of them */
+	if (query->store->is_remote && query->limits.keys > 0 && query->limits.keys / 4 < most) /* two directions; half of them */
 		most = query->limits.keys / 4;
 	for (size_t i = 0; i < query->n_agents; i++)
 		if (query->agents[i].chosen && query->agents[i].first_us < from_us)
@@ -132,58 +131,21 @@ add_to_agent(const struct tally *t, size_t place, size_t cell, double more_lost,
 }
 
 static void
-add_sums(struct tally *t, const struct pack_key *key, uint64_t start_us, double expected, double received, double pkts)
-{
-	struct query *query = t->query;
-	struct query_port *port = query_port_of(query, key, t->last);
-	uint8_t direction = pack_direction(key);
-	size_t cell = (size_t)((start_us - t->from_us) / t->span_us);
-	struct load_loss_cell more = {.expected = expected, .lost = expected - received};
-
-	if (!port || start_us < t->from_us || cell >= t->n_cells || (direction != EASE_IN && direction != EASE_OUT))
-		return;
-	t->last = port;
-	more.load = load_of(port, direction, pkts);
-	add_cell(t, t->of_port[port - query->ports], cell, &more);
-	add_to_agent(t, t->of_agent[port->agent - query->agents], cell, t->more_lost[port - query->ports], more);
-}
-
-static int
-add_window(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
-{
-	(void)kind;
-	while (pack_next(reader))
-		add_sums(arg, &reader->key, query->body_us, pack_value(reader, PACK_EXPECTED),
-		    pack_value(reader, PACK_RECEIVED), pack_value(reader, PACK_POOL_PKTS));
-	return reader->failed ? -EBADMSG : 0;
-}
-
-static int
-add_entry(void *arg, const struct cluster_entry *entry)
+add_totals(void *arg, const struct query_totals *totals)
 {
 	struct tally *t = arg;
+	struct query *query = t->query;
+	struct query_port *port = query_port_of(query, totals->key, t->last);
+	uint8_t direction = pack_direction(totals->key);
+	size_t cell = (size_t)((totals->start_us - t->from_us) / t->span_us);
+	struct load_loss_cell more = {.expected = totals->expected, .lost = totals->expected - totals->received};
 
-	add_sums(t, &entry->key, entry->step * t->span_us, entry->values[PACK_EXPECTED], entry->values[PACK_RECEIVED],
-	    entry->values[PACK_POOL_PKTS]);
-	return 0;
-}
-
-/* A cluster's servers add up by cell. */
-static int
-read_cells(struct query *query, struct tally *t)
-{
-	const struct query_want want = {.kind = STORE_PART_TOTALS, .longest_us = t->span_us};
-	struct query_run *runs;
-	size_t n;
-	int err;
-
-	if (!query->mirror)
-		return query_bodies(query, &want, add_window, t);
-	err = query_find_runs(query, &want, &runs, &n);
-	if (err == 0 && n > 0)
-		err = cluster_ask_sums(query, &want, runs, n, t->span_us, add_entry, t);
-	free(runs);
-	return err;
+	if (!port || totals->start_us < t->from_us || cell >= t->n_cells || (direction != EASE_IN && direction != EASE_OUT))
+		return;
+	t->last = port;
+	more.load = load_of(port, direction, totals->pool_pkts);
+	add_cell(t, t->of_port[port - query->ports], cell, &more);
+	add_to_agent(t, t->of_agent[port->agent - query->agents], cell, t->more_lost[port - query->ports], more);
 }
 
 static int
@@ -229,7 +191,7 @@ loss_by_load_find(struct query *query, const struct report_options *options, str
 	}
 	if (err == 0 && t.n_places > 0 && t.n_cells >= LOAD_LOSS_CELLS_MIN) {
 		t.cells = calloc(t.n_places * t.n_cells + 1, sizeof(*t.cells));
-		err = t.cells ? read_cells(query, &t) : query_fail(query, -ENOMEM, "no memory");
+		err = t.cells ? query_totals_by_step(query, t.span_us, add_totals, &t) : query_fail(query, -ENOMEM, "no memory");
 		if (err == 0)
 			err = judge_places(query, &t);
 	}

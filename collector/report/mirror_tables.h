@@ -4,7 +4,7 @@
 #ifndef EASE_COLLECTOR_REPORT_MIRROR_TABLES_H
 #define EASE_COLLECTOR_REPORT_MIRROR_TABLES_H
 
-#include "collector/report/mirror.h"
+#include "collector/report/mirror_ask.h"
 
 enum { MIRROR_COLUMNS_MAX = 32 };
 
@@ -25,7 +25,5 @@ extern const struct mirror_table mirror_tables[]; /* ended by one without a name
 enum { MIRROR_COLUMNS_TEXT = 512 };
 /* "agent, if_index": what is fetched of the cluster's table. */
 void mirror_columns(const struct mirror_table *table, char text[MIRROR_COLUMNS_TEXT]);
-
-enum { MIRROR_N_TABLES = 26 };
 
 #endif

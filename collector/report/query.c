@@ -1,133 +1,15 @@
-#include "collector/cluster/url.h"
-#include "collector/report/mirror.h"
 #include "collector/report/number_format.h"
+#include "collector/report/query_private.h"
 #include "collector/source_port.h"
 #include "common/utf8.h"
 
 #include <errno.h>
-#include <grp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum {
-	BUSY_WAIT_MS = 2000, /* a writer's checkpoint may hold the file for a moment */
-	/* of SQLite's virtual machine between checks of the limits: some hundred microseconds */
-	LIMIT_LOOK_STEPS = 10000,
-};
 
 int
-query_fail(struct query *query, int err, const char *format, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(query->error, sizeof(query->error), format, args);
-	va_end(args);
-	if (n >= (int)sizeof(query->error))
-		query->error[utf8_cut(query->error, sizeof(query->error))] = '\0';
-	return err;
-}
-
-int
-query_fail_sql(struct query *query)
-{
-	if (sqlite3_errcode(query->db) == SQLITE_INTERRUPT)
-		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for a"
-		    " shorter range or for one switch");
-	query->is_damaged |= sqlite3_errcode(query->db) == SQLITE_CORRUPT || sqlite3_errcode(query->db) == SQLITE_NOTADB;
-	return query_fail(query, -EIO, "%s: %s", query->path, sqlite3_errmsg(query->db));
-}
-
-/* ---- opening ---- */
-
-/* Says why a file cannot be read, and to a user without the right, which group has it. */
-static int
-check_readable(struct query *query)
-{
-	const struct group *group;
-	struct stat st;
-	int err;
-
-	if (access(query->path, R_OK) == 0)
-		return 0;
-	err = errno;
-	if (err != EACCES || stat(query->path, &st) != 0)
-		return query_fail(query, -err, "%s: %s", query->path, strerror(err));
-	group = getgrgid(st.st_gid);
-	return query_fail(query, -EACCES, "%s: %s: only group %s may read it", query->path,
-	    strerror(EACCES), group ? group->gr_name : "(unknown)");
-}
-
-static int
-check_version(struct query *query)
-{
-	sqlite3_stmt *stmt = query_prepare(query, "PRAGMA user_version");
-	int more = stmt ? query_step(query, stmt) : -EIO, version = 0;
-
-	if (more == 1)
-		version = sqlite3_column_int(stmt, 0);
-	sqlite3_finalize(stmt);
-	if (more < 0)
-		return more;
-	if (version > STORE_VERSION)
-		return query_fail(query, -EPROTO, "%s: store version %d is newer than this easetop,"
-		    " which reads up to %d", query->path, version, STORE_VERSION);
-	if (version < 1)
-		return query_fail(query, -EPROTO, "%s: not a store of easecapd", query->path);
-	if (version < STORE_FIRST_VERSION)
-		return query_fail(query, -EPROTO, "%s: store version %d is from before the first release; this"
-		    " easetop reads versions from %d on: let easecapd begin a new store", query->path, version,
-		    STORE_FIRST_VERSION);
-	if (version < STORE_VERSION)
-		return query_fail(query, -EPROTO, "%s: store version %d is older than this easetop;"
-		    " the next start of easecapd brings it to %d", query->path, version,
-		    STORE_VERSION);
-	return 0;
-}
-
-/* A view in the place of a table might never end. */
-static int
-check_tables(struct query *query)
-{
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT 1 FROM sqlite_schema WHERE type = 'view'"
-	    " OR sql LIKE 'CREATE VIRTUAL%'");
-	int more = stmt ? query_step(query, stmt) : -EIO;
-
-	if (more == 1)
-		more = query_fail(query, -EPROTO, "%s: not a store of easecapd: it has views", query->path);
-	sqlite3_finalize(stmt);
-	return more;
-}
-
-/* All that is read afterwards is of one state of the store. */
-static int
-open_file(struct query *query)
-{
-	int err = check_readable(query);
-	struct stat st;
-
-	if (err)
-		return err;
-	query->inode = stat(query->path, &st) == 0 ? st.st_ino : 0;
-	if (sqlite3_open_v2(query->path, &query->db,
-	    SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-		return query_fail(query, -EIO, "%s: %s", query->path,
-		    query->db ? sqlite3_errmsg(query->db) : "no memory");
-	sqlite3_busy_timeout(query->db, BUSY_WAIT_MS);
-	if (sqlite3_exec(query->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
-		return query_fail_sql(query);
-	err = check_version(query);
-	return err ? err : check_tables(query);
-}
-
-/* Hands the query to the caller, or says why there is none. */
-static int
-finish_open(struct query *q, int err, struct query **query, char *error, size_t error_size)
+query_finish_open(struct query *q, int err, struct query **query, char *error, size_t error_size)
 {
 	*query = err ? NULL : q;
 	if (err) {
@@ -138,53 +20,6 @@ finish_open(struct query *q, int err, struct query **query, char *error, size_t 
 	return err;
 }
 
-int
-query_open(const char *url, struct query **query, char *error, size_t error_size)
-{
-	struct query *q = calloc(1, sizeof(*q));
-	int err = q ? 0 : -ENOMEM;
-
-	if (q && !(q->path = strdup(strncmp(url, "sqlite:", 7) == 0 ? url + 7 : url)))
-		err = query_fail(q, -ENOMEM, "no memory");
-	if (err == 0)
-		err = open_file(q);
-	return finish_open(q, err, query, error, error_size);
-}
-
-int
-query_open_cluster(const struct query_cluster *where, const struct query_limits *limits,
-    struct query **query, char *error, size_t error_size)
-{
-	struct query *q = calloc(1, sizeof(*q));
-
-	if (q && limits)
-		q->limits = *limits;
-	return finish_open(q, q ? mirror_open(q, where) : -ENOMEM, query, error, error_size);
-}
-
-static int
-is_over_limit(void *arg)
-{
-	const struct query_limits *limits = arg;
-
-	if (limits->cancel && *limits->cancel)
-		return 1;
-	return limits->deadline_us && clock_mono_us(limits->clock) > limits->deadline_us;
-}
-
-bool
-query_is_over_limit(const struct query *query)
-{
-	return is_over_limit((void *)(uintptr_t)&query->limits) != 0;
-}
-
-void
-query_limit(struct query *query, const struct query_limits *limits)
-{
-	query->limits = *limits;
-	sqlite3_progress_handler(query->db, LIMIT_LOOK_STEPS, is_over_limit, &query->limits);
-}
-
 void
 query_close(struct query *query)
 {
@@ -193,118 +28,15 @@ query_close(struct query *query)
 	for (int i = 0; i < QUERY_KEPT; i++)
 		sqlite3_finalize(query->kept[i].stmt);
 	sqlite3_close(query->db);
-	query_end_steps(query);
 	query_end_fine(query);
 	query_forget_gaps(query);
 	query_forget_names(query);
-	mirror_close(query->mirror);
+	if (query->store && query->store->close)
+		query->store->close(query);
 	free(query->path);
 	free(query->agents);
 	free(query->ports);
 	free(query);
-}
-
-static void
-bind_if_there(sqlite3_stmt *stmt, const char *name, uint64_t value)
-{
-	int index = sqlite3_bind_parameter_index(stmt, name);
-
-	if (index > 0)
-		sqlite3_bind_int64(stmt, index, (sqlite3_int64)value);
-}
-
-void
-query_set_fetch_range(struct query *query, enum query_rows rows, uint64_t from_us, uint64_t to_us)
-{
-	query->fetch_range = (struct query_fetch_range){true, rows, from_us, to_us};
-}
-
-/* Fetches from a cluster what the statement reads. */
-static void
-fetch(struct query *query)
-{
-	if (!query->fetch_range.given)
-		query_set_fetch_range(query, QUERY_ALL_ROWS, query->range.from_us, query->range.to_us);
-	query->fetch_range.given = false;
-	query->failed = mirror_fill(query);
-}
-
-sqlite3_stmt *
-query_prepare(struct query *query, const char *sql)
-{
-	sqlite3_stmt *stmt;
-
-	if (query->mirror)
-		mirror_note(query->mirror);
-	if (sqlite3_prepare_v2(query->db, sql, -1, &stmt, NULL) != SQLITE_OK) {
-		query_fail_sql(query);
-		return NULL;
-	}
-	if (query->mirror && query->failed == 0)
-		fetch(query);
-	bind_if_there(stmt, ":from", query->range.from_us);
-	bind_if_there(stmt, ":to", query->range.to_us);
-	return stmt;
-}
-
-/* What a cluster's statement reads is fetched when it is prepared. */
-sqlite3_stmt *
-query_prepare_kept(struct query *query, const char *sql)
-{
-	struct query_kept *kept = query->kept, *end = kept + QUERY_KEPT;
-
-	while (kept < end && kept->sql && kept->sql != sql)
-		kept++;
-	if (query->mirror || kept == end)
-		return query_prepare(query, sql);
-	if (!kept->sql) {
-		kept->stmt = query_prepare(query, sql);
-		kept->sql = kept->stmt ? sql : NULL;
-		return kept->stmt;
-	}
-	bind_if_there(kept->stmt, ":from", query->range.from_us);
-	bind_if_there(kept->stmt, ":to", query->range.to_us);
-	return kept->stmt;
-}
-
-void
-query_give_back(struct query *query, sqlite3_stmt *stmt)
-{
-	for (int i = 0; i < QUERY_KEPT; i++)
-		if (stmt && query->kept[i].stmt == stmt) {
-			sqlite3_reset(stmt);
-			return;
-		}
-	sqlite3_finalize(stmt);
-}
-
-int
-query_step(struct query *query, sqlite3_stmt *stmt)
-{
-	if (query->failed)
-		return query->failed;
-	switch (sqlite3_step(stmt)) {
-	case SQLITE_ROW:
-		return 1;
-	case SQLITE_DONE:
-		return 0;
-	default:
-		return query_fail_sql(query);
-	}
-}
-
-int
-query_rows(struct query *query, const char *sql, int (*row)(struct query *, sqlite3_stmt *))
-{
-	sqlite3_stmt *stmt = query_prepare(query, sql);
-	int err = 0;
-
-	if (!stmt)
-		return -EIO;
-	while (err == 0 && (err = query_step(query, stmt)) == 1)
-		err = row(query, stmt);
-	sqlite3_finalize(stmt);
-	return err;
 }
 
 /* A name is what a device says. From here on it is what may be shown of it, so that who asks for a
@@ -342,63 +74,31 @@ add_agent(struct query *query, sqlite3_stmt *stmt)
 	agent->last_received_us = query_u64(stmt, 6);
 	agent->clock_off_us = sqlite3_column_int64(stmt, 7);
 	column_text(stmt, 8, agent->sender, sizeof(agent->sender));
-	agent->lacks_minute = query->mirror && sqlite3_column_int(stmt, 9) != 0;
-	agent->collector = query->mirror ? sqlite3_column_int64(stmt, 10) : 0;
+	agent->lacks_minute = sqlite3_column_int(stmt, 9) != 0;
+	agent->collector = sqlite3_column_int64(stmt, 10);
 	return 0;
 }
 
 /* The source of sFlow and SNMPv2c is an address; only that of sFlow can be another than the agent's. */
-#define AGENTS_WITH(more) "SELECT id, agent_id, boot, address, first_us, last_us, last_received_us," \
-			  " ifnull(offset_us, 0), CASE WHEN source <> address AND source NOT LIKE '0x%'" \
-			  " AND source NOT LIKE '%@%' THEN source ELSE '' END" more \
-			  " FROM agent LEFT JOIN agent_clock c ON c.agent = id LEFT JOIN agent_source s ON s.agent = id" \
-			  " ORDER BY id"
+#define AGENTS "SELECT id, agent_id, boot, address, first_us, last_us, last_received_us," \
+	       " ifnull(offset_us, 0), CASE WHEN source <> address AND source NOT LIKE '0x%%'" \
+	       " AND source NOT LIKE '%%@%%' THEN source ELSE '' END, %s" \
+	       " FROM agent LEFT JOIN agent_clock c ON c.agent = id LEFT JOIN agent_source s ON s.agent = id" \
+	       " ORDER BY id"
 
 static int
 load_agents(struct query *query, const struct report_options *options)
 {
-	int err = query_rows(query, query->mirror ? AGENTS_WITH(", lacks_minute, collector") : AGENTS_WITH(""),
-	    add_agent);
+	char sql[sizeof(AGENTS) + 64];
+	int err;
 
+	snprintf(sql, sizeof(sql), AGENTS, query->store->agent_columns);
+	err = query_rows(query, sql, add_agent);
 	if (err == 0)
 		err = query_load_names(query);
 	if (err == 0)
 		query_name_agents(query);
 	return err == 0 ? query_choose_agents(query, options->filter) : err;
-}
-
-const struct query_agent *
-query_find_agent(const struct query *query, int64_t agent)
-{
-	for (size_t low = 0, high = query->n_agents; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (query->agents[middle].id == agent)
-			return &query->agents[middle];
-		if (query->agents[middle].id < agent)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
-struct query_port *
-query_find_port(const struct query *query, int64_t agent, uint64_t if_index)
-{
-	for (size_t low = 0, high = query->n_ports; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		struct query_port *port = &query->ports[middle];
-
-		if (port->agent->id == agent && port->if_index == if_index)
-			return port;
-		if (port->agent->id < agent ||
-		    (port->agent->id == agent && port->if_index < if_index))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
 }
 
 static int
@@ -607,8 +307,8 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 	query->n_sent_agents = 0;
 	query_forget_names(query);
 	query_forget_gaps(query);
-	if (query->mirror)
-		mirror_forget(query);
+	if (query->store->forget)
+		query->store->forget(query);
 	err = load_agents(query, options);
 	if (err == 0)
 		err = query_load_levels(query);
@@ -629,7 +329,8 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 void
 query_rest(struct query *query)
 {
-	query_end_steps(query);
+	if (query->store->end_steps)
+		query->store->end_steps(query);
 	query_end_fine(query);
 	query_forget_names(query);
 	query_forget_gaps(query);
@@ -656,18 +357,4 @@ query_moment(const struct query *query, uint64_t now_us)
 		.to_us = query->range.to_us,
 		.at_edge = query->edge_us > 0 && query->range.to_us == query->edge_us,
 	};
-}
-
-void
-query_narrow(struct query *query, uint64_t from_us, uint64_t to_us)
-{
-	query->range = (struct query_range){from_us, to_us};
-	for (size_t i = 0; i < query->n_ports; i++) {
-		struct query_port *port = &query->ports[i];
-
-		memset(port->side, 0, sizeof(port->side));
-		memset(port->cut, 0, sizeof(port->cut));
-		port->expected = port->received = port->folded = port->folded_most = 0;
-		port->dropped = port->dropped_most = 0;
-	}
 }

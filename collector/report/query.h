@@ -14,6 +14,7 @@
 #include "collector/estimate/estimate.h"
 #include "collector/estimate/estimate_list.h"
 #include "collector/report/filter.h"
+#include "collector/report/query_store.h"
 #include "collector/report/report.h"
 #include "collector/store/levels.h"
 #include "common/clock.h"
@@ -104,7 +105,7 @@ struct query_port {
 		double pkts, octets;
 	} cut[EASE_OUT + 1];
 	uint64_t expected, received; /* samples */
-	struct query_stated stated; /* of a cluster, once query_cluster_stated has read it */
+	struct query_stated stated; /* of a cluster, once query_read_stated has read it */
 	uint64_t refused; /* samples that came, */
 	uint8_t refused_kind; /* and why most of them were (oddities.h) */
 	uint64_t cut_numbers; /* of those lost: in losses longer than a notification, which cut is about */
@@ -202,7 +203,8 @@ struct query_fine;
 
 struct query {
 	sqlite3 *db;
-	struct mirror *mirror; /* NULL: a file */
+	const struct query_store *store;
+	struct mirror *mirror; /* of a cluster */
 	struct query_kept kept[QUERY_KEPT];
 	const struct filter *filter; /* of the question, borrowed; NULL: all pass */
 	struct query_fetch_range fetch_range; /* for the statement that is prepared next */
@@ -360,8 +362,11 @@ double query_last_skip(struct query *query, const struct query_port *port);
 /* weight: of all of its samples, 0: they have several. If the newest states that, all do. 0 or -EIO. */
 int query_stated(struct query *query, const struct query_port *port, double weight, struct query_stated *stated);
 
-/* Of a cluster: reads it for all ports at once, where samples are shipped; of a file does nothing. 0 or -errno. */
-int query_cluster_stated(struct query *query);
+/* Reads it for all ports at once where the store has it so; else does nothing. 0 or -errno. */
+int query_read_stated(struct query *query);
+
+/* Totals of the range by steps of step_us, a level's windows, in any order and parts. 0 or -errno. */
+int query_totals_by_step(struct query *query, uint64_t step_us, query_totals_fn *take, void *arg);
 
 /* Says which rows the statement that is prepared next reads of tables ordered by time, if not all
  * of the range: only these are fetched from a cluster. */

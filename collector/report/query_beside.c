@@ -68,7 +68,7 @@ set_ends(struct query *query, sqlite3_stmt *stmt)
 int
 query_find_beside(struct query *query)
 {
-	return query->mirror ? 0 : query_rows(query, "SELECT agent, if_index, min(first_us), max(last_us), max(base_us)"
+	return query->store->is_remote ? 0 : query_rows(query, "SELECT agent, if_index, min(first_us), max(last_us), max(base_us)"
 	    " FROM account GROUP BY agent, if_index HAVING max(base_us) > 0", set_ends);
 }
 

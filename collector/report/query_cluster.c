@@ -324,18 +324,6 @@ cluster_packer_close(struct cluster_packer *p, int err)
 	return err;
 }
 
-int
-query_cluster_sums(struct query *query, const struct query_want *want, const struct query_run *runs,
-    size_t n_runs, query_body_fn *take, void *arg)
-{
-	struct cluster_packer *packer;
-	int err = cluster_packer_open(&packer, query, want, take, arg);
-
-	if (err == 0)
-		err = cluster_ask_sums(query, want, runs, n_runs, 0, cluster_packer_add, packer);
-	return cluster_packer_close(packer, err);
-}
-
 /* ---- what samples state ---- */
 
 static int
@@ -361,7 +349,7 @@ has_sflow(const struct query *query)
 
 /* Two collectors' rows of a sample state the same. */
 int
-query_cluster_stated(struct query *query)
+cluster_stated(struct query *query)
 {
 	static const enum cluster_type types[] = {CLUSTER_AGENT_ID, CLUSTER_I64, CLUSTER_F64, CLUSTER_F64};
 	const struct query_range *range = &query->range;
@@ -370,7 +358,7 @@ query_cluster_stated(struct query *query)
 	FILE *sql;
 	int err;
 
-	if (!query->mirror || !has_sflow(query))
+	if (!has_sflow(query))
 		return 0;
 	sql = open_memstream(&text, &size);
 	if (!sql)

@@ -5,9 +5,7 @@
 #ifndef EASE_COLLECTOR_REPORT_QUERY_CLUSTER_H
 #define EASE_COLLECTOR_REPORT_QUERY_CLUSTER_H
 
-#include "collector/report/mirror.h"
-
-#include <stdio.h>
+#include "collector/report/mirror_ask.h"
 
 /* At most so many are listed in one statement. */
 enum { CLUSTER_KEYS_LISTED_MAX = QUERY_ONLY_MAX, CLUSTER_PORTS_LISTED_MAX = 4000 };
@@ -64,5 +62,13 @@ int cluster_packer_open(struct cluster_packer **out, struct query *query,
     const struct query_want *want, query_body_fn *take, void *arg);
 int cluster_packer_add(void *packer, const struct cluster_entry *entry);
 int cluster_packer_close(struct cluster_packer *packer, int err);
+
+/* As struct query_store has them. */
+int cluster_sums_of_step(struct query *query, const struct query_want *want, query_body_fn *take, void *arg);
+void cluster_begin_steps(struct query *query, uint64_t step_us);
+void cluster_end_steps(struct query *query);
+int cluster_top_keys(struct query *query, const struct report_options *options, const struct dimension *dimension,
+    struct query_key **keys, size_t *n, struct query_left *left);
+int cluster_stated(struct query *query);
 
 #endif

@@ -309,7 +309,7 @@ query_stated(struct query *query, const struct query_port *port, double weight, 
 	int err;
 
 	*stated = port->stated;
-	if (query->mirror)
+	if (query->store->stated)
 		return 0;
 	err = weight > 0 ? read_stated(query, port, newest_stated, stated) : 0;
 	if (err == 0 && (weight <= 0 || stated->rate != weight))

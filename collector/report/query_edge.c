@@ -35,8 +35,8 @@
 #define LONGEST_REST_US (30 * SECOND_US)
 /* A range reaches to now if data of so long ago is in the store; a cluster has whole minutes, some
  * time after they ended. *assumed* */
-#define LIVE_FILE_US	(60 * SECOND_US)
-#define LIVE_CLUSTER_US (300 * SECOND_US)
+#define LIVE_US		(60 * SECOND_US)
+#define LIVE_MINUTES_US (300 * SECOND_US)
 
 /* When nothing has come for so long, an agent has ended: its last counters are as new as its last data. *assumed* */
 #define ENDED_AFTER_US (5 * SECOND_US / 2)
@@ -47,7 +47,7 @@
 /* So far behind the newest data a port may hold the edge back; a cluster's data comes by minutes. Where those that have
  * nearly all octets are further on, so far behind these: most devices send their counters each 20 to 30 s. *assumed* */
 #define LATE_AFTER_US	      (60 * SECOND_US)
-#define LATE_AFTER_CLUSTER_US (180 * SECOND_US)
+#define LATE_AFTER_MINUTES_US (180 * SECOND_US)
 #define WAITED_US	      (30 * SECOND_US)
 #define NEARLY_ALL	      0.95
 /* By octets of so many minutes, the last of which is counted by those that are not late. */
@@ -119,7 +119,7 @@ find_resting(struct query *query, const struct query_port *port, bool *rests)
 	int more;
 
 	*rests = false;
-	if (query->mirror || port->agent->boot >= QUERY_SFLOW_BOOTS || port->counters_us + RESTS_AFTER_US >= last_us ||
+	if (query->store->is_remote || port->agent->boot >= QUERY_SFLOW_BOOTS || port->counters_us + RESTS_AFTER_US >= last_us ||
 	    port->counters_us + LONGEST_REST_US < last_us)
 		return 0;
 	stmt = query_prepare_kept(query, "SELECT min(time_us) FROM (SELECT time_us, pool_in, in_octets, pool_out,"
@@ -210,14 +210,14 @@ edge_of_most(const struct edge_port *ports, size_t n)
 static int
 edge_of(struct query *query, struct edge_port *ports, size_t n, uint64_t now_us, uint64_t *edge_us)
 {
-	uint64_t late_us = now_us - (query->mirror ? LATE_AFTER_CLUSTER_US : LATE_AFTER_US), most_us;
+	uint64_t late_us = now_us - (query->store->by_minute ? LATE_AFTER_MINUTES_US : LATE_AFTER_US), most_us;
 	size_t first = 0;
 	int err;
 
 	while (first < n - 1 && ports[first].counters_us < late_us)
 		first++;
 	*edge_us = ports[first].counters_us;
-	if (query->mirror || *edge_us + WAITED_US >= ports[n - 1].counters_us)
+	if (query->store->by_minute || *edge_us + WAITED_US >= ports[n - 1].counters_us)
 		return 0;
 	err = weigh(query, ports, n, store_window_start(now_us - LATE_AFTER_US, STORE_WINDOW_US));
 	most_us = edge_of_most(ports + first, n - first);
@@ -250,7 +250,7 @@ shipped_until(const struct query *query, uint64_t now_us)
 {
 	uint64_t edge_us = 0;
 
-	for (size_t i = 0; query->mirror && i < query->n_agents; i++) {
+	for (size_t i = 0; query->store->by_minute && i < query->n_agents; i++) {
 		const struct query_agent *agent = &query->agents[i];
 
 		if (is_heard_now(agent, now_us))
@@ -293,7 +293,7 @@ find_edge(struct query *query, const struct report_options *options, uint64_t no
 	for (size_t i = 0; i < n; i++)
 		query->ports[counting[i].at].late = counting[i].counters_us < (at_edge ? query->range.to_us : *edge_us);
 	free(counting);
-	if (*edge_us > 0 && query->mirror)
+	if (*edge_us > 0 && query->store->by_minute)
 		take_earlier(edge_us, shipped_until(query, now_us));
 	*edge_us -= *edge_us % SECOND_US;
 	return err;
@@ -307,7 +307,7 @@ find_edge_part(struct query *query, uint64_t edge_us)
 	int more;
 
 	query->edge_part = INT64_MAX;
-	if (query->mirror)
+	if (query->store->by_minute)
 		return 0;
 	stmt = query_prepare(query, "SELECT max(id) FROM flush WHERE until_us <= ?1");
 	if (!stmt)
@@ -323,7 +323,7 @@ find_edge_part(struct query *query, uint64_t edge_us)
 static bool
 is_live(const struct query *query, uint64_t now_us)
 {
-	return query->newest_us + (query->mirror ? LIVE_CLUSTER_US : LIVE_FILE_US) >= now_us;
+	return query->newest_us + (query->store->by_minute ? LIVE_MINUTES_US : LIVE_US) >= now_us;
 }
 
 /* When the first of those agents was heard that are heard now. */
@@ -357,7 +357,7 @@ has_ended(const struct query *query, uint64_t edge_us, uint64_t newest_us, uint6
 static uint64_t
 end_of_known(const struct query *query, uint64_t edge_us)
 {
-	return query->mirror ? store_window_start(edge_us, STORE_WINDOW_US) : edge_us;
+	return query->store->by_minute ? store_window_start(edge_us, STORE_WINDOW_US) : edge_us;
 }
 
 /* The edge was found by an earlier question, whatever ports this one is about. */
@@ -459,9 +459,9 @@ find_around(struct query *query, struct query_port *port, uint64_t at_us)
 	bool is_next = a->after.known && a->after.time_us < at_us;
 	int err = 0;
 
-	if (!query->mirror && a->before.known && a->before.time_us <= at_us && a->after.known && at_us <= a->after.time_us)
+	if (!query->store->is_remote && a->before.known && a->before.time_us <= at_us && a->after.known && at_us <= a->after.time_us)
 		return 0;
-	if (!query->mirror && is_next) {
+	if (!query->store->is_remote && is_next) {
 		a->before = a->after;
 		err = read_counters(query, COUNTERS_WHERE("> ?3 ORDER BY time_us"), port, a->before.time_us, &a->after);
 		if (err || !a->after.known || at_us <= a->after.time_us)

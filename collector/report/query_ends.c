@@ -113,7 +113,7 @@ is_too_much(const struct query *query)
 	uint64_t minutes = asked_us / STORE_WINDOW_US + 2 * PORT_TOTALS_MINUTES, most = query->limits.keys / 2;
 	uint64_t rows = query->steps ? 2 * minutes : ROWS_AT_ENDS * (1 + asked_us / (range_us + 1));
 
-	return query->mirror && query->n_ports * rows > (most > 0 && most < FETCHED_MAX ? most : FETCHED_MAX);
+	return query->store->is_remote && query->n_ports * rows > (most > 0 && most < FETCHED_MAX ? most : FETCHED_MAX);
 }
 
 int

@@ -48,7 +48,6 @@ enum { FINE_SAMPLES_MAX = 2000000 };
 
 struct query_fine {
 	uint64_t from_us, to_us; /* of the window that was read; 0, 0: none */
-	bool is_reading;	 /* the window */
 	uint64_t step_us, ends_us[FINE_ENDS];
 	size_t n_ends;
 	bool has_samples; /* of the window: */
@@ -109,9 +108,7 @@ read_window(struct query *query, uint64_t from_us, uint64_t to_us)
 
 	query_narrow(query, from_us, to_us);
 	set_ends(fine, from_us, to_us);
-	fine->is_reading = true;
-	err = query_windows(query);
-	fine->is_reading = false;
+	err = query_sum_windows(query);
 	fine->has_samples = false;
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
 		struct fine_port *kept = &fine->ports[i];
@@ -206,12 +203,6 @@ set_samples(struct query_port *port, struct fine_port *kept)
 {
 	memcpy(port->side, kept->side, sizeof(port->side));
 	kept->is_coarse = false;
-}
-
-bool
-query_is_fine(const struct query *query)
-{
-	return query->fine && !query->fine->is_reading;
 }
 
 int

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,8 +97,7 @@ add_gap(struct query *query, sqlite3_stmt *stmt)
 	    .if_index = (uint64_t)sqlite3_column_int64(stmt, 1),
 	    .from_us = query_u64(stmt, 2),
 	    .until_us = query_u64(stmt, 3),
-	    .collector = sqlite3_column_count(stmt) > 4 + N_VALUES
-		? sqlite3_column_int64(stmt, 4 + N_VALUES) : 0,
+	    .collector = sqlite3_column_int64(stmt, 4 + N_VALUES),
 	};
 	for (int i = 0; i < N_VALUES; i++)
 		gap->values[i] = query_u64(stmt, 4 + i);
@@ -127,20 +127,17 @@ static int
 load(struct query *query)
 {
 	const struct query_range now = query->range;
+	char sql[sizeof(VALUES) + 160];
 	int err;
 
 	query->gaps = calloc(1, sizeof(*query->gaps));
 	if (!query->gaps)
 		return query_fail(query, -ENOMEM, "no memory");
 	query->range = query->asked;
-	if (query->mirror)
-		err = query_rows(query, "SELECT agent, if_index, from_us, until_us, " VALUES
-		    ", collector FROM gap"
-		    " WHERE until_us > :from AND from_us < :to", add_gap);
-	else
-		err = query_rows(query, "SELECT agent, if_index, from_us, until_us, " VALUES " FROM gap"
-		    " WHERE until_us > :from AND from_us < :to", add_gap);
-	if (err == 0 && query->mirror && query->gaps->n > 0)
+	snprintf(sql, sizeof(sql), "SELECT agent, if_index, from_us, until_us, " VALUES ", %s FROM gap"
+	    " WHERE until_us > :from AND from_us < :to", query->store->gap_collector);
+	err = query_rows(query, sql, add_gap);
+	if (err == 0 && query->store->is_shared && query->gaps->n > 0)
 		err = query_rows(query, "SELECT agent, hour_us, collector, minutes FROM cover"
 		    " ORDER BY agent, hour_us", add_hour);
 	query->range = now;

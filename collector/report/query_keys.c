@@ -1,9 +1,7 @@
 /*
- * Sums of the keys of a dimension: from windows (query_sums.c) or, where a filter crosses keys,
- * from kept samples.
+ * Sums of the keys of a dimension from kept samples, where a filter crosses keys. Part of query.h.
  */
 #include "collector/report/dimension.h"
-#include "collector/report/query_cluster.h"
 #include "collector/report/query_private.h"
 #include "collector/store/schema.h"
 #include "common/text.h"
@@ -305,23 +303,13 @@ read_samples(struct query *query, const struct report_options *options, const ch
 }
 
 int
-query_keys(struct query *query, const struct report_options *options,
+query_keys_of_samples(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n, uint64_t *kept_since_us)
 {
 	struct key_list list = {0};
 	char sql[QUERY_SAMPLES_SQL];
 	int err;
 
-	*kept_since_us = 0;
-	query->from_samples = query_needs_samples(dimension);
-	if (!query->from_samples) {
-		err = query_sum_folded(query, dimension->kind);
-		return err == 0 ? query_sum_keys(query, options, dimension, keys, n) : err;
-	}
-	if (query_is_fine(query)) {
-		err = query_find_kept_since(query, kept_since_us);
-		return err ? err : query_fine_keys(query, dimension, keys, n);
-	}
 	query_begin_drop(query);
 	build_sample_sql(query, dimension, sql, sizeof(sql));
 	err = replace_sums(query);

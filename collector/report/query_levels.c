@@ -108,8 +108,8 @@ query_fit_range(struct query *query)
 	range->to_us = store_window_start(range->to_us + span_us - 1, span_us);
 }
 
-static unsigned
-kind_at(const struct query_want *wanted, enum store_level_index level)
+unsigned
+query_kind_at(const struct query_want *wanted, enum store_level_index level)
 {
 	return wanted->single > 0 && store_levels[level].has_singles ? wanted->single
 								     : wanted->kind;
@@ -121,7 +121,7 @@ level_at(const struct query *query, const struct query_want *wanted, uint64_t st
 {
 	for (int l = STORE_N_LEVELS - 1; l > LEVEL_1_MIN; l--) {
 		const struct query_level *level = &query->levels[l];
-		unsigned kind = kind_at(wanted, (enum store_level_index)l);
+		unsigned kind = query_kind_at(wanted, (enum store_level_index)l);
 		uint64_t end_us = start_us + store_levels[l].span_us;
 
 		if (wanted->longest_us > 0 && store_levels[l].span_us > wanted->longest_us)
@@ -149,97 +149,6 @@ end_of_run(const struct query *query, const struct query_want *wanted, const str
 	return at_us;
 }
 
-/* The shards that hold the parts of the agents asked for. */
-static void
-find_shards(const struct query *query, int64_t *first, int64_t *last)
-{
-	*first = INT64_MAX;
-	*last = -1;
-	for (size_t i = 0; i < query->n_agents; i++) {
-		int64_t shard = store_shard(query->agents[i].id);
-
-		if (!query->agents[i].chosen)
-			continue;
-		*first = shard < *first ? shard : *first;
-		*last = shard > *last ? shard : *last;
-	}
-}
-
-static int
-take_body(struct query *query, sqlite3_stmt *stmt, unsigned kind, query_body_fn *take, void *arg)
-{
-	struct pack_reader reader;
-	int octets = sqlite3_column_bytes(stmt, 0);
-	const void *body = sqlite3_column_blob(stmt, 0);
-	int err = body ? pack_open(&reader, body, (size_t)octets) : -EBADMSG;
-
-	if (err == 0)
-		err = take(query, &reader, kind, arg);
-	if (err == -EBADMSG)
-		return query_fail(query, -EIO, "%s: sums in it are damaged (table part)",
-		    query->path);
-	return err;
-}
-
-/* Whether this unsettled part has what came after the edge, in the window that the edge cuts: of that
- * only totals count, because counters that come later speak of the time before, too. */
-static bool
-is_after_edge(const struct query *query, const struct query_run *run, sqlite3_stmt *stmt)
-{
-	uint64_t edge_us = query->edge_us;
-
-	return run->level == LEVEL_UNSETTLED && query->range.to_us == edge_us &&
-	    sqlite3_column_int64(stmt, 1) > query->edge_part &&
-	    query_u64(stmt, 2) == store_window_start(edge_us, STORE_WINDOW_US);
-}
-
-static int
-read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, unsigned kind,
-    query_body_fn *take, void *arg)
-{
-	int64_t first, last;
-	int err;
-
-	find_shards(query, &first, &last);
-	sqlite3_reset(stmt);
-	sqlite3_bind_int64(stmt, 1, store_levels[run->level].minutes);
-	sqlite3_bind_int64(stmt, 2, kind);
-	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)run->from_us);
-	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)run->to_us);
-	sqlite3_bind_int64(stmt, 5, first);
-	sqlite3_bind_int64(stmt, 6, last);
-	while ((err = query_step(query, stmt)) == 1) {
-		if (query_is_over_limit(query))
-			return query_fail(query, -ETIMEDOUT,
-			    "the question takes too long: ask for a shorter range or for one"
-			    " switch");
-		query->after_edge = is_after_edge(query, run, stmt);
-		query->body_us = query_u64(stmt, 2);
-		err = query->after_edge && kind != STORE_PART_TOTALS ? 0
-		    : take_body(query, stmt, kind, take, arg);
-		if (err)
-			break;
-	}
-	query->after_edge = false;
-	return err;
-}
-
-/* Unsettled parts are in no level yet, so they are always read in addition. */
-static int
-read_file(struct query *query, const struct query_want *want, const struct query_run *runs,
-    size_t n_runs, query_body_fn *take, void *arg)
-{
-	const struct query_run unsettled = {LEVEL_UNSETTLED, query->range.from_us, query->range.to_us};
-	sqlite3_stmt *stmt = query_prepare_kept(query, "SELECT body, id, start_us FROM part WHERE level = ?1 AND"
-	    " kind = ?2 AND start_us >= ?3 AND start_us < ?4 AND shard BETWEEN ?5 AND ?6");
-	int err = stmt ? read_run(query, stmt, &unsettled, want->kind, take, arg) : -EIO;
-
-	for (size_t i = 0; err == 0 && i < n_runs; i++)
-		err = read_run(query, stmt, &runs[i], kind_at(want, runs[i].level), take, arg);
-	query_give_back(query, stmt);
-	return err;
-}
-
 int
 query_find_runs(struct query *query, const struct query_want *want, struct query_run **runs,
     size_t *n)
@@ -257,22 +166,4 @@ query_find_runs(struct query *query, const struct query_want *want, struct query
 		at_us = more[*n].to_us = end_of_run(query, want, &more[*n]);
 	}
 	return 0;
-}
-
-int
-query_bodies(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
-{
-	struct query_run *runs;
-	size_t n;
-	int err;
-
-	if (query->steps)
-		return query_step_sums(query, want, take, arg);
-	err = query_find_runs(query, want, &runs, &n);
-	if (err == 0 && !query->mirror)
-		err = read_file(query, want, runs, n, take, arg);
-	else if (err == 0 && n > 0)
-		err = query_cluster_sums(query, want, runs, n, take, arg);
-	free(runs);
-	return err;
 }

@@ -1,12 +1,12 @@
 /*
- * What the files of a query share. query.c opens the store and finds agents, ports and the range;
+ * What the files of a query share. query_file.c and cluster_store.c are the stores that there are; query_rows.c has
+ * statements, query_ports.c agents and ports. query.c finds these and the range of a question, query_ask.c answers it;
  * query_levels.c chooses the windows of a range, query_edge.c the end of one that reaches to now, query_beside.c what
  * passed before the first counters and after the last;
  * query_ends.c how well totals are known at the range's ends;
  * query_names.c names devices and places them, query_filter.c has what a filter means for them; query_sums.c adds up packs, query_gaps.c what was
  * counted while no counters came; query_keys.c reads
- * kept samples, and decides between these and the windows; query_functions.c has SQL functions;
- * mirror.c and query_cluster.c read from a cluster.
+ * kept samples; query_functions.c has SQL functions. None of them knows which store it is.
  */
 #ifndef EASE_COLLECTOR_QUERY_PRIVATE_H
 #define EASE_COLLECTOR_QUERY_PRIVATE_H
@@ -23,6 +23,9 @@ int query_fail_sql(struct query *query);
 
 /* For loops that compute for long without a call of SQLite, which checks the limits by itself. */
 bool query_is_over_limit(const struct query *query);
+
+/* Hands the query to the caller; after an error closes it and says why there is none. q may be NULL. Returns err. */
+int query_finish_open(struct query *q, int err, struct query **query, char *error, size_t error_size);
 
 /* Calls row for each row of a statement, until one fails. */
 int query_rows(struct query *query, const char *sql, int (*row)(struct query *, sqlite3_stmt *));
@@ -90,9 +93,11 @@ struct query_reading {
 };
 int query_reading_at(struct query *query, struct query_port *port, uint64_t at_us, struct query_reading *at);
 
-/* Between query_begin_fine and query_end_fine query_windows and query_keys read steps of windows (query_fine.c): the
- * former calls the second of these functions if the first says so, the latter the third instead of reading itself. */
-bool query_is_fine(const struct query *query);
+/* How query_windows and query_keys answer (query_ask.c): from windows and kept samples, or between query_begin_fine and
+ * query_end_fine from parts of windows (query_fine.c). */
+int query_sum_windows(struct query *query);
+int query_keys_of_samples(struct query *query, const struct report_options *options,
+    const struct dimension *dimension, struct query_key **keys, size_t *n, uint64_t *kept_since_us);
 int query_fine_windows(struct query *query);
 int query_fine_keys(struct query *query, const struct dimension *dimension, struct query_key **keys, size_t *n);
 
@@ -120,10 +125,6 @@ void query_take_off(double *pool, double part);
 /* A counter of a row; NAN if the device does not count it. */
 double query_count(sqlite3_stmt *stmt, int column);
 
-/* Called with each body of a part, to read its entries. 0 or -errno. */
-typedef int query_body_fn(struct query *query, struct pack_reader *reader, unsigned kind,
-    void *arg);
-
 /* Which parts to read: those of a kind, or of the kind `single` at levels that have it (0: none).
  * For keys of a dimension also which of them matter; else the pointers are NULL. */
 struct query_want {
@@ -139,8 +140,11 @@ struct query_want query_want_keys(const struct report_options *options,
     const struct dimension *dimension);
 
 /* Reads all parts of the range. */
-int query_bodies(struct query *query, const struct query_want *want, query_body_fn *take,
-    void *arg);
+static inline int
+query_bodies(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+{
+	return query->store->sums(query, want, take, arg);
+}
 
 /* Windows of one level that begin in [from_us, to_us). */
 struct query_run {
@@ -148,13 +152,12 @@ struct query_run {
 	uint64_t from_us, to_us;
 };
 
+/* The kind of the parts that are read at a level. */
+unsigned query_kind_at(const struct query_want *want, enum store_level_index level);
+
 /* Finds the windows of the range. 0 or -ENOMEM; *runs is to be freed. */
 int query_find_runs(struct query *query, const struct query_want *want, struct query_run **runs,
     size_t *n);
-
-/* Reads the cluster's sums of these windows. */
-int query_cluster_sums(struct query *query, const struct query_want *want,
-    const struct query_run *runs, size_t n_runs, query_body_fn *take, void *arg);
 
 /* The port of a key, searched from the port `at` of the entry before on, since packs and ports have
  * one order; at: NULL at the start of a body. NULL: not a port of the query. */
@@ -186,10 +189,6 @@ void query_begin_drop(struct query *query);
 
 /* Sets the ports' samples without a key of that kind. */
 int query_sum_folded(struct query *query, unsigned kind);
-
-/* The cluster's sums of the present step, between query_begin_steps and query_end_steps. */
-int query_step_sums(struct query *query, const struct query_want *want, query_body_fn *take,
-    void *arg);
 
 static inline uint64_t
 query_u64(sqlite3_stmt *stmt, int column)

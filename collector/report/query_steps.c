@@ -28,7 +28,7 @@ struct query_steps {
 };
 
 void
-query_end_steps(struct query *query)
+cluster_end_steps(struct query *query)
 {
 	struct query_steps *steps = query->steps;
 
@@ -39,13 +39,13 @@ query_end_steps(struct query *query)
 }
 
 void
-query_begin_steps(struct query *query, uint64_t step_us)
+cluster_begin_steps(struct query *query, uint64_t step_us)
 {
 	uint64_t n = (query->range.to_us - query->range.from_us) / step_us + 2;
 	size_t keys = query->limits.keys;
 	size_t most = keys > 0 && keys < ENTRIES_MAX ? keys : ENTRIES_MAX;
 
-	if (!query->mirror || 2 * n * query->n_ports > most)
+	if (2 * n * query->n_ports > most)
 		return;
 	query->steps = calloc(1, sizeof(*query->steps));
 	if (query->steps)
@@ -161,7 +161,7 @@ first_of_step(const struct answer *answer, uint64_t step)
 }
 
 int
-query_step_sums(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+cluster_sums_of_step(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
 {
 	struct query_steps *steps = query->steps;
 	struct answer *answer = NULL;

@@ -13,37 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct query_port *
-query_port_of(const struct query *query, const struct pack_key *key, struct query_port *at)
-{
-	const struct query_port *end = query->ports + query->n_ports;
-	int64_t agent = pack_agent(key);
-	uint64_t if_index = pack_if_index(key);
-
-	if (!at || at->agent->id != agent)
-		return query_find_port(query, agent, if_index);
-	while (at < end && at->agent->id == agent && at->if_index < if_index)
-		at++;
-	return at < end && at->agent->id == agent && at->if_index == if_index
-	    ? at : query_find_port(query, agent, if_index);
-}
-
-void
-query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *reader, unsigned entry,
-    unsigned same)
-{
-	sums->n += (uint64_t)pack_value_of(reader, entry, PACK_N);
-	sums->w += pack_value_of(reader, entry, PACK_W);
-	sums->w2 += pack_value_of(reader, entry, PACK_W2);
-	sums->wb += pack_value_of(reader, entry, PACK_WB);
-	sums->wb2 += pack_value_of(reader, entry, PACK_WB2);
-	sums->w2b2 += pack_value_of(reader, entry, PACK_W2B2);
-	sums->any.pkts += pack_value_of(reader, entry, PACK_ANY_PKTS);
-	sums->any.octets += pack_value_of(reader, entry, PACK_ANY_OCTETS);
-	sums->same.pkts += pack_value_of(reader, entry, same);
-	sums->same.octets += pack_value_of(reader, entry, same + 1);
-}
-
 /* ---- ports ---- */
 
 struct arrivals {
@@ -95,17 +64,6 @@ set_arrivals(struct query_port *port, const struct arrivals *arrivals)
 		    1 - arrivals->received / expected;
 }
 
-/* Of a pool nothing may be left, and yet samples lie beside it, of before or after: its total is known, and it is as
- * good as 0. (0 would mean that it is not known.) */
-static const double COUNTED_NOTHING = 1e-6;
-
-void
-query_take_off(double *pool, double part)
-{
-	if (part > 0 && *pool > 0)
-		*pool = fmax(*pool - part, COUNTED_NOTHING);
-}
-
 /* Takes what passed while samples were lost out of a pool: 0 .. all of it. */
 static void
 take_cut(double *pool, double *cut)
@@ -124,16 +82,11 @@ take_cuts(struct query_port *port)
 }
 
 int
-query_windows(struct query *query)
+query_sum_windows(struct query *query)
 {
-	struct arrivals *arrivals;
+	struct arrivals *arrivals = calloc(query->n_ports + 1, sizeof(*arrivals));
 	int err;
 
-	if (query_is_fine(query)) {
-		err = query_fine_windows(query);
-		return err ? err : query_add_beside(query);
-	}
-	arrivals = calloc(query->n_ports + 1, sizeof(*arrivals));
 	if (!arrivals)
 		return query_fail(query, -ENOMEM, "no memory");
 	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS}, add_totals,

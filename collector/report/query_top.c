@@ -420,7 +420,7 @@ static bool
 can_rank(const struct query *query, const struct report_options *options,
     const struct dimension *dimension)
 {
-	return query->mirror && !query->only && !options->per_site && !query_needs_samples(dimension) &&
+	return !query->only && !options->per_site && !query_needs_samples(dimension) &&
 	    cluster_can_filter(query, dimension->kind) && !dimension->subnet && !dimension->from_conversations && options->top <= TOP_MAX &&
 	    cluster_uncounted_ports(query, options) <= CLUSTER_PORTS_LISTED_MAX;
 }
@@ -461,18 +461,13 @@ rank_keys(struct ranking *r, struct query_key **keys, size_t *n, struct query_le
 }
 
 int
-query_top_keys(struct query *query, const struct report_options *options,
-    const struct dimension *dimension, struct query_key **keys, size_t *n,
-    struct query_left *left, uint64_t *kept_since_us)
+cluster_top_keys(struct query *query, const struct report_options *options, const struct dimension *dimension,
+    struct query_key **keys, size_t *n, struct query_left *left)
 {
 	struct ranking r = {.query = query, .options = options, .dimension = dimension,
 	    .want = query_want_keys(options, dimension)};
 	int done = 0;
 
-	*left = (struct query_left){0};
-	*keys = NULL;
-	*n = 0;
-	*kept_since_us = 0;
 	if (can_rank(query, options, dimension)) {
 		r.source = cluster_source_of(&r.want);
 		done = rank_keys(&r, keys, n, left);
@@ -485,6 +480,5 @@ query_top_keys(struct query *query, const struct report_options *options,
 		left->sums = NULL;
 		*keys = NULL;
 	}
-	return done ? (done < 0 ? done : 0)
-		    : query_keys(query, options, dimension, keys, n, kept_since_us);
+	return done;
 }

@@ -45,7 +45,7 @@ result_begin(struct report_result *result, const char *report,
 	result->to_us = query->range.to_us;
 	result->newest_us = query->newest_us;
 	result->counted_to_us = query->edge_us;
-	if (query->edge_us > 0 && query->mirror)
+	if (query->edge_us > 0 && query->store->by_minute)
 		note_of(result, NOTE_ID_WHOLE_MINUTES);
 	describe_scope(result, query);
 }

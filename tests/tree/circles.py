@@ -16,7 +16,6 @@ ROOMS = ('agent', 'collector', 'common', 'mibs')
 # All files of the circle match the pattern.
 ALLOWED = {
     r'agent/chip/galnet_model(_\w+)?': 'one chip in four files, by its register blocks',
-    r'collector/report/(query|mirror)\w*': 'two ways to ask a store, until there is one backend interface',
 }
 
 
