@@ -1,7 +1,7 @@
 #include "collector/collector_settings.h"
 
+#include "collector/filter/device_names.h"
 #include "collector/input/input.h"
-#include "collector/report/device_names.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,17 +2,17 @@
  * easecapd: the collector's command line. Reads the configuration, goes to the background unless
  * -f is given, and runs the collector (collector.h), its page and its shipping.
  */
-#include "collector/collector.h"
 #include "collector/clickhouse.h"
+#include "collector/collector.h"
 #include "collector/collector_settings.h"
 #include "collector/easecapd_check.h"
 #include "collector/judge.h"
-#include "collector/report/query.h"
+#include "collector/query/query.h"
 #include "collector/store/agent_sources.h"
 #include "collector/store/plan_store.h"
 #include "collector/store/store.h"
-#include "collector/window/agent_identity.h"
 #include "collector/web/web.h"
+#include "collector/window/agent_identity.h"
 #include "common/log.h"
 #include "common/privilege.h"
 #include "common/service.h"

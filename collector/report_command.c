@@ -2,9 +2,9 @@
 
 #include "collector/clickhouse.h"
 #include "collector/config.h"
-#include "collector/report/address_names.h"
+#include "collector/filter/address_names.h"
+#include "collector/query/query.h"
 #include "collector/report/notes.h"
-#include "collector/report/query.h"
 #include "collector/screen.h"
 #include "common/clock.h"
 

@@ -5,8 +5,8 @@
 #ifndef EASE_COLLECTOR_REPORT_COMMAND_H
 #define EASE_COLLECTOR_REPORT_COMMAND_H
 
+#include "collector/render/render.h"
 #include "collector/report/question.h"
-#include "collector/report/render.h"
 
 #define COMMAND_VENDORS_FOLDER "/usr/share/ieee-data" /* where Debian's package ieee-data has it */
 #define COMMAND_CONFIG_FILE "/etc/easeswitch/easecapd.conf"

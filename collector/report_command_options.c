@@ -1,7 +1,7 @@
 #include "collector/report_command.h"
 
 #include "collector/config.h"
-#include "collector/report/query.h"
+#include "collector/query/query.h"
 #include "common/clock.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  * port received, or when a switch reports it as new (store/places.h). The newest arrivals come first. Sites may use
  * the same IP addresses: at each it is another one, and does not move between them. A MAC address does.
  */
-#include "collector/report/address_names.h"
-#include "collector/report/query_private.h"
+#include "collector/filter/address_names.h"
+#include "collector/query/query_private.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/store/schema.h"

@@ -5,11 +5,11 @@
  * (input/refused_senders.h). Also the long job that the store is doing, if there is one.
  */
 #include "collector/report/event_names.h"
-#include "collector/report/number_format.h"
 #include "collector/report/oddities.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/store/batch.h"
+#include "common/number_format.h"
 
 #include <errno.h>
 #include <math.h>

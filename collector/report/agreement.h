@@ -5,7 +5,7 @@
 #ifndef EASE_COLLECTOR_REPORT_AGREEMENT_H
 #define EASE_COLLECTOR_REPORT_AGREEMENT_H
 
-#include "collector/report/query.h"
+#include "collector/query/query.h"
 #include "collector/report/report.h"
 
 /* Sets disagreement of a list, once its time is known. */

@@ -6,12 +6,12 @@
  */
 #include "collector/report/audit_reader.h"
 #include "collector/report/loss_by_load.h"
-#include "collector/report/number_format.h"
 #include "collector/report/oddities.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/report/uplink_search.h"
 #include "collector/source_port.h"
+#include "common/number_format.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "collector/report/audit_reader.h"
 
-#include "collector/report/query_private.h"
+#include "collector/query/query_private.h"
 #include "collector/source_port.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #define EASE_COLLECTOR_REPORT_AUDIT_READER_H
 
 #include "collector/estimate/audit.h"
-#include "collector/report/query.h"
+#include "collector/query/query.h"
 
 /* The newest of a port; more tell hardly more, and take their time. */
 enum { AUDIT_SAMPLES_MAX = 200000 };

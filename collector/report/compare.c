@@ -1,7 +1,7 @@
 #include "collector/report/compare.h"
 
+#include "collector/query/query.h"
 #include "collector/report/notes.h"
-#include "collector/report/query.h"
 
 #include <errno.h>
 #include <math.h>

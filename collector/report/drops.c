@@ -4,8 +4,8 @@
  * discards. So a second table has of each agent and port what its counters of discards say, and what of it is
  * explained: counted = explained + not sent + lost on the way + unexplained, in whole packets.
  */
+#include "collector/query/query_private.h"
 #include "collector/report/drop_reasons.h"
-#include "collector/report/query_private.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/source_port.h"

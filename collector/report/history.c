@@ -6,13 +6,13 @@
  * Steps begin at full multiples of their length (UTC) and consist of whole windows that the store
  * still has, or are parts of one; the first and the last step end where the range does.
  */
-#include "collector/report/result.h"
+#include "collector/query/query_private.h"
+#include "collector/query/unkeyed.h"
 #include "collector/report/lists.h"
-#include "collector/report/number_format.h"
-#include "collector/report/query_private.h"
 #include "collector/report/reports.h"
-#include "collector/report/unkeyed.h"
+#include "collector/report/result.h"
 #include "collector/store/levels.h"
+#include "common/number_format.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,13 +3,13 @@
  * from the limits: talkers, protocols, conversations. dimension.h says what a key is. A matrix is
  * the talkers by pair, shown as a grid.
  */
+#include "collector/query/unkeyed.h"
 #include "collector/report/agreement.h"
 #include "collector/report/list_account.h"
 #include "collector/report/lists.h"
 #include "collector/report/loss_by_load.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
-#include "collector/report/unkeyed.h"
 #include "collector/report/verdicts.h"
 
 #include <endian.h>

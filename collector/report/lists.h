@@ -5,7 +5,7 @@
 #ifndef EASE_COLLECTOR_REPORT_LISTS_H
 #define EASE_COLLECTOR_REPORT_LISTS_H
 
-#include "collector/report/dimension.h"
+#include "collector/report/dimensions.h"
 
 /* The keys of a list's rows in their order; their ports are any that saw them. */
 struct list_keys {

@@ -6,7 +6,7 @@
 #define EASE_COLLECTOR_REPORT_LISTS_PRIVATE_H
 
 #include "collector/estimate/estimate_list.h"
-#include "collector/report/dimension.h"
+#include "collector/report/dimensions.h"
 #include "collector/report/sort.h"
 
 /* One key over all ports that saw it. */

@@ -3,10 +3,10 @@
  * counters. The report tells a port that is down from one that is quiet and from one whose agent is
  * no longer heard. A link aggregate has the sum of what its members counted.
  */
-#include "collector/report/number_format.h"
 #include "collector/report/oddities.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
+#include "common/number_format.h"
 
 #include <errno.h>
 #include <math.h>

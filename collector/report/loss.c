@@ -5,9 +5,9 @@
  * Numbers that a boot gave out before the collector first heard of it are expected of the boot but
  * were not lost: they have a column of their own, and the completeness leaves them out.
  */
+#include "collector/query/query_private.h"
 #include "collector/report/event_names.h"
 #include "collector/report/oddities.h"
-#include "collector/report/query_private.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/window/sequence_tracker.h"

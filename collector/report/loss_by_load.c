@@ -1,6 +1,6 @@
 #include "collector/report/loss_by_load.h"
 
-#include "collector/report/query_private.h"
+#include "collector/query/query_private.h"
 #include "collector/report/result.h"
 
 #include <errno.h>

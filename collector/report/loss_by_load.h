@@ -6,7 +6,7 @@
 #define EASE_COLLECTOR_REPORT_LOSS_BY_LOAD_H
 
 #include "collector/estimate/load_loss.h"
-#include "collector/report/query.h"
+#include "collector/query/query.h"
 #include "collector/report/report.h"
 
 /* Not told: there is none, or too little is known. Of a port also where its agent as a whole loses so. */

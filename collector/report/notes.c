@@ -1,11 +1,12 @@
 #include "collector/report/notes.h"
 
-#include "collector/report/number_format.h"
 #include "common/clock.h"
+#include "common/number_format.h"
 #include "common/utf8.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #ifndef EASE_COLLECTOR_REPORT_NOTES_H
 #define EASE_COLLECTOR_REPORT_NOTES_H
 
-#include "collector/report/render.h"
 #include "collector/report/report.h"
 #include "collector/report/sentences.h"
 

@@ -6,7 +6,7 @@
 #ifndef EASE_COLLECTOR_REPORT_ODDITIES_H
 #define EASE_COLLECTOR_REPORT_ODDITIES_H
 
-#include "collector/report/query_private.h"
+#include "collector/query/query_private.h"
 #include "collector/report/report.h"
 
 /* "samples refused: rate 0": why those of a port were refused, in static storage. */

@@ -28,13 +28,22 @@ enum ports_as {
 	PORTS_AS_COVERED, /* seconds covered; takes no field */
 };
 
+/* Low-power idle, back pressure and PAUSE of a port in the range; 0 where its device counts
+ * none. */
+struct port_resources {
+	unsigned known;	/* enum ease_resource: what the device counts */
+	double seconds; /* covered; 0: fewer than two rows */
+	double in_events, in_asleep_us, out_events, out_asleep_us;
+	double pressed_episodes, pressed_us, ingress_drops, pauses_in, pauses_out;
+};
+
 struct ports_figure {
 	uint8_t needs; /* enum ease_resource; the column is unknown where the device lacks it */
 	uint8_t as;
-	uint16_t field; /* double of struct query_resources */
+	uint16_t field; /* double of struct port_resources */
 };
 #define PORTS_FIGURE(needs, as, field)                                                             \
-	{(needs), (as), offsetof(struct query_resources, field)}
+	{(needs), (as), offsetof(struct port_resources, field)}
 
 struct ports_report {
 	const char *name;

@@ -1,8 +1,8 @@
 #include "collector/report/question.h"
 
+#include "collector/filter/protocol_names.h"
+#include "collector/query/query.h"
 #include "collector/report/compare.h"
-#include "collector/report/protocol_names.h"
-#include "collector/report/query.h"
 #include "common/clock.h"
 #include "common/text.h"
 

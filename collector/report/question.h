@@ -6,7 +6,7 @@
 #ifndef EASE_COLLECTOR_QUESTION_H
 #define EASE_COLLECTOR_QUESTION_H
 
-#include "collector/report/filter.h"
+#include "collector/filter/filter.h"
 #include "collector/report/report.h"
 
 struct question {

@@ -1,6 +1,6 @@
 #include "collector/report/reports.h"
 
-#include "collector/report/filter.h"
+#include "collector/filter/filter.h"
 #include "collector/report/result.h"
 
 #include <errno.h>

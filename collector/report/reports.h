@@ -2,7 +2,8 @@
 #ifndef EASE_COLLECTOR_REPORTS_H
 #define EASE_COLLECTOR_REPORTS_H
 
-#include "collector/report/query.h"
+#include "collector/query/query.h"
+#include "collector/report/report.h"
 
 int report_talkers(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);

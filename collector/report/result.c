@@ -316,12 +316,6 @@ port_is_down(const struct query_port *port)
 	    port->oper_status == EASE_IF_LOWER_LAYER_DOWN;
 }
 
-bool
-port_is_counted(const struct report_options *options, const struct query_port *port)
-{
-	return port->chosen && (port->edge || (options->filter && options->filter->asks_for_ports));
-}
-
 struct report_value
 cell_completeness(uint64_t received, uint64_t expected)
 {
@@ -386,4 +380,25 @@ report_result_free(struct report_result *result)
 		report_result_free(result->below);
 	free(result->below);
 	*result = (struct report_result){0};
+}
+
+const char *
+report_lost_name(unsigned why)
+{
+	if (why == REPORT_LOST_STALLED)
+		return "while skip counters were empty";
+	if (why == REPORT_LOST_BEFORE_FIRST)
+		return "before a first sample";
+	if (why & REPORT_LOST_SAMPLES)
+		return why == REPORT_LOST_SAMPLES ? "while samples were lost" : "while samples were lost or none taken";
+	return "while none was taken";
+}
+
+const char *
+report_direction_name(enum report_direction direction)
+{
+	static const char *const names[] = {
+		[REPORT_NOT_SETTLED] = "not settled", [REPORT_UP] = "up", [REPORT_DOWN] = "down"};
+
+	return names[direction];
 }

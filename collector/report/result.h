@@ -1,12 +1,11 @@
 /*
- * Functions with which the reports fill a result: header, rows and cells; and which ports lists
- * count. Used by the report files of this room only.
+ * Functions with which the reports fill a result: header, rows and cells. Used by the report files of this room only.
  */
 #ifndef EASE_COLLECTOR_REPORT_RESULT_H
 #define EASE_COLLECTOR_REPORT_RESULT_H
 
+#include "collector/query/query.h"
 #include "collector/report/notes.h"
-#include "collector/report/query.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -55,11 +54,6 @@ struct report_value cell_label(const char *text); /* "" is a known, empty text *
 /* False if there was no memory for the text of a cell. */
 bool result_is_whole(const struct report_result *result);
 struct report_value cell_figure(struct estimate_figure figure);
-
-/* Whether lists count the received frames of this port. A frame that crosses several switches is
- * received by one edge port only, so a report over all agents counts edge ports; one that names an
- * agent or a port counts the ports that it names. */
-bool port_is_counted(const struct report_options *options, const struct query_port *port);
 
 /* Whether its link is down. */
 bool port_is_down(const struct query_port *port);

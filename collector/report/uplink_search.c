@@ -1,6 +1,6 @@
 #include "collector/report/uplink_search.h"
 
-#include "collector/report/query_private.h"
+#include "collector/query/query_private.h"
 #include "collector/store/levels.h"
 #include "collector/store/schema.h"
 

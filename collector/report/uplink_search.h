@@ -5,7 +5,7 @@
 #ifndef EASE_COLLECTOR_REPORT_UPLINK_SEARCH_H
 #define EASE_COLLECTOR_REPORT_UPLINK_SEARCH_H
 
-#include "collector/report/query.h"
+#include "collector/query/query.h"
 
 /* One for each port of the query, in their order. Members of a link aggregate and the aggregate itself have the same:
  * what all of them saw, because each carries a part of a station's frames. */

@@ -5,7 +5,8 @@
 #ifndef EASE_COLLECTOR_VERDICTS_H
 #define EASE_COLLECTOR_VERDICTS_H
 
-#include "collector/report/query.h"
+#include "collector/query/query.h"
+#include "collector/report/report.h"
 
 /* A verdict is of the time before it, and stands as long after it. */
 #define VERDICT_RANGE_US (3600 * UINT64_C(1000000))

@@ -1,5 +1,5 @@
 /*
- * The rows of the file of device names (collector/report/device_names.h) in the store: whoever reads the store then sees
+ * The rows of the file of device names (collector/filter/device_names.h) in the store: whoever reads the store then sees
  * the same names, and a cluster gets them from there. The writing thread replaces all of them in one transaction,
  * and only if they differ. They are the file's: retention and --forget leave them. Inside the store room.
  */

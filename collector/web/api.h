@@ -5,8 +5,8 @@
 #ifndef EASE_COLLECTOR_WEB_API_H
 #define EASE_COLLECTOR_WEB_API_H
 
-#include "collector/report/address_names.h"
-#include "collector/report/query.h"
+#include "collector/filter/address_names.h"
+#include "collector/query/query.h"
 #include "collector/web/jobs.h"
 #include "collector/web/moments.h"
 #include "collector/web/web_config.h"

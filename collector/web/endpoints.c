@@ -1,7 +1,7 @@
 #include "collector/web/endpoints.h"
 
+#include "collector/render/render.h"
 #include "collector/report/claims.h"
-#include "collector/report/render.h"
 #include "common/clock.h"
 
 #include <errno.h>

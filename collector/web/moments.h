@@ -11,7 +11,7 @@
 #ifndef EASE_COLLECTOR_WEB_MOMENTS_H
 #define EASE_COLLECTOR_WEB_MOMENTS_H
 
-#include "collector/report/query.h"
+#include "collector/query/query.h"
 #include "collector/web/jobs.h"
 
 #include <pthread.h>

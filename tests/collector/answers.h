@@ -5,8 +5,8 @@
 #ifndef EASE_TESTS_ANSWERS_H
 #define EASE_TESTS_ANSWERS_H
 
-#include "collector/report/query.h"
-#include "collector/report/render.h"
+#include "collector/query/query.h"
+#include "collector/render/render.h"
 
 #include <check.h>
 #include <jansson.h>

@@ -5,12 +5,12 @@
  */
 #include "collector/collector.h"
 #include "collector/collector_private.h"
-#include "collector/report/query.h"
+#include "collector/query/query.h"
+#include "collector/render/render.h"
 #include "collector/report/question.h"
-#include "collector/report/render.h"
 #include "common/log.h"
-#include "tests/faults/faults.h"
 #include "tests/collector/port_life.h"
+#include "tests/faults/faults.h"
 #include "tests/sql.h"
 #include "tests/suite.h"
 

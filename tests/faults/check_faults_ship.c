@@ -5,17 +5,17 @@
  * has, each as it would be without a fault; no window is said to be rolled up, and no partition
  * dropped, too early; a report is whole or an error with a reason.
  */
-#include "collector/report/query.h"
+#include "collector/query/query.h"
+#include "collector/render/render.h"
 #include "collector/report/question.h"
-#include "collector/report/render.h"
 #include "collector/ship/ship.h"
 #include "common/log.h"
 #include "tests/collector/accounting_rig.h"
 #include "tests/collector/ship/cluster_answers.h"
 #include "tests/collector/ship/cluster_model.h"
+#include "tests/collector/store/faulty_vfs.h"
 #include "tests/faults/faults.h"
 #include "tests/faults/faults_private.h"
-#include "tests/collector/store/faulty_vfs.h"
 #include "tests/suite.h"
 
 #include <curl/curl.h>

@@ -1,5 +1,5 @@
 /* Any text is a list of names that can be asked, or a mistake with its line. */
-#include "collector/report/address_names.h"
+#include "collector/filter/address_names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Any text is a file of device names that can be asked, and whose rows read the same again, or a mistake with its line. */
-#include "collector/report/device_names.h"
+#include "collector/filter/device_names.h"
 #include "common/utf8.h"
 
 #include <stdio.h>

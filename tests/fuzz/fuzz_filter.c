@@ -1,5 +1,5 @@
 /* Any text is a filter that can be judged, whose own text means the same, or a mistake with its place. */
-#include "collector/report/filter.h"
+#include "collector/filter/filter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -27,6 +27,10 @@ agent/rmon/*             agent/rmon/* agent/hal/hal.h agent/snmp/mib_table.h age
 mibs/*                   mibs/* agent/hal/hal.h agent/sampling/*.h agent/rmon/rmon.h agent/snmp/mib_table.h common/*
 agent/*                  !collector/* agent/* mibs/* common/*
 collector/input/*        collector/input/* collector/record.h collector/source_port.h common/* net-snmp/*
+collector/filter/*       collector/filter/* common/*
+collector/query/*        collector/query/* collector/filter/* collector/estimate/* collector/window/* collector/store/* collector/cluster/* collector/source_port.h common/*
+collector/report/*       collector/report/* collector/query/* collector/filter/* collector/estimate/* collector/window/* collector/store/* collector/record.h collector/source_port.h common/*
+collector/render/*       collector/render/* collector/report/* common/*
 collector/*              collector/* common/*
 conf/guide/*             conf/guide/* agent/bus/* agent/hal/hal_provider.h common/*
 tests/*                  * net-snmp/*
@@ -109,6 +113,10 @@ agent/agent.c net-snmp/agent/net-snmp-agent-includes.h
 agent/agent.c collector/record.h
 collector/window/accounting.c agent/hal/hal.h
 collector/store/store.c net-snmp/net-snmp-config.h
+collector/filter/filter.c collector/query/query.h
+collector/query/query.c collector/report/report.h
+collector/report/lists.c collector/render/render.h
+collector/render/render_text.c collector/store/schema.h
 END
 
 # Files, too: none needs another that needs it. Two are planted: headers, and objects, that make a circle.

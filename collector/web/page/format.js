@@ -1,5 +1,5 @@
 /*
- * Numbers and times as easetop prints them (collector/report/number_format.c): three digits and a
+ * Numbers and times as easetop prints them (common/number_format.c): three digits and a
  * power of 1,000, thousands in groups, "-" for an unknown value, times in local time with their
  * offset or in UTC. Pure functions.
  */

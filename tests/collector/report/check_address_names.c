@@ -5,7 +5,7 @@
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
-#include "collector/report/address_names.h"
+#include "collector/filter/address_names.h"
 #include "collector/store/schema.h"
 
 #include <arpa/inet.h>

@@ -5,8 +5,8 @@
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
+#include "collector/query/query.h"
 #include "collector/report/notes.h"
-#include "collector/report/query.h"
 #include "collector/store/schema.h"
 
 #include <check.h>

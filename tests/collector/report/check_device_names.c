@@ -5,7 +5,7 @@
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
-#include "collector/report/device_names.h"
+#include "collector/filter/device_names.h"
 #include "collector/store/naming.h"
 #include "collector/store/schema.h"
 

@@ -4,9 +4,9 @@
  * model that shares nothing with the collector, its clock is stepped, and the records go through the
  * real accounting and store. Fixed seeds; EASE_LONG=1 makes many more runs.
  */
+#include "collector/query/query.h"
+#include "collector/render/render.h"
 #include "collector/report/notes.h"
-#include "collector/report/query.h"
-#include "collector/report/render.h"
 #include "collector/report/report.h"
 #include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"

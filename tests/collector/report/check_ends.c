@@ -4,8 +4,8 @@
  * five minutes or with sources that go on and off; their counters come rarely, or stay away for ten minutes. The
  * records go through the real accounting and store.
  */
-#include "collector/report/query.h"
-#include "collector/report/render.h"
+#include "collector/query/query.h"
+#include "collector/render/render.h"
 #include "collector/report/report.h"
 #include "tests/collector/accounting_rig.h"
 #include "tests/collector/estimate/bars.h"

@@ -1,5 +1,5 @@
 /* The language of filters: what is read, what is refused and where, and what is answered when little is known. */
-#include "collector/report/filter.h"
+#include "collector/filter/filter.h"
 #include "tests/suite.h"
 
 #include <check.h>

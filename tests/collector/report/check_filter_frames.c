@@ -8,8 +8,8 @@
  * libpcap would look at the first of several IPv6 headers only, and those whose headers a capture cut off or that
  * are damaged: an expression of libpcap then has no answer.
  */
-#include "collector/report/query.h"
-#include "collector/report/render.h"
+#include "collector/query/query.h"
+#include "collector/render/render.h"
 #include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"
 #include "tests/support/captures.h"

@@ -5,7 +5,7 @@
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
-#include "collector/report/protocol_names.h"
+#include "collector/filter/protocol_names.h"
 #include "collector/store/schema.h"
 #include "collector/window/key_kinds.h"
 

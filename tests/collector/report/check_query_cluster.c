@@ -6,7 +6,7 @@
  */
 #include "collector/cluster/http.h"
 #include "collector/cluster/schema.h"
-#include "collector/report/query.h"
+#include "collector/query/query.h"
 #include "collector/report/reports.h"
 #include "common/clock.h"
 #include "tests/suite.h"

@@ -6,8 +6,8 @@
 #include "tests/suite.h"
 
 #include "collector/report/notes.h"
-#include "collector/report/number_format.h"
 #include "collector/store/schema.h"
+#include "common/number_format.h"
 
 #include <check.h>
 #include <stdlib.h>

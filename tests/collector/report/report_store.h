@@ -6,8 +6,8 @@
 #ifndef EASE_TESTS_REPORT_STORE_H
 #define EASE_TESTS_REPORT_STORE_H
 
-#include "collector/report/query.h"
-#include "collector/report/render.h"
+#include "collector/query/query.h"
+#include "collector/render/render.h"
 #include "collector/report/report.h"
 
 #include <jansson.h>

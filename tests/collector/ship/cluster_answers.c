@@ -1,6 +1,6 @@
-#include "tests/collector/ship/cluster_answers.h"
-#include "collector/report/mirror_tables.h"
+#include "collector/query/mirror_tables.h"
 #include "collector/store/schema.h"
+#include "tests/collector/ship/cluster_answers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,24 +5,24 @@
  * answer is kept for ever.
  */
 #include "collector/cluster/url.h"
-#include "collector/report/query.h"
+#include "collector/query/query.h"
 #include "collector/web/api.h"
 #include "collector/web/request.h"
 #include "collector/web/web.h"
 #include "common/log.h"
 #include "tests/collector/report/report_store.h"
-#include "tests/suite.h"
 #include "tests/collector/web/web_client.h"
+#include "tests/suite.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ERROR_TEXT = 256, REQUEST_TEXT = 8192 };

@@ -1,0 +1,53 @@
+/*
+ * Names of addresses, networks and VLANs from a file of the user, of IP addresses from the resolver,
+ * and the makers of MAC addresses from the IEEE's lists as Debian has them (package ieee-data). The
+ * longest prefix wins; a name of the file precedes the others.
+ *
+ * The file has one name on each line, as /etc/hosts and /etc/ethers do, also of prefixes and VLANs:
+ *	10.20.1.15	backup1
+ *	10.20.0.0/16	servers
+ *	00:1b:21	lab
+ *	vlan 5		voice
+ * The rest of the line after the name is ignored, and so is everything behind a #.
+ */
+#ifndef EASE_COLLECTOR_FILTER_ADDRESS_NAMES_H
+#define EASE_COLLECTOR_FILTER_ADDRESS_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	ADDRESS_NAME_ROOM = 64,	     /* room for a name and its NUL; longer ones are cut */
+	ADDRESS_NAMES_MAX = 1000000, /* of the file; more is a mistake */
+	ADDRESS_NAMES_CACHE = 4096,  /* answers of the resolver kept; further ones are not */
+};
+
+struct address_names_options {
+	const char *file;    /* NULL: none */
+	const char *vendors; /* folder of oui.csv, mam.csv and oui36.csv; NULL: none */
+	bool resolve;	     /* ask the resolver; it may take seconds for each address */
+};
+
+struct address_names;
+
+/* 0, -ENOMEM, or with the reason in error (file:line) -EINVAL for a mistake or the errno of
+ * opening. */
+int address_names_open(const struct address_names_options *options, struct address_names **names,
+    char *error, size_t error_size);
+void address_names_close(struct address_names *names);
+
+/* The same from a text instead of files; errors call it name. For tests. */
+int address_names_parse(const char *name, const char *text, struct address_names **names,
+    char *error, size_t error_size);
+
+/* The name of a MAC, IPv4 or IPv6 address (6, 4 or 16 octets), of exactly that prefix, of a VLAN;
+ * "" if there is none or names is NULL. May block with `resolve`. */
+void address_names_of_address(struct address_names *names, size_t n_octets, const uint8_t *octets,
+    char name[ADDRESS_NAME_ROOM]);
+void address_names_of_prefix(const struct address_names *names, size_t n_octets,
+    const uint8_t *octets, unsigned bits, char name[ADDRESS_NAME_ROOM]);
+void address_names_of_vlan(const struct address_names *names, unsigned vlan,
+    char name[ADDRESS_NAME_ROOM]);
+
+#endif

@@ -1,0 +1,271 @@
+/*
+ * A cluster as a store of reports: rows of small tables come by way of a mirror, sums are added up by the servers. Part
+ * of query.h.
+ */
+#include "collector/query/cluster.h"
+#include "collector/query/mirror.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- steps of a history: the sums of all of them are fetched at once, and each takes its own ---- */
+
+enum {
+	ANSWERS_MAX = 4,     /* of a step: totals, samples without a key, keys */
+	ENTRIES_MAX = 1000000, /* some 180 MB; if there are more, the question is refused */
+};
+
+struct answer {
+	struct query *query;
+	unsigned kind, single;
+	struct cluster_entry *entries; /* in the order of steps */
+	size_t n, room;
+};
+
+struct query_steps {
+	struct query *query;
+	struct query_range range; /* of all steps */
+	uint64_t step_us;
+	struct answer answers[ANSWERS_MAX];
+	size_t n;
+};
+
+void
+cluster_end_steps(struct query *query)
+{
+	struct query_steps *steps = query->steps;
+
+	for (size_t i = 0; steps && i < steps->n; i++)
+		free(steps->answers[i].entries);
+	free(steps);
+	query->steps = NULL;
+}
+
+void
+cluster_begin_steps(struct query *query, uint64_t step_us)
+{
+	uint64_t n = (query->range.to_us - query->range.from_us) / step_us + 2;
+	size_t keys = query->limits.keys;
+	size_t most = keys > 0 && keys < ENTRIES_MAX ? keys : ENTRIES_MAX;
+
+	if (2 * n * query->n_ports > most)
+		return;
+	query->steps = calloc(1, sizeof(*query->steps));
+	if (query->steps)
+		*query->steps = (struct query_steps){.query = query, .range = query->range,
+		    .step_us = step_us};
+}
+
+/* ---- fetching ---- */
+
+static int
+append_runs(struct query_run **runs, size_t *n, const struct query_run *more, size_t n_more)
+{
+	struct query_run *all = realloc(*runs, (*n + n_more + 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	*runs = all;
+	for (size_t i = 0; i < n_more; i++) {
+		struct query_run *last = *n > 0 ? &all[*n - 1] : NULL;
+
+		if (last && last->level == more[i].level && last->to_us == more[i].from_us)
+			last->to_us = more[i].to_us;
+		else
+			all[(*n)++] = more[i];
+	}
+	return 0;
+}
+
+/* Windows that lie within one step each. */
+static int
+runs_of_all_steps(struct query_steps *steps, const struct query_want *want,
+    struct query_run **runs, size_t *n)
+{
+	struct query *query = steps->query;
+	const struct query_range now = query->range;
+	uint64_t at_us = steps->range.from_us, next_us;
+	int err = 0;
+
+	for (*n = 0; err == 0 && at_us < steps->range.to_us; at_us = next_us) {
+		struct query_run *more;
+		size_t n_more;
+
+		next_us = store_window_start(at_us, steps->step_us) + steps->step_us;
+		if (next_us > steps->range.to_us)
+			next_us = steps->range.to_us;
+		query->range = (struct query_range){at_us, next_us};
+		err = query_find_runs(query, want, &more, &n_more);
+		if (err == 0 && append_runs(runs, n, more, n_more) != 0)
+			err = query_fail(query, -ENOMEM, "no memory");
+		free(more);
+	}
+	query->range = now;
+	return err;
+}
+
+static int
+keep_entry(void *arg, const struct cluster_entry *entry)
+{
+	struct answer *answer = arg;
+
+	if (answer->n == ENTRIES_MAX)
+		return query_fail(answer->query, -E2BIG, "more than %d sums in all steps: ask for"
+		    " a shorter range or one switch", ENTRIES_MAX);
+	if (answer->n == answer->room) {
+		size_t room = answer->room ? 2 * answer->room : 1024;
+		struct cluster_entry *entries = realloc(answer->entries, room * sizeof(*entries));
+
+		if (!entries)
+			return query_fail(answer->query, -ENOMEM, "no memory");
+		answer->entries = entries;
+		answer->room = room;
+	}
+	answer->entries[answer->n++] = *entry;
+	return 0;
+}
+
+static int
+fetch(struct query_steps *steps, const struct query_want *want, struct answer **answer)
+{
+	struct answer *a = &steps->answers[steps->n];
+	struct query_run *runs = NULL;
+	size_t n_runs = 0;
+	int err = runs_of_all_steps(steps, want, &runs, &n_runs);
+
+	if (err == 0) {
+		*a = (struct answer){.query = steps->query, .kind = want->kind,
+		    .single = want->single};
+		steps->n++;
+		*answer = a;
+		err = n_runs > 0 ? cluster_ask_sums(steps->query, want, runs, n_runs,
+		    steps->step_us, keep_entry, a) : 0;
+	}
+	free(runs);
+	return err;
+}
+
+/* ---- taking ---- */
+
+static size_t
+first_of_step(const struct answer *answer, uint64_t step)
+{
+	size_t low = 0, high = answer->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (answer->entries[middle].step < step)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int
+cluster_sums_of_step(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+{
+	struct query_steps *steps = query->steps;
+	struct answer *answer = NULL;
+	struct cluster_packer *packer;
+	uint64_t step = query->range.from_us / steps->step_us;
+	int err = 0;
+
+	for (size_t i = 0; i < steps->n; i++)
+		if (steps->answers[i].kind == want->kind &&
+		    steps->answers[i].single == want->single)
+			answer = &steps->answers[i];
+	if (!answer)
+		err = steps->n < ANSWERS_MAX ? fetch(steps, want, &answer)
+		    : query_fail(query, -EINVAL, "too many kinds of sums in a step");
+	if (err)
+		return err;
+	err = cluster_packer_open(&packer, query, want, take, arg);
+	for (size_t i = first_of_step(answer, step);
+	     err == 0 && i < answer->n && answer->entries[i].step == step; i++)
+		err = cluster_packer_add(packer, &answer->entries[i]);
+	return cluster_packer_close(packer, err);
+}
+
+/* ---- all of it ---- */
+
+static int
+read_runs(struct query *query, const struct query_want *want, uint64_t step_us, cluster_entry_fn *take, void *arg)
+{
+	struct query_run *runs;
+	size_t n;
+	int err = query_find_runs(query, want, &runs, &n);
+
+	if (err == 0 && n > 0)
+		err = cluster_ask_sums(query, want, runs, n, step_us, take, arg);
+	free(runs);
+	return err;
+}
+
+static int
+read_sums(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+{
+	struct cluster_packer *packer;
+	int err;
+
+	if (query->steps)
+		return cluster_sums_of_step(query, want, take, arg);
+	err = cluster_packer_open(&packer, query, want, take, arg);
+	if (err == 0)
+		err = read_runs(query, want, 0, cluster_packer_add, packer);
+	return cluster_packer_close(packer, err);
+}
+
+struct by_step {
+	uint64_t step_us;
+	query_totals_fn *take;
+	void *arg;
+};
+
+static int
+take_totals(void *arg, const struct cluster_entry *entry)
+{
+	const struct by_step *by = arg;
+
+	by->take(by->arg, &(struct query_totals){entry->step * by->step_us, &entry->key, entry->values[PACK_EXPECTED],
+	    entry->values[PACK_RECEIVED], entry->values[PACK_POOL_PKTS]});
+	return 0;
+}
+
+static int
+totals_by_step(struct query *query, uint64_t step_us, query_totals_fn *take, void *arg)
+{
+	return read_runs(query, &(struct query_want){.kind = STORE_PART_TOTALS, .longest_us = step_us}, step_us,
+	    take_totals, &(struct by_step){step_us, take, arg});
+}
+
+static void
+close_cluster(struct query *query)
+{
+	cluster_end_steps(query);
+	mirror_close(query->mirror);
+}
+
+static const struct query_store cluster_store = {
+	.is_remote = true, .by_minute = true, .is_shared = true,
+	.agent_columns = "lacks_minute, collector", .gap_collector = "collector",
+	.close = close_cluster, .forget = mirror_forget,
+	.prepare = mirror_prepare, .prepared = mirror_prepared, .step = mirror_step,
+	.sums = read_sums, .totals_by_step = totals_by_step,
+	.begin_steps = cluster_begin_steps, .end_steps = cluster_end_steps,
+	.top_keys = cluster_top_keys, .stated = cluster_stated,
+};
+
+int
+query_open_cluster(const struct query_cluster *where, const struct query_limits *limits,
+    struct query **query, char *error, size_t error_size)
+{
+	struct query *q = calloc(1, sizeof(*q));
+
+	if (q)
+		q->store = &cluster_store;
+	if (q && limits)
+		q->limits = *limits;
+	return query_finish_open(q, q ? mirror_open(q, where) : -ENOMEM, query, error, error_size);
+}

@@ -1,0 +1,136 @@
+/*
+ * Totals of ranges and steps whose ends lie between two counters of a port: how much of what these counted belongs
+ * to the range its samples told when it was divided among windows (window/port_totals.h), so it is known no better
+ * than by them. Part of query.h.
+ *
+ * Of a part p of what was counted between two counters, n samples of it tell n p on the average, with the variance
+ * n p (1 - p): a fourth of n at the most. So each end leaves as much uncertain as if a fourth of what was counted
+ * across it were estimated from samples alone; where it was divided by time, all of it.
+ */
+#include "collector/query/query_private.h"
+#include "collector/store/schema.h"
+#include "collector/window/port_totals.h"
+
+#include <math.h>
+
+/* What is counted across the ends of longer ranges, of steps too, is less than any limit shows, and as little matter
+ * ports that have less than this part of all. *assumed* */
+#define LONGEST_US (6 * 3600 * UINT64_C(1000000))
+enum { SMALLEST_PART = 1000 };
+/* Of a cluster counters of all ports are fetched at once: so many rows of a port at most around the ends of a range, and
+ * so many of a question, or half of its limit, if that is less. *assumed* */
+enum { ROWS_AT_ENDS = 8, FETCHED_MAX = 50000 };
+
+/* Frames that passed between two counters are counted by the samples of EASE, too: octets alone depend on whose they
+ * are, as far as frames differ in length. */
+static void
+take_counted_frames(const struct estimate_stratum *side, double divided[ESTIMATE_N_UNITS])
+{
+	double square = side->all.w * side->all.wb2;
+
+	divided[ESTIMATE_PKTS] = 0;
+	if (square > 0)
+		divided[ESTIMATE_OCTETS] *= fmax(0, 1 - side->all.wb * side->all.wb / square);
+}
+
+static void
+add_end(struct query_port *port)
+{
+	const struct query_end *end = &port->end;
+
+	for (int d = EASE_IN; d <= EASE_OUT; d++) {
+		double divided[ESTIMATE_N_UNITS] = {end->divided[d][ESTIMATE_PKTS], end->divided[d][ESTIMATE_OCTETS]};
+
+		if (port->agent->boot < QUERY_SFLOW_BOOTS && !end->by_time)
+			take_counted_frames(&port->side[d], divided);
+		for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+			port->side[d].divided[u] += divided[u];
+	}
+}
+
+/* The end of a step is the beginning of the next one. */
+static int
+read_end(struct query *query, struct query_port *port, uint64_t at_us)
+{
+	bool by_time = at_us == query->edge_us && at_us % STORE_WINDOW_US != 0; /* else windows end there */
+	struct query_reading at = {0};
+	int err;
+
+	if (port->end.at_us == at_us)
+		return 0;
+	err = query_reading_at(query, port, at_us, &at);
+	port->end = (struct query_end){.at_us = at_us, .by_time = by_time || at.is_gap};
+	for (int i = 0; err == 0 && i < QUERY_COUNTED_STALLED_PKTS; i++)
+		port->end.divided[EASE_IN + i / ESTIMATE_N_UNITS][i % ESTIMATE_N_UNITS] =
+		    isnan(at.across[i]) ? 0 : at.across[i] * (port->end.by_time ? 1 : 0.25);
+	return err;
+}
+
+static int
+add_ends(struct query *query, struct query_port *port)
+{
+	int err = read_end(query, port, query->range.from_us);
+
+	if (err)
+		return err;
+	add_end(port);
+	err = read_end(query, port, query->range.to_us);
+	if (err == 0)
+		add_end(port);
+	return err;
+}
+
+/* Whether limits of its total show. */
+static bool
+is_about(const struct estimate_stratum *side)
+{
+	bool is = false;
+
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+		double variance = estimate_total_variance((enum estimate_unit)u, side);
+		double total = variance > 0 ? estimate_total((enum estimate_unit)u, side) : 0;
+
+		/* limits are further away than a deviation is */
+		is |= variance > 0 && 4 * variance > REPORT_ABOUT_PART * REPORT_ABOUT_PART * total * total &&
+		    estimate_deviation(total, variance) > REPORT_ABOUT_PART;
+	}
+	return is;
+}
+
+static double
+octets_of(const struct query_port *port)
+{
+	const struct estimate_stratum *side = query_listed(port);
+
+	return side->all.n > 0 ? side->pool_octets : 0;
+}
+
+/* Then a cluster's totals are said as they are, rather than that the question is refused. */
+static bool
+is_too_much(const struct query *query)
+{
+	uint64_t asked_us = query->asked.to_us - query->asked.from_us, range_us = query->range.to_us - query->range.from_us;
+	uint64_t minutes = asked_us / STORE_WINDOW_US + 2 * PORT_TOTALS_MINUTES, most = query->limits.keys / 2;
+	uint64_t rows = query->steps ? 2 * minutes : ROWS_AT_ENDS * (1 + asked_us / (range_us + 1));
+
+	return query->store->is_remote && query->n_ports * rows > (most > 0 && most < FETCHED_MAX ? most : FETCHED_MAX);
+}
+
+int
+query_add_divided(struct query *query)
+{
+	bool has_ends = query->asked.to_us - query->asked.from_us <= LONGEST_US && !is_too_much(query);
+	double all = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		all += query->ports[i].chosen ? octets_of(&query->ports[i]) : 0;
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
+		struct query_port *port = &query->ports[i];
+
+		if (has_ends && port->chosen && octets_of(port) * SMALLEST_PART > all)
+			err = add_ends(query, port);
+		port->is_divided |= port->chosen && is_about(query_listed(port));
+	}
+	return err;
+}

@@ -1,0 +1,494 @@
+/*
+ * Steps shorter than a window: tens of seconds of a minute. Part of query.h.
+ *
+ * A step's samples are the kept ones of its time. What its ports counted is the window's total, divided among the
+ * window's steps as the counters say that are in the store; so steps add up to their window, and figures are
+ * calibrated as those of windows are. Where a port's counters are too far apart to tell (coarse), its total is divided
+ * among the steps by its samples. Such a total is as uncertain as these, so it counts as not known, and limits are
+ * those of weights alone, which were scaled such that they add up to the window's.
+ */
+#include "collector/query/dimension.h"
+#include "collector/query/query_private.h"
+#include "collector/store/schema.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counters that are further apart than this do not tell what passed in a step of ten seconds. *assumed* */
+#define FINE_APART_US 5000000u
+
+/* Between steps of a window, of which none is shorter than ten seconds, and its own. */
+enum { FINE_ENDS = 7 };
+
+struct fine_port {
+	/* Of the window. */
+	struct estimate_stratum side[EASE_OUT + 1];
+	struct query_cut cut[EASE_OUT + 1];
+	struct estimate_sums step[EASE_OUT + 1]; /* of the present step's samples */
+	/* Of the samples that are kept of it: their weights, and these times lengths. */
+	double kept_w[EASE_OUT + 1], kept_wb[EASE_OUT + 1];
+	uint64_t expected, received, cut_numbers;
+	struct query_reading ends[FINE_ENDS]; /* what the port had counted at each */
+	bool is_coarse; /* in the present step */
+};
+
+/* A kept sample. */
+struct fine_sample {
+	uint32_t port; /* in the query's */
+	uint32_t octets;
+	double weight;
+	uint8_t direction, step; /* which of the window */
+	int16_t key;		 /* which of those followed it has, where lists count it; -1: none */
+};
+
+/* Of a minute, some 50 MB; if there are more, the question is refused. */
+enum { FINE_SAMPLES_MAX = 2000000 };
+
+struct query_fine {
+	uint64_t from_us, to_us; /* of the window that was read; 0, 0: none */
+	uint64_t step_us, ends_us[FINE_ENDS];
+	size_t n_ends;
+	bool has_samples; /* of the window: */
+	struct fine_sample *samples;
+	size_t n_samples, room;
+	struct fine_port *ports; /* in the order of the query's */
+};
+
+/* ---- the window ---- */
+
+/* Ports of which nothing was counted have nothing to divide. */
+static bool
+has_total(const struct fine_port *kept)
+{
+	for (int d = EASE_IN; d <= EASE_OUT; d++)
+		if (kept->side[d].pool_pkts > 0 || kept->side[d].pool_octets > 0 || kept->cut[d].pkts > 0 ||
+		    kept->cut[d].octets > 0)
+			return true;
+	return false;
+}
+
+static void
+keep_window(struct fine_port *kept, const struct query_port *port)
+{
+	memcpy(kept->side, port->side, sizeof(kept->side));
+	memcpy(kept->cut, port->cut, sizeof(kept->cut));
+	kept->expected = port->expected;
+	kept->received = port->received;
+	kept->cut_numbers = port->cut_numbers;
+}
+
+/* In the order of time, in which counters are read. */
+static int
+read_ends(struct query *query, struct query_port *port, struct fine_port *kept)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < query->fine->n_ends; i++)
+		err = query_reading_at(query, port, query->fine->ends_us[i], &kept->ends[i]);
+	return err;
+}
+
+static void
+set_ends(struct query_fine *fine, uint64_t from_us, uint64_t to_us)
+{
+	fine->n_ends = 0;
+	for (uint64_t at_us = from_us; at_us < to_us && fine->n_ends < FINE_ENDS - 1;
+	     at_us = store_window_start(at_us, fine->step_us) + fine->step_us)
+		fine->ends_us[fine->n_ends++] = at_us;
+	fine->ends_us[fine->n_ends++] = to_us;
+}
+
+static int
+read_window(struct query *query, uint64_t from_us, uint64_t to_us)
+{
+	struct query_fine *fine = query->fine;
+	int err;
+
+	query_narrow(query, from_us, to_us);
+	set_ends(fine, from_us, to_us);
+	err = query_sum_windows(query);
+	fine->has_samples = false;
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
+		struct fine_port *kept = &fine->ports[i];
+
+		if (query_is_over_limit(query))
+			return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for longer steps");
+		keep_window(kept, &query->ports[i]);
+		if (!has_total(kept))
+			continue;
+		err = read_ends(query, &query->ports[i], kept);
+	}
+	fine->from_us = from_us;
+	fine->to_us = to_us;
+	return err;
+}
+
+/* ---- a step ---- */
+
+/* Part of what was counted between two readings that lies between two others; NAN: not known. */
+static double
+part_of(const struct query_reading *first, const struct query_reading *last, const struct query_reading *from,
+    const struct query_reading *to, int value)
+{
+	double all = last->value[value] - first->value[value], part = to->value[value] - from->value[value];
+
+	if (!from->known || !to->known || from->discontinuity_us != to->discontinuity_us ||
+	    first->discontinuity_us != last->discontinuity_us || !(all > 0) || !(part >= 0))
+		return NAN;
+	return fmin(1, part / all);
+}
+
+/* Of both directions, by estimate_unit; false: counters do not tell. */
+static bool
+find_parts(const struct query_fine *fine, const struct fine_port *kept, const struct query_reading *from,
+    const struct query_reading *to, double parts[EASE_OUT + 1][ESTIMATE_N_UNITS])
+{
+	for (int i = 0; i < QUERY_COUNTED_STALLED_PKTS; i++) {
+		int d = i < QUERY_COUNTED_OUT_PKTS ? EASE_IN : EASE_OUT, u = i % QUERY_COUNTED_OUT_PKTS;
+		double pool = u == ESTIMATE_PKTS ? kept->side[d].pool_pkts + kept->cut[d].pkts
+						 : kept->side[d].pool_octets + kept->cut[d].octets;
+
+		parts[d][u] = pool > 0 ? part_of(kept->ends, &kept->ends[fine->n_ends - 1], from, to, i) : 0;
+		if (isnan(parts[d][u]))
+			return false;
+	}
+	return from->apart_us <= FINE_APART_US && to->apart_us <= FINE_APART_US;
+}
+
+/* What is left where neither counters nor samples tell. */
+static void
+divide_by_time(const struct query *query, double parts[EASE_OUT + 1][ESTIMATE_N_UNITS])
+{
+	double part = (double)(query->range.to_us - query->range.from_us) /
+	    (double)(query->fine->to_us - query->fine->from_us);
+
+	for (int d = EASE_IN; d <= EASE_OUT; d++)
+		parts[d][ESTIMATE_PKTS] = parts[d][ESTIMATE_OCTETS] = part;
+}
+
+static const struct query_reading *
+end_at(const struct query_fine *fine, const struct fine_port *kept, uint64_t at_us)
+{
+	size_t i = 0;
+
+	while (i < fine->n_ends - 1 && fine->ends_us[i] < at_us)
+		i++;
+	return &kept->ends[i];
+}
+
+static void
+set_step(const struct query *query, struct query_port *port, struct fine_port *kept)
+{
+	const struct query_fine *fine = query->fine;
+	double parts[EASE_OUT + 1][ESTIMATE_N_UNITS] = {{0}};
+
+	kept->is_coarse = !find_parts(fine, kept, end_at(fine, kept, query->range.from_us),
+	    end_at(fine, kept, query->range.to_us), parts);
+	if (kept->is_coarse)
+		divide_by_time(query, parts);
+	for (int d = EASE_IN; d <= EASE_OUT; d++) {
+		port->side[d] = kept->side[d]; /* with the window's samples: query_fine_keys divides them */
+		port->side[d].pool_pkts *= parts[d][ESTIMATE_PKTS];
+		port->side[d].pool_octets *= parts[d][ESTIMATE_OCTETS];
+		port->cut[d].pkts = kept->cut[d].pkts * parts[d][ESTIMATE_PKTS];
+		port->cut[d].octets = kept->cut[d].octets * parts[d][ESTIMATE_OCTETS];
+	}
+}
+
+/* The window's samples alone, and how they were lost: query_fine_keys divides them. */
+static void
+set_samples(struct query_port *port, struct fine_port *kept)
+{
+	memcpy(port->side, kept->side, sizeof(port->side));
+	kept->is_coarse = false;
+}
+
+int
+query_fine_windows(struct query *query)
+{
+	const struct query_range step = query->range;
+	struct query_fine *fine = query->fine;
+	uint64_t from_us = store_window_start(step.from_us, STORE_WINDOW_US), to_us = from_us + STORE_WINDOW_US;
+	int err = 0;
+
+	if (to_us > query->asked.to_us)
+		to_us = query->asked.to_us;
+	if (fine->from_us != from_us || fine->to_us != to_us)
+		err = read_window(query, from_us, to_us);
+	query_narrow(query, step.from_us, step.to_us);
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
+		if (query->ports[i].chosen && has_total(&fine->ports[i]))
+			set_step(query, &query->ports[i], &fine->ports[i]);
+		else
+			set_samples(&query->ports[i], &fine->ports[i]);
+	return err;
+}
+
+/* ---- a window's samples, which are read once for all of its steps ---- */
+
+static int
+grow_samples(struct query *query)
+{
+	struct query_fine *fine = query->fine;
+	size_t room = fine->room ? 2 * fine->room : 4096;
+	struct fine_sample *samples;
+
+	if (fine->n_samples < fine->room)
+		return 0;
+	if (fine->n_samples >= FINE_SAMPLES_MAX)
+		return query_fail(query, -E2BIG, "a minute has more than %d samples: ask for longer steps or one switch",
+		    FINE_SAMPLES_MAX);
+	samples = realloc(fine->samples, room * sizeof(*samples));
+	if (!samples)
+		return query_fail(query, -ENOMEM, "no memory");
+	fine->samples = samples;
+	fine->room = room;
+	return 0;
+}
+
+/* Columns as of query_write_samples. */
+static int
+add_sample(struct query *query, sqlite3_stmt *stmt)
+{
+	struct query_fine *fine = query->fine;
+	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint64_t)sqlite3_column_int64(stmt, 1));
+	int direction = sqlite3_column_int(stmt, 2), err = grow_samples(query);
+	struct fine_sample *s;
+
+	if (err || !port || (direction != EASE_IN && direction != EASE_OUT))
+		return err;
+	s = &fine->samples[fine->n_samples++];
+	*s = (struct fine_sample){.port = (uint32_t)(port - query->ports), .direction = (uint8_t)direction, .key = -1,
+	    .weight = sqlite3_column_double(stmt, 4), .octets = (uint32_t)sqlite3_column_int64(stmt, 5)};
+	while (s->step + 2u < fine->n_ends && query_u64(stmt, 3) >= fine->ends_us[s->step + 1])
+		s->step++;
+	if (sqlite3_column_type(stmt, 6) != SQLITE_NULL)
+		s->key = (int16_t)sqlite3_column_int(stmt, 6);
+	return 0;
+}
+
+static int
+read_samples(struct query *query, const struct dimension *dimension)
+{
+	const struct query_range step = query->range;
+	struct query_fine *fine = query->fine;
+	char sql[QUERY_SAMPLES_SQL];
+	int err;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++)
+			fine->ports[i].kept_w[d] = fine->ports[i].kept_wb[d] = 0;
+	fine->n_samples = 0;
+	query->range = (struct query_range){fine->from_us, fine->to_us};
+	query_write_samples(query, dimension, sql, sizeof(sql));
+	err = query_rows(query, sql, add_sample);
+	query->range = step;
+	for (size_t i = 0; i < fine->n_samples; i++) {
+		const struct fine_sample *s = &fine->samples[i];
+
+		fine->ports[s->port].kept_w[s->direction] += s->weight;
+		fine->ports[s->port].kept_wb[s->direction] += s->weight * s->octets;
+	}
+	fine->has_samples = err == 0;
+	return err;
+}
+
+static void
+add_to_sums(struct estimate_sums *sums, const struct fine_sample *s)
+{
+	sums->n++;
+	sums->w += s->weight;
+	sums->w2 += s->weight * s->weight;
+	sums->wb += s->weight * s->octets;
+	sums->wb2 += s->weight * s->octets * s->octets;
+	sums->w2b2 += s->weight * s->weight * s->octets * s->octets;
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	const struct query_key *one = a, *other = b;
+
+	return one->port != other->port ? (one->port > other->port) - (one->port < other->port)
+					: memcmp(one->key1, other->key1, 2 * QUERY_KEY_OCTETS);
+}
+
+/* Adds up those of the same key and port. */
+static size_t
+unite_keys(struct query_key *keys, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(keys, n, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < n; i++)
+		if (kept > 0 && compare_keys(&keys[kept - 1], &keys[i]) == 0)
+			estimate_add_sums(&keys[kept - 1].sums, &keys[i].sums);
+		else
+			keys[kept++] = keys[i];
+	return kept;
+}
+
+/* Sets the sides' sums, and the keys, a row for each sample. */
+static int
+add_step(struct query *query, struct query_key **keys, size_t *n)
+{
+	struct query_fine *fine = query->fine;
+	size_t step = 0;
+
+	while (step + 2 < fine->n_ends && fine->ends_us[step + 1] <= query->range.from_us)
+		step++;
+	for (size_t i = 0; i < fine->n_samples; i++)
+		*n += fine->samples[i].step == step && fine->samples[i].key >= 0;
+	*keys = calloc(*n + 1, sizeof(**keys));
+	for (size_t i = 0; i < query->n_ports; i++)
+		memset(fine->ports[i].step, 0, sizeof(fine->ports[i].step));
+	*n = 0;
+	for (size_t i = 0; *keys && i < fine->n_samples; i++) {
+		const struct fine_sample *s = &fine->samples[i];
+		struct query_key *key;
+
+		if (s->step != step)
+			continue;
+		add_to_sums(&fine->ports[s->port].step[s->direction], s);
+		if (s->key < 0)
+			continue;
+		key = &(*keys)[(*n)++];
+		*key = query->only[s->key];
+		key->port = &query->ports[s->port];
+		key->sums = (struct estimate_sums){0};
+		add_to_sums(&key->sums, s);
+	}
+	return *keys ? 0 : query_fail(query, -ENOMEM, "no memory");
+}
+
+/* ---- a step's samples ---- */
+
+static double
+ratio(double of, double to)
+{
+	return to > 0 ? of / to : 0;
+}
+
+/* What makes the weights of a coarse port's samples add up to its window's totals, by estimate_unit; 0: there are
+ * none, or no total. */
+struct scale {
+	double by[ESTIMATE_N_UNITS];
+};
+
+static struct scale
+scale_of(const struct query *query, const struct fine_port *kept, int direction)
+{
+	const struct estimate_stratum *side = &kept->side[direction];
+	double arrived = 1 - side->lost;
+
+	if (!kept->is_coarse || !(side->pool_pkts > 0) || !(side->pool_octets > 0) ||
+	    query->samples_since_us >= query->range.to_us)
+		return (struct scale){{0, 0}};
+	return (struct scale){{ratio(side->pool_pkts, kept->kept_w[direction] - side->beside[ESTIMATE_PKTS]) * arrived,
+	    ratio(side->pool_octets, kept->kept_wb[direction] - side->beside[ESTIMATE_OCTETS]) * arrived}};
+}
+
+static void
+scale_sums(struct estimate_sums *sums, const struct scale *scale)
+{
+	double pkts = scale->by[ESTIMATE_PKTS], octets = scale->by[ESTIMATE_OCTETS];
+
+	sums->w *= pkts;
+	sums->w2 *= pkts * pkts;
+	sums->wb *= octets;
+	sums->wb2 *= octets;
+	sums->w2b2 *= octets * octets;
+	sums->same.pkts *= pkts * pkts;
+	sums->any.pkts *= pkts * pkts;
+	sums->same.octets *= octets * octets;
+	sums->any.octets *= octets * octets;
+}
+
+static void
+divide_by_samples(const struct query *query, struct query_port *port, const struct fine_port *kept)
+{
+	for (int d = EASE_IN; d <= EASE_OUT; d++) {
+		struct scale scale = scale_of(query, kept, d);
+
+		if (scale.by[ESTIMATE_PKTS] == 0)
+			continue;
+		port->is_coarse = true;
+		scale_sums(&port->side[d].all, &scale);
+		port->side[d].w_max *= scale.by[ESTIMATE_PKTS];
+		port->side[d].pool_pkts = port->side[d].pool_octets = 0; /* not known */
+	}
+}
+
+/* Numbers of a window count for its steps in proportion to the samples that these have. */
+static void
+divide_numbers(struct query_port *port, const struct fine_port *kept)
+{
+	double part = ratio(port->side[EASE_IN].all.w + port->side[EASE_OUT].all.w,
+	    kept->kept_w[EASE_IN] + kept->kept_w[EASE_OUT]);
+
+	port->received = (uint64_t)llround((double)kept->received * part);
+	port->expected = (uint64_t)llround((double)kept->expected * part);
+	port->cut_numbers = (uint64_t)llround((double)kept->cut_numbers * part);
+}
+
+int
+query_fine_keys(struct query *query, const struct dimension *dimension, struct query_key **keys, size_t *n)
+{
+	struct query_fine *fine = query->fine;
+	int err = fine->has_samples ? 0 : read_samples(query, dimension);
+
+	*n = 0;
+	if (err == 0)
+		err = add_step(query, keys, n);
+	if (err)
+		return err;
+	*n = unite_keys(*keys, *n);
+	for (size_t i = 0; i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++)
+			query_use_kept(&query->ports[i].side[d], &fine->ports[i].step[d]);
+	for (size_t k = 0; k < *n; k++)
+		query_suppose_mates(&(*keys)[k].sums, &query_listed((*keys)[k].port)->all);
+	for (size_t i = 0; i < query->n_ports; i++) {
+		divide_numbers(&query->ports[i], &fine->ports[i]);
+		divide_by_samples(query, &query->ports[i], &fine->ports[i]);
+	}
+	for (size_t k = 0; k < *n; k++) {
+		struct scale scale = scale_of(query, &fine->ports[(*keys)[k].port - query->ports],
+		    (*keys)[k].port->agent->listed);
+
+		if (scale.by[ESTIMATE_PKTS] > 0)
+			scale_sums(&(*keys)[k].sums, &scale);
+	}
+	return 0;
+}
+
+/* ---- begin and end ---- */
+
+int
+query_begin_fine(struct query *query, uint64_t step_us)
+{
+	query_end_fine(query);
+	query->fine = calloc(1, sizeof(*query->fine));
+	if (query->fine)
+		query->fine->ports = calloc(query->n_ports + 1, sizeof(*query->fine->ports));
+	if (query->fine && query->fine->ports) {
+		query->fine->step_us = step_us;
+		return 0;
+	}
+	query_end_fine(query);
+	return query_fail(query, -ENOMEM, "no memory");
+}
+
+void
+query_end_fine(struct query *query)
+{
+	if (query->fine) {
+		free(query->fine->ports);
+		free(query->fine->samples);
+	}
+	free(query->fine);
+	query->fine = NULL;
+}
