@@ -31,7 +31,7 @@ query_keys(struct query *query, const struct report_options *options,
 	if (!query->fine)
 		return query_keys_of_samples(query, options, dimension, keys, n, kept_since_us);
 	err = query_find_kept_since(query, kept_since_us);
-	return err ? err : query_fine_keys(query, dimension, keys, n);
+	return err ? err : query_fine_keys(query, options, dimension, keys, n);
 }
 
 int

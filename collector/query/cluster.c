@@ -54,17 +54,18 @@ put_hex(FILE *sql, const uint8_t *octets, size_t n)
 /* The keys that a history follows. Networks, and what conversations are part of, cannot be
  * named here: they are not stored as keys. */
 static void
-put_only(FILE *sql, const struct query *query, const struct query_want *want)
+put_only(FILE *sql, const struct query_want *want)
 {
 	const struct dimension *d = want->dimension;
+	size_t n_only = want->options->n_only;
 
-	if (!query->only || query->n_only == 0 || query->n_only > CLUSTER_KEYS_LISTED_MAX ||
+	if (n_only == 0 || n_only > CLUSTER_KEYS_LISTED_MAX ||
 	    d->subnet || d->from_conversations)
 		return;
 	fprintf(sql, " AND (%s) IN (", d->key1 && d->key2 ? "key1, key2" : d->key1 ? "key1"
 									       : "key2");
-	for (size_t i = 0; i < query->n_only; i++) {
-		const struct query_key *key = &query->only[i];
+	for (size_t i = 0; i < n_only; i++) {
+		const struct query_key *key = &want->options->only[i];
 
 		fputs(i > 0 ? ", " : "", sql);
 		fputs(d->key1 && d->key2 ? "(" : "", sql);
@@ -152,7 +153,7 @@ cluster_write_where(FILE *sql, const struct query *query, const struct query_wan
 	if (want->by_port)
 		put_without_uncounted(sql, query, want->options);
 	else
-		put_only(sql, query, want);
+		put_only(sql, want);
 	cluster_write_filter(sql, query, source->kind);
 }
 
@@ -297,7 +298,7 @@ hand_over(struct cluster_packer *p)
 		return 0;
 	err = pack_open(&reader, p->body, pack_write(&p->pack, p->body));
 	if (err == 0)
-		err = p->take(p->query, &reader, p->kind, p->arg);
+		err = p->take(p->query, &reader, &(struct query_body){.kind = p->kind}, p->arg);
 	p->pack.n = 0;
 	return err;
 }

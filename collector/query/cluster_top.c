@@ -339,6 +339,7 @@ append(struct query *query, struct query_key **keys, size_t *n, struct query_key
 static int
 fetch_candidates(struct ranking *r, struct query_key **keys, size_t *n)
 {
+	struct report_options options = *r->options;
 	struct query_key *only = calloc(r->n + 1, sizeof(*only));
 	int err = only ? 0 : query_fail(r->query, -ENOMEM, "no memory");
 
@@ -351,25 +352,22 @@ fetch_candidates(struct ranking *r, struct query_key **keys, size_t *n)
 		struct query_key *more = NULL;
 		size_t n_more = 0;
 
-		r->query->only = only + i;
-		r->query->n_only = r->n - i < CLUSTER_KEYS_LISTED_MAX ? r->n - i
-								     : CLUSTER_KEYS_LISTED_MAX;
-		err = query_sum_keys(r->query, r->options, r->dimension, &more, &n_more);
+		options.only = only + i;
+		options.n_only = r->n - i < CLUSTER_KEYS_LISTED_MAX ? r->n - i : CLUSTER_KEYS_LISTED_MAX;
+		err = query_sum_keys(r->query, &options, r->dimension, &more, &n_more);
 		if (err == 0)
 			err = append(r->query, keys, n, more, n_more);
 	}
-	r->query->only = NULL;
-	r->query->n_only = 0;
 	free(only);
 	return err;
 }
 
 static int
-take_left(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+take_left(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
 {
 	struct query_left *left = arg;
 
-	(void)kind;
+	(void)body;
 	while (pack_next(reader)) {
 		struct query_port *port = query_port_of(query, &reader->key, NULL);
 
@@ -420,7 +418,7 @@ static bool
 can_rank(const struct query *query, const struct report_options *options,
     const struct dimension *dimension)
 {
-	return !query->only && !options->per_site && !query_needs_samples(dimension) &&
+	return !options->only && !options->per_site && !query_needs_samples(dimension) &&
 	    cluster_can_filter(query, dimension->kind) && !dimension->subnet && !dimension->from_conversations && options->top <= TOP_MAX &&
 	    cluster_uncounted_ports(query, options) <= CLUSTER_PORTS_LISTED_MAX;
 }

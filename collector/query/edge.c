@@ -153,12 +153,12 @@ compare_counters(const void *a, const void *b)
 }
 
 static int
-add_octets(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+add_octets(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
 {
 	struct query_port *port = NULL;
 	double *octets = arg;
 
-	(void)kind;
+	(void)body;
 	while (pack_next(reader)) {
 		struct query_port *found = query_port_of(query, &reader->key, port);
 

@@ -113,15 +113,15 @@ find_shards(const struct query *query, int64_t *first, int64_t *last)
 }
 
 static int
-take_body(struct query *query, sqlite3_stmt *stmt, unsigned kind, query_body_fn *take, void *arg)
+take_body(struct query *query, sqlite3_stmt *stmt, const struct query_body *body, query_body_fn *take, void *arg)
 {
 	struct pack_reader reader;
 	int octets = sqlite3_column_bytes(stmt, 0);
-	const void *body = sqlite3_column_blob(stmt, 0);
-	int err = body ? pack_open(&reader, body, (size_t)octets) : -EBADMSG;
+	const void *pack = sqlite3_column_blob(stmt, 0);
+	int err = pack ? pack_open(&reader, pack, (size_t)octets) : -EBADMSG;
 
 	if (err == 0)
-		err = take(query, &reader, kind, arg);
+		err = take(query, &reader, body, arg);
 	if (err == -EBADMSG)
 		return query_fail(query, -EIO, "%s: sums in it are damaged (table part)",
 		    query->path);
@@ -144,6 +144,7 @@ static int
 read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, unsigned kind,
     query_body_fn *take, void *arg)
 {
+	struct query_body body;
 	int64_t first, last;
 	int err;
 
@@ -160,14 +161,11 @@ read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, u
 			return query_fail(query, -ETIMEDOUT,
 			    "the question takes too long: ask for a shorter range or for one"
 			    " switch");
-		query->after_edge = is_after_edge(query, run, stmt);
-		query->body_us = query_u64(stmt, 2);
-		err = query->after_edge && kind != STORE_PART_TOTALS ? 0
-		    : take_body(query, stmt, kind, take, arg);
+		body = (struct query_body){kind, query_u64(stmt, 2), is_after_edge(query, run, stmt)};
+		err = body.after_edge && kind != STORE_PART_TOTALS ? 0 : take_body(query, stmt, &body, take, arg);
 		if (err)
 			break;
 	}
-	query->after_edge = false;
 	return err;
 }
 
@@ -201,13 +199,13 @@ struct by_step {
 };
 
 static int
-take_totals(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+take_totals(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
 {
 	const struct by_step *by = arg;
 
-	(void)kind;
+	(void)query;
 	while (pack_next(reader))
-		by->take(by->arg, &(struct query_totals){query->body_us, &reader->key, pack_value(reader, PACK_EXPECTED),
+		by->take(by->arg, &(struct query_totals){body->start_us, &reader->key, pack_value(reader, PACK_EXPECTED),
 		    pack_value(reader, PACK_RECEIVED), pack_value(reader, PACK_POOL_PKTS)});
 	return reader->failed ? -EBADMSG : 0;
 }

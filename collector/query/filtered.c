@@ -444,17 +444,18 @@ half_is(const uint8_t *half, size_t n_octets, sqlite3_value *value)
 	    memcmp(half, octets, n_octets) == 0;
 }
 
-/* asked_key(k1, k2): which of query->only the key is; NULL: none. */
+/* asked_key(k1, k2): which of the keys asked for it is; NULL: none. */
 static void
 sql_asked_key(sqlite3_context *context, int n, sqlite3_value **values)
 {
-	const struct query *query = sqlite3_user_data(context);
+	const struct report_options *options = sqlite3_user_data(context);
+	const struct query_key *only = options->only;
 	size_t i = 0;
 
-	while (n == 2 && i < query->n_only && !(half_is(query->only[i].key1, query->only[i].n_octets, values[0]) &&
-	    half_is(query->only[i].key2, query->only[i].n_octets, values[1])))
+	while (n == 2 && i < options->n_only && !(half_is(only[i].key1, only[i].n_octets, values[0]) &&
+	    half_is(only[i].key2, only[i].n_octets, values[1])))
 		i++;
-	if (n == 2 && i < query->n_only)
+	if (n == 2 && i < options->n_only)
 		sqlite3_result_int64(context, (sqlite3_int64)i);
 }
 
@@ -474,16 +475,14 @@ query_add_functions(struct query *query, const struct report_options *options)
 		const char *name;
 		int n;
 		void (*run)(sqlite3_context *, int, sqlite3_value **);
-	} functions[] = {{"subnet", 1, sql_subnet}, {"octets", -1, sql_octets}};
+	} functions[] = {{"subnet", 1, sql_subnet}, {"octets", -1, sql_octets}, {"asked_key", 2, sql_asked_key}};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (sqlite3_create_function(query->db, functions[i].name, functions[i].n,
 		    SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)(uintptr_t)options,
 		    functions[i].run, NULL, NULL) != SQLITE_OK)
 			return false;
-	return sqlite3_create_function(query->db, "asked_key", 2, SQLITE_UTF8, query, sql_asked_key,
-		   NULL, NULL) == SQLITE_OK &&
-	    sqlite3_create_function(query->db, "is_listed", 2, SQLITE_UTF8, query, sql_is_listed,
+	return sqlite3_create_function(query->db, "is_listed", 2, SQLITE_UTF8, query, sql_is_listed,
 		NULL, NULL) == SQLITE_OK &&
 	    sqlite3_create_function(query->db, "is_wanted", -1, SQLITE_UTF8, query, query_sql_is_wanted,
 		NULL, NULL) == SQLITE_OK;

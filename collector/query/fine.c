@@ -333,7 +333,7 @@ unite_keys(struct query_key *keys, size_t n)
 
 /* Sets the sides' sums, and the keys, a row for each sample. */
 static int
-add_step(struct query *query, struct query_key **keys, size_t *n)
+add_step(struct query *query, const struct query_key *only, struct query_key **keys, size_t *n)
 {
 	struct query_fine *fine = query->fine;
 	size_t step = 0;
@@ -356,7 +356,7 @@ add_step(struct query *query, struct query_key **keys, size_t *n)
 		if (s->key < 0)
 			continue;
 		key = &(*keys)[(*n)++];
-		*key = query->only[s->key];
+		*key = only[s->key];
 		key->port = &query->ports[s->port];
 		key->sums = (struct estimate_sums){0};
 		add_to_sums(&key->sums, s);
@@ -435,14 +435,15 @@ divide_numbers(struct query_port *port, const struct fine_port *kept)
 }
 
 int
-query_fine_keys(struct query *query, const struct dimension *dimension, struct query_key **keys, size_t *n)
+query_fine_keys(struct query *query, const struct report_options *options, const struct dimension *dimension,
+    struct query_key **keys, size_t *n)
 {
 	struct query_fine *fine = query->fine;
 	int err = fine->has_samples ? 0 : read_samples(query, dimension);
 
 	*n = 0;
 	if (err == 0)
-		err = add_step(query, keys, n);
+		err = add_step(query, options->only, keys, n);
 	if (err)
 		return err;
 	*n = unite_keys(*keys, *n);

@@ -223,14 +223,15 @@ write_key(const struct query *query, const struct dimension *dimension, struct k
 }
 
 static void
-build_sample_sql(const struct query *query, const struct dimension *dimension, char *sql, size_t size)
+build_sample_sql(const struct query *query, const struct report_options *options, const struct dimension *dimension,
+    char *sql, size_t size)
 {
 	struct key_sql key;
 
 	write_key(query, dimension, &key);
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
 	    " FROM " SAMPLES " AND %s%s GROUP BY agent, if_index, k1, k2",
-	    key.key1, key.key2, key.where, query->only ? " AND asked_key(k1, k2) IS NOT NULL" : "");
+	    key.key1, key.key2, key.where, options->only ? " AND asked_key(k1, k2) IS NOT NULL" : "");
 }
 
 void
@@ -311,7 +312,7 @@ query_keys_of_samples(struct query *query, const struct report_options *options,
 	int err;
 
 	query_begin_drop(query);
-	build_sample_sql(query, dimension, sql, sizeof(sql));
+	build_sample_sql(query, options, dimension, sql, sizeof(sql));
 	err = replace_sums(query);
 	if (err == 0)
 		err = query_find_kept_since(query, kept_since_us);

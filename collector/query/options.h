@@ -57,6 +57,7 @@ struct report_moment {
 };
 
 struct address_names;
+struct query_key;
 struct filter;
 struct report_options {
 	enum report_by by;
@@ -83,6 +84,9 @@ struct report_options {
 	bool as_grid;
 	size_t n_ranked;
 	const struct estimate_told *told;
+	const struct query_key *only; /* lists have these keys alone, borrowed: up to QUERY_ONLY_MAX a cluster sends no
+				       * others; NULL: all */
+	size_t n_only;
 	bool wants_change, wants_alarm; /* fills in extremes of the result */
 };
 

@@ -248,15 +248,9 @@ struct query {
 			     ends before */
 	bool beyond_known; /* of the ports */
 	int64_t edge_part; /* id of the newest part with samples from before the edge */
-	bool after_edge;   /* the part being read has samples from after it */
-	uint64_t body_us;  /* start of the windows of the part being read, of a file */
 	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
 	bool sides_chosen;  /* listed is set of each agent */
 	size_t n_sent_agents; /* of which lists count what they sent */
-	/* query_keys reads only these n_only keys; NULL: all. Up to QUERY_ONLY_MAX the cluster
-	 * sends no others. */
-	const struct query_key *only;
-	size_t n_only;
 };
 
 /* sqlite:PATH or PATH. On failure *query is NULL and error says why, naming file and group. */

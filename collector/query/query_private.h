@@ -99,9 +99,10 @@ int query_sum_windows(struct query *query);
 int query_keys_of_samples(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n, uint64_t *kept_since_us);
 int query_fine_windows(struct query *query);
-int query_fine_keys(struct query *query, const struct dimension *dimension, struct query_key **keys, size_t *n);
+int query_fine_keys(struct query *query, const struct report_options *options, const struct dimension *dimension,
+    struct query_key **keys, size_t *n);
 
-/* SQL of all samples of the range: agent, ifIndex, direction, time, weight, octets, and which key of query->only it has,
+/* SQL of all samples of the range: agent, ifIndex, direction, time, weight, octets, and which key of the options' `only` it has,
  * where lists count it and the filter lets it pass, else NULL. */
 enum { QUERY_SAMPLES_SQL = 2048 };
 void query_write_samples(const struct query *query, const struct dimension *dimension, char *sql, size_t size);

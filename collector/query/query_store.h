@@ -22,8 +22,14 @@ struct query_left;
 struct query_want;
 struct report_options;
 
-/* Called with each body of a part, to read its entries. 0 or -errno. */
-typedef int query_body_fn(struct query *query, struct pack_reader *reader, unsigned kind, void *arg);
+/* A pack of a part. */
+struct query_body {
+	unsigned kind;
+	uint64_t start_us; /* of its windows; of a file */
+	bool after_edge;   /* it has samples from after the edge */
+};
+/* Called with each, to read its entries. 0 or -errno. */
+typedef int query_body_fn(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg);
 
 /* Totals of a port in a direction and a step. */
 struct query_totals {

@@ -20,12 +20,11 @@ struct arrivals {
 };
 
 static int
-add_totals(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+add_totals(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
 {
 	struct query_port *port = NULL, *found;
 	struct arrivals *arrivals = arg;
 
-	(void)kind;
 	while (pack_next(reader)) {
 		uint8_t direction = pack_direction(&reader->key);
 		struct estimate_stratum *side;
@@ -40,7 +39,7 @@ add_totals(struct query *query, struct pack_reader *reader, unsigned kind, void 
 		side->w_max = fmax(side->w_max, pack_value(reader, PACK_W_MAX));
 		port->cut[direction].pkts += pack_value(reader, PACK_CUT_PKTS);
 		port->cut[direction].octets += pack_value(reader, PACK_CUT_OCTETS);
-		if (query->after_edge)
+		if (body->after_edge)
 			continue;
 		query_add_pack_sums(&side->all, reader, reader->i - 1, PACK_ANY_PKTS);
 		arrivals[port - query->ports].expected += pack_value(reader, PACK_EXPECTED);
@@ -110,9 +109,9 @@ query_sum_windows(struct query *query)
 }
 
 static int
-add_folded(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+add_folded(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
 {
-	(void)kind;
+	(void)body;
 	(void)arg;
 	while (pack_next(reader)) {
 		struct query_port *port = query_port_of(query, &reader->key, NULL);
@@ -221,7 +220,7 @@ struct key_table {
 	uint32_t *buckets; /* index into items, or NO_KEY */
 	size_t n, room, n_buckets;
 	struct key_reader conversation;
-	uint64_t asked[ASKED_BITS / 64]; /* hashes of query->only, which rule out most keys */
+	uint64_t asked[ASKED_BITS / 64]; /* hashes of those asked for, which rule out most keys */
 };
 
 /* Hash of the key alone, or with the number of its port. Most keys are short: MACs, IPv4. */
@@ -321,28 +320,29 @@ find_key(struct query *query, struct key_table *t, const struct query_key *key, 
 }
 
 static void
-note_asked(const struct query *query, struct key_table *t)
+note_asked(struct key_table *t)
 {
-	for (size_t i = 0; i < query->n_only; i++) {
-		uint64_t bit = hash_key(&query->only[i], 0) % ASKED_BITS;
+	for (size_t i = 0; i < t->options->n_only; i++) {
+		uint64_t bit = hash_key(&t->options->only[i], 0) % ASKED_BITS;
 
 		t->asked[bit / 64] |= 1ull << bit % 64;
 	}
 }
 
 static bool
-is_asked(const struct query *query, const struct key_table *t, const struct query_key *key)
+is_asked(const struct key_table *t, const struct query_key *key)
 {
+	const struct query_key *only = t->options->only;
 	uint64_t bit;
 
-	if (!query->only)
+	if (!only)
 		return true;
 	bit = hash_key(key, 0) % ASKED_BITS;
 	if (!(t->asked[bit / 64] >> bit % 64 & 1))
 		return false;
-	for (size_t i = 0; i < query->n_only; i++)
-		if (query->only[i].n_octets == key->n_octets &&
-		    memcmp(query->only[i].key1, key->key1, 2 * QUERY_KEY_OCTETS) == 0)
+	for (size_t i = 0; i < t->options->n_only; i++)
+		if (only[i].n_octets == key->n_octets &&
+		    memcmp(only[i].key1, key->key1, 2 * QUERY_KEY_OCTETS) == 0)
 			return true;
 	return false;
 }
@@ -466,7 +466,7 @@ want_key(const struct query *query, const struct key_table *t, const struct pack
 	uint64_t hash;
 
 	key->port = port;
-	if (!set_key(t, &reader->key, single, key) || !is_asked(query, t, key))
+	if (!set_key(t, &reader->key, single, key) || !is_asked(t, key))
 		return;
 	hash = hash_at_port(query, key);
 	wanted->keys[wanted->n].hash = hash;
@@ -475,11 +475,11 @@ want_key(const struct query *query, const struct key_table *t, const struct pack
 }
 
 static int
-add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+add_keys(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
 {
 	struct key_table *t = arg;
-	bool single = kind != t->dimension->kind;
-	const struct key_reader keys = query_key_reader(kind, query->filter);
+	bool single = body->kind != t->dimension->kind;
+	const struct key_reader keys = query_key_reader(body->kind, query->filter);
 	struct wanted_keys wanted = {.same = t->dimension->same};
 	struct query_port *port = NULL, *found;
 	int err = 0;
@@ -517,7 +517,7 @@ query_sum_keys(struct query *query, const struct report_options *options,
 	int err = grow(query, &t);
 
 	query_begin_drop(query);
-	note_asked(query, &t);
+	note_asked(&t);
 	if (err == 0)
 		err = query_bodies(query, &want, add_keys, &t);
 	free(t.buckets);

@@ -203,11 +203,11 @@ fill_changes(struct report_result *result, const struct report_result *past)
 /* Only the keys of these rows are read from the past; if they are more than a statement can list,
  * all keys are. */
 static void
-ask_for_rows(struct query *query, const struct report_result *result)
+ask_for_rows(struct report_options *then, const struct report_result *result)
 {
 	if (result->list->n_keys > 0 && result->list->n_keys <= QUERY_ONLY_MAX) {
-		query->only = result->list->keys;
-		query->n_only = result->list->n_keys;
+		then->only = result->list->keys;
+		then->n_only = result->list->n_keys;
 	}
 }
 
@@ -235,10 +235,8 @@ compare_with_past(const struct report *report, struct query *query,
 	then.top = UINT32_MAX;
 	then.error = 0.025 / (result->n_rows > 0 ? (double)result->n_rows : 1);
 	then.wants_change = then.wants_alarm = false;
-	ask_for_rows(query, result);
+	ask_for_rows(&then, result);
 	err = report_run(report, query, &then, now_us, &past);
-	query->only = NULL;
-	query->n_only = 0;
 	if (err == -ENOENT) { /* the store knows nothing of that time */
 		*query->error = '\0';
 		err = 0;

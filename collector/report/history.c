@@ -424,8 +424,8 @@ add_steps(struct history *h)
 	uint64_t at_us = range.from_us - range.from_us % h->step_us;
 	int err = 0;
 
-	h->query->only = h->keys.keys;
-	h->query->n_only = h->keys.n;
+	h->options.only = h->keys.keys;
+	h->options.n_only = h->keys.n;
 	query_begin_steps(h->query, h->step_us);
 	if (is_fine(h)) {
 		h->keys.dimension.kind = 0; /* of kept samples */
@@ -437,8 +437,6 @@ add_steps(struct history *h)
 	query_end_fine(h->query);
 	query_end_steps(h->query);
 	name_coarse(h);
-	h->query->only = NULL;
-	h->query->n_only = 0;
 	return err;
 }
 

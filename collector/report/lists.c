@@ -950,14 +950,12 @@ grid_run(struct query *query, struct report_options *options, uint64_t now_us,
 	if (err == 0)
 		err = add_grid_pairs(&keys);
 	if (err == 0) {
-		query->only = keys.keys;
-		query->n_only = keys.n;
+		options->only = keys.keys;
+		options->n_only = keys.n;
 		options->top = UINT32_MAX;
 		options->n_ranked = first.list->n_ranked;
 		options->told = &first.list->told;
 		err = list_of(&matrix, query, options, now_us, result);
-		query->only = NULL;
-		query->n_only = 0;
 	}
 	if (err == 0)
 		result->sums[REPORT_SUM_OTHERS].n = first.n_rows + first.sums[REPORT_SUM_OTHERS].n - result->n_rows;
