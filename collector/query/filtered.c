@@ -433,32 +433,6 @@ sql_octets(sqlite3_context *context, int n, sqlite3_value **values)
 	sqlite3_result_blob(context, key, len, SQLITE_TRANSIENT);
 }
 
-static bool
-half_is(const uint8_t *half, size_t n_octets, sqlite3_value *value)
-{
-	const uint8_t *octets = sqlite3_value_blob(value);
-
-	if (!octets)
-		return true; /* --by leaves it out */
-	return (size_t)sqlite3_value_bytes(value) == n_octets &&
-	    memcmp(half, octets, n_octets) == 0;
-}
-
-/* asked_key(k1, k2): which of the keys asked for it is; NULL: none. */
-static void
-sql_asked_key(sqlite3_context *context, int n, sqlite3_value **values)
-{
-	const struct report_options *options = sqlite3_user_data(context);
-	const struct query_key *only = options->only;
-	size_t i = 0;
-
-	while (n == 2 && i < options->n_only && !(half_is(only[i].key1, only[i].n_octets, values[0]) &&
-	    half_is(only[i].key2, only[i].n_octets, values[1])))
-		i++;
-	if (n == 2 && i < options->n_only)
-		sqlite3_result_int64(context, (sqlite3_int64)i);
-}
-
 /* is_listed(agent, direction): whether lists count frames of this direction at the agent. */
 static void
 sql_is_listed(sqlite3_context *context, int n, sqlite3_value **values)
@@ -475,7 +449,7 @@ query_add_functions(struct query *query, const struct report_options *options)
 		const char *name;
 		int n;
 		void (*run)(sqlite3_context *, int, sqlite3_value **);
-	} functions[] = {{"subnet", 1, sql_subnet}, {"octets", -1, sql_octets}, {"asked_key", 2, sql_asked_key}};
+	} functions[] = {{"subnet", 1, sql_subnet}, {"octets", -1, sql_octets}};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (sqlite3_create_function(query->db, functions[i].name, functions[i].n,

@@ -248,34 +248,39 @@ grow_samples(struct query *query)
 	return 0;
 }
 
-/* Columns as of query_write_samples. */
+/* Which of those asked for it is; -1: none. */
+static int16_t
+find_asked(const struct report_options *options, const struct query_sample *sample)
+{
+	for (size_t i = 0; sample->has_key && i < options->n_only; i++)
+		if (options->only[i].n_octets == sample->key.n_octets &&
+		    memcmp(options->only[i].key1, sample->key.key1, 2 * QUERY_KEY_OCTETS) == 0)
+			return (int16_t)i;
+	return -1;
+}
+
 static int
-add_sample(struct query *query, sqlite3_stmt *stmt)
+add_sample(struct query *query, const struct query_sample *sample, void *arg)
 {
 	struct query_fine *fine = query->fine;
-	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint64_t)sqlite3_column_int64(stmt, 1));
-	int direction = sqlite3_column_int(stmt, 2), err = grow_samples(query);
+	int err = grow_samples(query);
 	struct fine_sample *s;
 
-	if (err || !port || (direction != EASE_IN && direction != EASE_OUT))
+	if (err)
 		return err;
 	s = &fine->samples[fine->n_samples++];
-	*s = (struct fine_sample){.port = (uint32_t)(port - query->ports), .direction = (uint8_t)direction, .key = -1,
-	    .weight = sqlite3_column_double(stmt, 4), .octets = (uint32_t)sqlite3_column_int64(stmt, 5)};
-	while (s->step + 2u < fine->n_ends && query_u64(stmt, 3) >= fine->ends_us[s->step + 1])
+	*s = (struct fine_sample){.port = (uint32_t)(sample->port - query->ports), .direction = sample->direction,
+	    .key = find_asked(arg, sample), .weight = sample->weight, .octets = sample->octets};
+	while (s->step + 2u < fine->n_ends && sample->time_us >= fine->ends_us[s->step + 1])
 		s->step++;
-	if (sqlite3_column_type(stmt, 6) != SQLITE_NULL)
-		s->key = (int16_t)sqlite3_column_int(stmt, 6);
 	return 0;
 }
 
 static int
-read_samples(struct query *query, const struct dimension *dimension)
+read_samples(struct query *query, const struct report_options *options, const struct dimension *dimension)
 {
 	const struct query_range step = query->range;
 	struct query_fine *fine = query->fine;
-	char sql[QUERY_SAMPLES_SQL];
 	int err;
 
 	for (size_t i = 0; i < query->n_ports; i++)
@@ -283,8 +288,7 @@ read_samples(struct query *query, const struct dimension *dimension)
 			fine->ports[i].kept_w[d] = fine->ports[i].kept_wb[d] = 0;
 	fine->n_samples = 0;
 	query->range = (struct query_range){fine->from_us, fine->to_us};
-	query_write_samples(query, dimension, sql, sizeof(sql));
-	err = query_rows(query, sql, add_sample);
+	err = query_each_sample(query, dimension, add_sample, (void *)(uintptr_t)options);
 	query->range = step;
 	for (size_t i = 0; i < fine->n_samples; i++) {
 		const struct fine_sample *s = &fine->samples[i];
@@ -294,17 +298,6 @@ read_samples(struct query *query, const struct dimension *dimension)
 	}
 	fine->has_samples = err == 0;
 	return err;
-}
-
-static void
-add_to_sums(struct estimate_sums *sums, const struct fine_sample *s)
-{
-	sums->n++;
-	sums->w += s->weight;
-	sums->w2 += s->weight * s->weight;
-	sums->wb += s->weight * s->octets;
-	sums->wb2 += s->weight * s->octets * s->octets;
-	sums->w2b2 += s->weight * s->weight * s->octets * s->octets;
 }
 
 static int
@@ -352,14 +345,14 @@ add_step(struct query *query, const struct query_key *only, struct query_key **k
 
 		if (s->step != step)
 			continue;
-		add_to_sums(&fine->ports[s->port].step[s->direction], s);
+		query_add_sample(&fine->ports[s->port].step[s->direction], s->weight, s->octets);
 		if (s->key < 0)
 			continue;
 		key = &(*keys)[(*n)++];
 		*key = only[s->key];
 		key->port = &query->ports[s->port];
 		key->sums = (struct estimate_sums){0};
-		add_to_sums(&key->sums, s);
+		query_add_sample(&key->sums, s->weight, s->octets);
 	}
 	return *keys ? 0 : query_fail(query, -ENOMEM, "no memory");
 }
@@ -439,7 +432,7 @@ query_fine_keys(struct query *query, const struct report_options *options, const
     struct query_key **keys, size_t *n)
 {
 	struct query_fine *fine = query->fine;
-	int err = fine->has_samples ? 0 : read_samples(query, dimension);
+	int err = fine->has_samples ? 0 : read_samples(query, options, dimension);
 
 	*n = 0;
 	if (err == 0)

@@ -2,7 +2,7 @@
  * Sums of the keys of a dimension from kept samples, where a filter crosses keys. Part of query.h.
  */
 #include "collector/query/dimension.h"
-#include "collector/query/query_private.h"
+#include "collector/query/key_table.h"
 #include "collector/store/schema.h"
 #include "common/text.h"
 
@@ -11,48 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct estimate_sums
-column_sums(sqlite3_stmt *stmt, int column)
-{
-	return (struct estimate_sums){
-		.n = query_u64(stmt, column),
-		.w = sqlite3_column_double(stmt, column + 1),
-		.w2 = sqlite3_column_double(stmt, column + 2),
-		.wb = sqlite3_column_double(stmt, column + 3),
-		.wb2 = sqlite3_column_double(stmt, column + 4),
-		.w2b2 = sqlite3_column_double(stmt, column + 5),
-		.any.pkts = sqlite3_column_double(stmt, column + 6),
-		.any.octets = sqlite3_column_double(stmt, column + 7),
-		.same.pkts = sqlite3_column_double(stmt, column + 8),
-		.same.octets = sqlite3_column_double(stmt, column + 9),
-	};
-}
-
-static struct estimate_stratum *
-column_side(struct query *query, sqlite3_stmt *stmt)
-{
-	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint64_t)sqlite3_column_int64(stmt, 1));
-	int direction = sqlite3_column_int(stmt, 2);
-
-	return port && (direction == EASE_IN || direction == EASE_OUT) ? &port->side[direction]
-								       : NULL;
-}
-
-/* Weights as floating point: sums of squares of integers would overflow. */
-#define WEIGHT "1.0 * mean_skip * stands_for"
-#define SUMS_OF_SAMPLES                                                                            \
-	"COUNT(*), TOTAL(" WEIGHT "), TOTAL(" WEIGHT " * " WEIGHT "),"                             \
-	" TOTAL(" WEIGHT " * frame_octets),"                                                       \
-	" TOTAL(" WEIGHT " * frame_octets * frame_octets),"                                        \
-	" TOTAL(" WEIGHT " * " WEIGHT " * frame_octets * frame_octets), 0, 0, 0, 0"
-
 /* The samples of the range, port after port: each of them looked up by its time alone is one somewhere else in the
  * file. The index of times has the ports and numbers. */
 #define SAMPLES                                                                                    \
 	"(SELECT agent AS a, boot AS b, if_index AS i, min(sequence) AS low, max(sequence) AS high FROM sample" \
 	" WHERE time_us >= :from AND time_us < :to GROUP BY 1, 2, 3) CROSS JOIN sample ON agent = a AND boot = b"  \
 	" AND if_index = i AND sequence BETWEEN low AND high AND time_us >= :from AND time_us < :to"
+
+enum { SAMPLES_SQL = 2048 };
 
 static double
 ratio(double of, double to)
@@ -77,35 +43,6 @@ query_use_kept(struct estimate_stratum *side, const struct estimate_sums *kept)
 	side->all = *kept;
 	if (kept->n > 0)
 		query_suppose_mates(&side->all, &pairs);
-}
-
-static int
-set_sample_sums(struct query *query, sqlite3_stmt *stmt)
-{
-	struct estimate_stratum *side = column_side(query, stmt);
-	struct estimate_sums kept = column_sums(stmt, 3);
-
-	if (side)
-		query_use_kept(side, &kept);
-	return 0;
-}
-
-/* A port without kept samples has no sums. */
-static int
-replace_sums(struct query *query)
-{
-	int err;
-
-	for (size_t i = 0; i < query->n_ports; i++)
-		for (int d = EASE_IN; d <= EASE_OUT; d++)
-			query->ports[i].side[d].all.n = 0;
-	err = query_rows(query, "SELECT agent, if_index, direction, " SUMS_OF_SAMPLES
-	    " FROM " SAMPLES " GROUP BY agent, if_index, direction", set_sample_sums);
-	for (size_t i = 0; i < query->n_ports; i++)
-		for (int d = EASE_IN; d <= EASE_OUT; d++)
-			if (query->ports[i].side[d].all.n == 0)
-				query->ports[i].side[d].all = (struct estimate_sums){0};
-	return err;
 }
 
 /* Of an agent whose samples made room for others. */
@@ -171,14 +108,14 @@ static const struct {
 static bool
 has_half(const struct dimension *d, unsigned half)
 {
-	return half == 1 ? d->key1 : d->key2;
+	return half == 1 ? d->key1 : half == 2 && d->key2;
 }
 
-/* The octets of a half of the dimension's key (1, 2), or NULL where it is no part of it. */
+/* The octets of a half of the dimension's key (1, 2), or NULL where it is no part of it (0). */
 static void
 write_half(const struct dimension *d, unsigned half, char *sql, size_t size)
 {
-	const uint8_t *field = d->key->halves[half - 1];
+	const uint8_t *field = d->key->halves[half > 0 ? half - 1 : 0];
 
 	snprintf(sql, size, has_half(d, half) ? "" : "NULL");
 	if (!has_half(d, half))
@@ -203,103 +140,98 @@ write_has(const struct dimension *d, char *sql, size_t size)
 				text_add(sql, size, " AND %s IS NOT NULL", sample_fields[d->key->halves[half - 1][i]].needs);
 }
 
-/* Which samples have a key of the list, and the halves of that key. */
-struct key_sql {
-	char where[640], key1[QUERY_SAMPLES_SQL / 8], key2[QUERY_SAMPLES_SQL / 8];
-};
-
+/* Weights as floating point: sums of squares of integers would overflow. A half of the key that each sample has is NULL
+ * where lists do not count it, it has no key, or the filter does not let it pass; the other half is last. */
 static void
-write_key(const struct query *query, const struct dimension *dimension, struct key_sql *sql)
+write_samples(const struct query *query, const struct dimension *dimension, char *sql, size_t size)
 {
-	char has[QUERY_SAMPLES_SQL / 8], filter[sizeof(sql->where) / 2] = "1";
+	char first[SAMPLES_SQL / 8], second[SAMPLES_SQL / 8], has[SAMPLES_SQL / 8], filter[SAMPLES_SQL / 4] = "1";
 
-	write_half(dimension, 1, sql->key1, sizeof(sql->key1));
-	write_half(dimension, 2, sql->key2, sizeof(sql->key2));
+	write_half(dimension, dimension->key1 ? 1 : 2, first, sizeof(first));
+	write_half(dimension, dimension->key1 && dimension->key2 ? 2 : 0, second, sizeof(second));
 	write_has(dimension, has, sizeof(has));
 	if (query->filter)
 		query_write_wanted(query, filter, sizeof(filter));
-	snprintf(sql->where, sizeof(sql->where), "%s AND %s AND %s",
-	    query->n_sent_agents > 0 ? "is_listed(agent, direction)" : "direction = 1", has, filter);
+	snprintf(sql, size, "SELECT agent, if_index, direction, time_us, 1.0 * mean_skip * stands_for, frame_octets,"
+	    " iif(%s AND %s AND %s, %s, NULL), %s FROM " SAMPLES,
+	    query->n_sent_agents > 0 ? "is_listed(agent, direction)" : "direction = 1", has, filter, first, second);
 }
 
 static void
-build_sample_sql(const struct query *query, const struct report_options *options, const struct dimension *dimension,
-    char *sql, size_t size)
-{
-	struct key_sql key;
-
-	write_key(query, dimension, &key);
-	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
-	    " FROM " SAMPLES " AND %s%s GROUP BY agent, if_index, k1, k2",
-	    key.key1, key.key2, key.where, options->only ? " AND asked_key(k1, k2) IS NOT NULL" : "");
-}
-
-void
-query_write_samples(const struct query *query, const struct dimension *dimension, char *sql, size_t size)
-{
-	struct key_sql key;
-
-	write_key(query, dimension, &key);
-	snprintf(sql, size, "SELECT agent, if_index, direction, time_us, " WEIGHT ", frame_octets,"
-	    " iif(%s, asked_key(%s, %s), NULL) FROM " SAMPLES, key.where, key.key1, key.key2);
-}
-
-struct key_list {
-	struct query_key *items;
-	size_t n, room;
-};
-
-static void
-column_key(sqlite3_stmt *stmt, int column, uint8_t *key, uint8_t *n_octets)
+column_half(sqlite3_stmt *stmt, int column, uint8_t half[QUERY_KEY_OCTETS], uint8_t *n_octets)
 {
 	int octets = sqlite3_column_bytes(stmt, column);
 
 	if (octets > 0 && octets <= QUERY_KEY_OCTETS) {
-		memcpy(key, sqlite3_column_blob(stmt, column), (size_t)octets);
+		memcpy(half, sqlite3_column_blob(stmt, column), (size_t)octets);
 		*n_octets = (uint8_t)octets;
 	}
 }
 
-static int
-add_key(struct query *query, const struct report_options *options, sqlite3_stmt *stmt, struct key_list *list)
+int
+query_each_sample(struct query *query, const struct dimension *dimension, query_sample_fn *take, void *arg)
 {
-	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint64_t)sqlite3_column_int64(stmt, 1));
-	struct query_key *key;
+	struct query_port *port = NULL;
+	char sql[SAMPLES_SQL];
+	sqlite3_stmt *stmt;
+	int err;
 
-	if (!port)
-		return 0;
-	if (query->limits.keys > 0 && list->n >= query->limits.keys &&
-	    query_drop_keys(query, options, list->items, &list->n) < 0)
-		return -ENOMEM;
-	if (list->n == list->room) {
-		size_t room = list->room ? 2 * list->room : 256;
-		struct query_key *items = realloc(list->items, room * sizeof(*items));
+	write_samples(query, dimension, sql, sizeof(sql));
+	stmt = query_prepare(query, sql);
+	err = stmt ? 0 : -EIO;
+	while (err == 0 && (err = query_step(query, stmt)) == 1) {
+		int64_t agent = sqlite3_column_int64(stmt, 0), if_index = sqlite3_column_int64(stmt, 1);
+		struct query_sample sample = {.direction = (uint8_t)sqlite3_column_int(stmt, 2), .time_us = query_u64(stmt, 3),
+		    .weight = sqlite3_column_double(stmt, 4), .octets = (uint32_t)sqlite3_column_int64(stmt, 5)};
 
-		if (!items)
-			return query_fail(query, -ENOMEM, "no memory");
-		list->items = items;
-		list->room = room;
+		err = 0;
+		if (!port || port->agent->id != agent || port->if_index != (uint64_t)if_index)
+			port = query_find_port(query, agent, (uint64_t)if_index);
+		if (!port || (sample.direction != EASE_IN && sample.direction != EASE_OUT))
+			continue;
+		sample.key.port = sample.port = port;
+		sample.has_key = sqlite3_column_type(stmt, 6) != SQLITE_NULL;
+		if (sample.has_key) {
+			column_half(stmt, 6, dimension->key1 ? sample.key.key1 : sample.key.key2, &sample.key.n_octets);
+			column_half(stmt, 7, sample.key.key2, &sample.key.n_octets);
+		}
+		err = take(query, &sample, arg);
 	}
-	key = &list->items[list->n++];
-	*key = (struct query_key){.port = port, .sums = column_sums(stmt, 4)};
-	if (query->from_samples)
-		query_suppose_mates(&key->sums, &query_listed(port)->all);
-	column_key(stmt, 2, key->key1, &key->n_octets);
-	column_key(stmt, 3, key->key2, &key->n_octets);
-	return 0;
+	sqlite3_finalize(stmt);
+	return err;
 }
 
-/* The statement's rows. */
-static int
-read_samples(struct query *query, const struct report_options *options, const char *sql, struct key_list *list)
+void
+query_add_sample(struct estimate_sums *sums, double weight, double octets)
 {
-	sqlite3_stmt *stmt = query_prepare(query, sql);
-	int err = stmt ? 0 : -EIO;
+	sums->n++;
+	sums->w += weight;
+	sums->w2 += weight * weight;
+	sums->wb += weight * octets;
+	sums->wb2 += weight * octets * octets;
+	sums->w2b2 += weight * weight * octets * octets;
+}
 
-	while (err == 0 && (err = query_step(query, stmt)) == 1)
-		err = add_key(query, options, stmt, list);
-	sqlite3_finalize(stmt);
+/* ---- keys ---- */
+
+struct kept_sums {
+	struct estimate_sums (*sides)[EASE_OUT + 1]; /* of each port */
+	struct key_table keys;
+};
+
+static int
+add_sample(struct query *query, const struct query_sample *sample, void *arg)
+{
+	struct kept_sums *kept = arg;
+	struct query_key *key;
+	int err = 0;
+
+	query_add_sample(&kept->sides[sample->port - query->ports][sample->direction], sample->weight, sample->octets);
+	if (!sample->has_key || !key_table_wants(&kept->keys, &sample->key))
+		return 0;
+	key = key_table_find(query, &kept->keys, &sample->key, key_table_hash(query, &sample->key), &err);
+	if (key)
+		query_add_sample(&key->sums, sample->weight, sample->octets);
 	return err;
 }
 
@@ -307,22 +239,20 @@ int
 query_keys_of_samples(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n, uint64_t *kept_since_us)
 {
-	struct key_list list = {0};
-	char sql[QUERY_SAMPLES_SQL];
-	int err;
+	struct kept_sums kept = {.sides = calloc(query->n_ports + 1, sizeof(*kept.sides))};
+	int err = key_table_begin(query, &kept.keys, options);
 
-	query_begin_drop(query);
-	build_sample_sql(query, options, dimension, sql, sizeof(sql));
-	err = replace_sums(query);
+	if (!kept.sides)
+		err = query_fail(query, -ENOMEM, "no memory");
+	if (err == 0)
+		err = query_each_sample(query, dimension, add_sample, &kept);
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++)
+			query_use_kept(&query->ports[i].side[d], &kept.sides[i][d]);
+	for (size_t i = 0; err == 0 && i < kept.keys.n; i++)
+		query_suppose_mates(&kept.keys.items[i].sums, &query_listed(kept.keys.items[i].port)->all);
 	if (err == 0)
 		err = query_find_kept_since(query, kept_since_us);
-	if (err == 0)
-		err = read_samples(query, options, sql, &list);
-	if (err) {
-		free(list.items);
-		return err;
-	}
-	*keys = list.items;
-	*n = list.n;
-	return 0;
+	free(kept.sides);
+	return key_table_end(&kept.keys, err, keys, n);
 }

@@ -102,10 +102,23 @@ int query_fine_windows(struct query *query);
 int query_fine_keys(struct query *query, const struct report_options *options, const struct dimension *dimension,
     struct query_key **keys, size_t *n);
 
-/* SQL of all samples of the range: agent, ifIndex, direction, time, weight, octets, and which key of the options' `only` it has,
- * where lists count it and the filter lets it pass, else NULL. */
-enum { QUERY_SAMPLES_SQL = 2048 };
-void query_write_samples(const struct query *query, const struct dimension *dimension, char *sql, size_t size);
+/* A kept sample of the range. */
+struct query_sample {
+	struct query_port *port;
+	uint8_t direction;
+	uint64_t time_us;
+	double weight;
+	uint32_t octets;
+	bool has_key; /* lists count it, it has a key of the dimension, and the filter lets it pass: */
+	struct query_key key; /* without sums */
+};
+/* 0 or -errno, which ends the reading. */
+typedef int query_sample_fn(struct query *query, const struct query_sample *sample, void *arg);
+
+/* Reads all of them, port after port. */
+int query_each_sample(struct query *query, const struct dimension *dimension, query_sample_fn *take, void *arg);
+
+void query_add_sample(struct estimate_sums *sums, double weight, double octets);
 
 /* A kept sample does not say which samples came in its notification. So the samples of a key are taken to form as many
  * pairs as all samples of the stratum do, all with the same key: under loss limits are wider than they need to be. The
@@ -181,12 +194,6 @@ int query_sum_keys(struct query *query, const struct report_options *options,
  * read for it. */
 int query_add_gaps(struct query *query);
 void query_forget_gaps(struct query *query);
-
-/* Where a range has more keys than memory may hold (Misra-Gries): of n keys the half with the least traffic, in the
- * unit of options->sort, is dropped and counted at its ports; *n are left, in their order. query_begin_drop
- * sets the counts to 0. Returns 0 or -ENOMEM. */
-int query_drop_keys(struct query *query, const struct report_options *options, struct query_key *keys, size_t *n);
-void query_begin_drop(struct query *query);
 
 /* Sets the ports' samples without a key of that kind. */
 int query_sum_folded(struct query *query, unsigned kind);
