@@ -1,4 +1,5 @@
 #include "collector/clickhouse.h"
+#include "collector/cluster/migration.h"
 #include "collector/ship/ship_upkeep.h"
 
 #include <errno.h>

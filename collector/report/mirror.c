@@ -1,6 +1,7 @@
 #include "collector/report/mirror.h"
 
 #include "collector/cluster/http.h"
+#include "collector/cluster/migration.h"
 #include "collector/report/mirror_tables.h"
 #include "collector/store/schema.h"
 #include "common/text.h"
