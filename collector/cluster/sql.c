@@ -96,7 +96,7 @@ sql_write(FILE *out, const struct sql *sql)
 		if (*at) {
 			n = strcspn(++at, "}");
 			write_place(out, sql, at, n);
-			at += n + 1;
+			at += n + (at[n] != '\0');
 		}
 	}
 }
