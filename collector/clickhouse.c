@@ -1,4 +1,6 @@
 #include "collector/clickhouse.h"
+#include "collector/cluster/migration.h"
+#include "collector/ship/ship_sql.h"
 #include "collector/ship/ship_upkeep.h"
 
 #include <errno.h>
@@ -152,4 +154,18 @@ clickhouse_print_schema(const struct clickhouse *c, FILE *out)
 	}
 	if (!any)
 		print_from(c, out, 0);
+}
+
+void
+clickhouse_print_sql(const struct clickhouse *c, FILE *out)
+{
+	fputs("-- The tables, on each server:\n", out);
+	print_from(c, out, 0);
+	fputs("\n-- What is sent to them. In braces stands what differs: me (the collector), level (minutes of a window),\n"
+	      "-- below (those of the level below), span_us (of a window), from_us and to_us (of a range), now_us (by the\n"
+	      "-- cluster's clock), table and its columns, names, sums, zeros and values of these, key (of a window's\n"
+	      "-- rows), dirty (batches or minutes that are not in a level yet), a text with a name of its own, and\n"
+	      "-- numbers of a batch.\n\n", out);
+	sql_print(out, &c->place, &cluster_sql[CLUSTER_SQL_VERSION], CLUSTER_N_SQL - CLUSTER_SQL_VERSION);
+	ship_print_sql(out, &c->place);
 }

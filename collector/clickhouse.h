@@ -33,4 +33,7 @@ void clickhouse_set_retention(struct ship *ship, const struct collector_config *
  * on each server that answers, or all if no server answers or is configured. */
 void clickhouse_print_schema(const struct clickhouse *c, FILE *out);
 
+/* Prints the statements that make the tables, and all others that easecapd sends, as texts. No server is asked. */
+void clickhouse_print_sql(const struct clickhouse *c, FILE *out);
+
 #endif

@@ -46,7 +46,7 @@ struct command {
 	const char *forget;	   /* an agent's id or address */
 	const char *plan;	   /* of a network */
 	struct collector_arguments options;
-	bool foreground, check, print, print_schema, print_sources;
+	bool foreground, check, print, print_schema, print_sql, print_sources;
 };
 
 static const struct option long_options[] = {
@@ -56,6 +56,7 @@ static const struct option long_options[] = {
     {"import", required_argument, NULL, 'i'},
     {"tap", required_argument, NULL, 't'},
     {"clickhouse-schema", no_argument, NULL, 's'},
+    {"clickhouse-sql", no_argument, NULL, 'q'},
     {"agent-sources", no_argument, NULL, 'a'},
     {"forget-source", required_argument, NULL, 'o'},
     {"forget", required_argument, NULL, 'g'},
@@ -68,8 +69,8 @@ static int
 usage(FILE *out)
 {
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
-	      "[--print-config]\n                [--clickhouse-schema] [--agent-sources] "
-	      "[--forget-source AGENT-ID]\n                [--forget AGENT] [--plan NETWORK] [--version]\n"
+	      "[--print-config]\n                [--clickhouse-schema] [--clickhouse-sql] [--agent-sources]\n"
+	      "                [--forget-source AGENT-ID] [--forget AGENT] [--plan NETWORK] [--version]\n"
 	      "  -c FILE         configuration file\n"
 	      "  -f              stay in the foreground; print the addresses where it listens and\n"
 	      "                  where the page is\n"
@@ -86,6 +87,8 @@ usage(FILE *out)
 	      "                  network that the store is of\n"
 	      "  --clickhouse-schema  print the statements that the tables of the ClickHouse cluster\n"
 	      "                  still need, and exit\n"
+	      "  --clickhouse-sql  print every statement that is sent to the ClickHouse cluster, with\n"
+	      "                  names for what differs, and exit\n"
 	      "  --agent-sources  print the sources that agents are bound to, as the option\n"
 	      "                  agent_sources of another collector takes them, and exit\n"
 	      "  --forget-source AGENT-ID  unbind an agent that has moved: the next source that\n"
@@ -125,6 +128,9 @@ parse_command(int argc, char **argv, struct command *cmd)
 			break;
 		case 's':
 			cmd->print_schema = true;
+			break;
+		case 'q':
+			cmd->print_sql = true;
 			break;
 		case 'p':
 			cmd->print = true;
@@ -645,13 +651,13 @@ print_plan(const struct collector_config *config, const char *text)
 }
 
 static int
-print_schema(const struct collector_config *config)
+print_statements(const struct collector_config *config, void (*print)(const struct clickhouse *c, FILE *out))
 {
 	struct clickhouse clickhouse;
 	int r = clickhouse_read(&clickhouse, config);
 
 	if (r == 0)
-		clickhouse_print_schema(&clickhouse, stdout);
+		print(&clickhouse, stdout);
 	clickhouse_free(&clickhouse);
 	return r;
 }
@@ -675,7 +681,9 @@ main(int argc, char **argv)
 	else if (cmd.plan)
 		r = print_plan(&config, cmd.plan);
 	else if (cmd.print_schema)
-		r = print_schema(&config);
+		r = print_statements(&config, clickhouse_print_schema);
+	else if (cmd.print_sql)
+		r = print_statements(&config, clickhouse_print_sql);
 	else if (cmd.print_sources)
 		r = print_sources(&config);
 	else if (cmd.forget_source)

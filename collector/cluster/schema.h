@@ -115,6 +115,12 @@ struct cluster_place {
 	const char *cluster; /* NULL or "": a single server */
 };
 
+static inline bool
+cluster_is_sharded(const struct cluster_place *place)
+{
+	return place->cluster && *place->cluster;
+}
+
 /* Letters, digits and _, in a cluster's name . and - too, no digit first, at most 64. */
 bool cluster_is_database_name(const char *name);
 bool cluster_is_cluster_name(const char *name);
@@ -122,19 +128,5 @@ bool cluster_is_cluster_name(const char *name);
 /* "database.table", or with local and a cluster "database.table_local". */
 void cluster_write_name(FILE *out, const struct cluster_place *place,
     const struct cluster_table *table, bool local);
-
-/* "a, b, c" */
-void cluster_write_columns(FILE *out, const struct cluster_table *table);
-
-/* "INSERT INTO database.table (columns) FORMAT RowBinary" */
-void cluster_write_insert(FILE *out, const struct cluster_place *place,
-    const struct cluster_table *table);
-
-/* Writes the i-th statement (from 0) of those that make the tables that a server lacks. Each may be repeated. False
- * after the last one. */
-bool cluster_write_migration(FILE *out, const struct cluster_place *place, size_t i);
-
-/* Reads a server's version, one UInt64. The table exists once any migration has begun. */
-void cluster_write_version_query(FILE *out, const struct cluster_place *place);
 
 #endif

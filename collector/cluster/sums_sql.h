@@ -40,8 +40,17 @@ struct sums_rows {
 	const char *where;
 };
 
-/* Writes " FROM … FINAL PREWHERE … WHERE …", to which " AND …" can be added. */
-void sums_sql_rows(FILE *sql, const struct sums_rows *rows);
+/* Writes " FROM … FINAL PREWHERE … WHERE …", to which " AND …" can be added. The rows of this and of the next ones are
+ * a struct sums_rows, so that they can be given to SQL_WRITE. */
+void sums_sql_rows(FILE *sql, const void *rows);
+
+/* Writes the columns that are summed, from n on: their names; zeros of their types; "VALUE AS NAME" of a row of
+ * sums_sql_rows(), as it counts; and sum(VALUE), of w_max the largest. Without runs the rows are a subquery's, which
+ * has the values already. */
+void sums_sql_names(FILE *sql, const void *rows);
+void sums_sql_zeros(FILE *sql, const void *rows);
+void sums_sql_values(FILE *sql, const void *rows);
+void sums_sql_columns(FILE *sql, const void *rows);
 
 /* Writes "SELECT collector, agent, start_us FROM …": minutes of collectors that do not count. where:
  * more conditions, on columns of `cover`, or "". */
@@ -52,14 +61,9 @@ void sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool loc
 void sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place,
     const char *where);
 
-/* Writes a column of a row of sums_sql_rows(), as it counts. */
-void sums_sql_value(FILE *sql, const struct sums_rows *rows, const char *column);
-
-/* Writes sum(COLUMN), of rows as they count, for each column that is summed: of CLUSTER_KEYS n, w, w2, wb, wb2,
- * w2b2, any_pkts, any_octets, same_pkts, same_octets, same1_… and same2_…; of CLUSTER_PORTS n to
- * any_octets, pool_pkts, pool_octets, expected, received, cut_pkts, cut_octets and cut_numbers, and of
- * w_max the largest; of CLUSTER_FOLDED n and most_n. Without runs the rows are a subquery's, which has
- * written sums_sql_value(). */
-void sums_sql_columns(FILE *sql, const struct sums_rows *rows);
+/* Writes what gives rows (level UInt16, kept_us UInt64, done_us UInt64), one for each level with windows: all servers
+ * have correct windows from kept_us to done_us. While late minutes have arrived that a server has not rolled up yet,
+ * done_us is no later than the first of them. For level 1, minutes are complete up to done_us. */
+void cluster_write_levels_query(FILE *out, const struct cluster_place *place);
 
 #endif

@@ -1,5 +1,6 @@
 #include "collector/query/mirror.h"
 
+#include "collector/cluster/migration.h"
 #include "collector/query/mirror_tables.h"
 #include "collector/store/schema.h"
 #include "common/text.h"

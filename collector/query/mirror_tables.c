@@ -1,6 +1,5 @@
 #include "collector/query/mirror_tables.h"
 
-#include "collector/cluster/levels_sql.h"
 #include "collector/cluster/sums_sql.h"
 #include "collector/store/schema.h"
 #include "collector/window/port_totals.h"

@@ -1,4 +1,5 @@
 #include "collector/ship/ship.h"
+#include "collector/ship/ship_sql.h"
 #include "collector/ship/statement.h"
 #include "collector/ship/ship_upkeep.h"
 #include "collector/ship/ship_batch.h"
@@ -118,62 +119,22 @@ is_over(void *arg)
 
 /* Resuming */
 
-static void
-write_cursor_name(const struct ship *s, FILE *out)
-{
-	cluster_write_name(out, &s->config.place, &cluster_tables[CLUSTER_CURSORS], false);
-}
-
-/* The highest revision of this collector in the table collector, whose rows, unlike those of cursor,
- * are never dropped. */
-static int
-ask_revision(struct ship *s, int64_t *revision)
-{
-	struct statement st;
-
-	statement_begin(&st);
-	if (st.out) {
-		fputs("SELECT max(revision) FROM ", st.out);
-		cluster_write_name(st.out, &s->config.place, &cluster_tables[CLUSTER_COLLECTORS],
-		    false);
-		fprintf(st.out, " WHERE collector = %" PRId64, s->store.store_id);
-	}
-	return statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, revision, 1);
-}
-
 /* What the cluster knows of this collector: revision, time, newest_us, closed_us. */
 static int
 ask_newest(struct ship *s, int64_t newest[4])
 {
-	struct statement st;
-
-	statement_begin(&st);
-	if (st.out) {
-		fputs("SELECT max(revision), max(time_us), max(newest_us), max(closed_us) FROM ",
-		    st.out);
-		write_cursor_name(s, st.out);
-		fprintf(st.out, " WHERE collector = %" PRId64, s->store.store_id);
-	}
-	return statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, newest, 4);
+	return statement_numbers(s->http, CLUSTER_ANY_SERVER, SQL(&s->config.place, NULL, ship_sql[SHIP_SQL_NEWEST].text,
+	    SQL_I64("me", s->store.store_id)), newest, 4);
 }
 
 /* The newest cursor that is GO_BACK_US older than that time; zeros: there is none. */
 static int
 ask_cursor(struct ship *s, int64_t time_us)
 {
-	struct statement st;
 	int64_t ids[4];
-	int r;
+	int r = statement_numbers(s->http, CLUSTER_ANY_SERVER, SQL(&s->config.place, NULL, ship_sql[SHIP_SQL_CURSOR].text,
+	    SQL_I64("me", s->store.store_id), SQL_I64("to_us", time_us > GO_BACK_US ? time_us - GO_BACK_US : 0)), ids, 4);
 
-	statement_begin(&st);
-	if (st.out) {
-		fputs("SELECT part_id, event_id, outage_id, received_us FROM ", st.out);
-		write_cursor_name(s, st.out);
-		fprintf(st.out, " WHERE collector = %" PRId64 " AND time_us <= %" PRId64
-				" ORDER BY revision DESC LIMIT 1",
-		    s->store.store_id, time_us > GO_BACK_US ? time_us - GO_BACK_US : 0);
-	}
-	r = statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, ids, 4);
 	if (r == 0)
 		s->cursor = (struct ship_cursor){.part_id = ids[0], .event_id = ids[1],
 		    .outage_id = ids[2], .received_us = ids[3]};
@@ -228,7 +189,8 @@ load(struct ship *s)
 	int r = ask_newest(s, newest);
 
 	if (r == 0)
-		r = ask_revision(s, &revision);
+		r = statement_numbers(s->http, CLUSTER_ANY_SERVER, SQL(&s->config.place, NULL,
+		    ship_sql[SHIP_SQL_REVISION].text, SQL_I64("me", s->store.store_id)), &revision, 1);
 	if (r == 0)
 		r = ask_cursor(s, newest[1]);
 	if (r == 0)

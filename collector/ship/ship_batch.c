@@ -1,8 +1,8 @@
 #include "collector/ship/ship_batch.h"
+#include "collector/ship/ship_sql.h"
+#include "collector/ship/statement.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
 /* The shard has stored the rows before the server answers. */
 #define SETTINGS "insert_distributed_sync=1"
@@ -42,27 +42,15 @@ ship_batch_row(struct ship_batch *s, enum cluster_table_id table)
 static int
 post(struct ship_batch *s, enum cluster_table_id table)
 {
-	struct cluster_question q = {.settings = SETTINGS, .server = CLUSTER_ANY_SERVER};
-	char *sql = NULL;
-	size_t size;
-	FILE *out;
-	int r = -ENOMEM;
+	struct cluster_question q = {.settings = SETTINGS, .server = CLUSTER_ANY_SERVER,
+	    .body = s->buffers[table].data, .body_octets = s->buffers[table].len};
+	int r;
 
 	if (s->sizes[table] == 0)
 		return 0;
 	if (s->buffers[table].failed)
 		return -ENOMEM;
-	out = open_memstream(&sql, &size);
-	if (!out)
-		return -ENOMEM;
-	cluster_write_insert(out, &s->place, &cluster_tables[table]);
-	if (fclose(out) == 0) {
-		q.sql = sql;
-		q.body = s->buffers[table].data;
-		q.body_octets = s->buffers[table].len;
-		r = cluster_http_ask(s->http, &q);
-	}
-	free(sql);
+	r = statement_ask(s->http, SQL(&s->place, &cluster_tables[table], ship_sql[SHIP_SQL_ROWS].text), &q);
 	if (r == 0) {
 		s->rows_sent += s->sizes[table];
 		s->sizes[table] = 0;
@@ -79,33 +67,15 @@ ship_batch_end_row(struct ship_batch *s, enum cluster_table_id table)
 	return s->buffers[table].len >= SHIP_BATCH_BUFFER ? post(s, table) : 0;
 }
 
-/* In SQL instead of RowBinary, which has no now() for the cluster's clock. */
 static int
 post_cursor(struct ship_batch *s, const struct ship_cursor *c)
 {
-	struct cluster_question q = {.settings = SETTINGS, .server = CLUSTER_ANY_SERVER};
-	char *sql = NULL;
-	size_t size;
-	FILE *out = open_memstream(&sql, &size);
-	int r = -ENOMEM;
-
-	if (!out)
-		return -ENOMEM;
-	fputs("INSERT INTO ", out);
-	cluster_write_name(out, &s->place, &cluster_tables[CLUSTER_CURSORS], false);
-	fputs(" (", out);
-	cluster_write_columns(out, &cluster_tables[CLUSTER_CURSORS]);
-	fprintf(out, ") VALUES (%" PRId64 ", toUInt64(now()) * 1000000, %" PRId64 ", %" PRId64
-		     ", %" PRId64 ", %" PRId64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64
-		     ", %" PRIu64 ", %" PRIu64 ")",
-	    s->collector, c->part_id, c->event_id, c->outage_id, c->received_us, c->from_us,
-	    c->to_us, c->closed_us, c->newest_us, c->missed_minutes, s->revision);
-	if (fclose(out) == 0) {
-		q.sql = sql;
-		r = cluster_http_ask(s->http, &q);
-	}
-	free(sql);
-	return r;
+	return statement_ask(s->http, SQL(&s->place, &cluster_tables[CLUSTER_CURSORS], ship_sql[SHIP_SQL_BATCH].text,
+	    SQL_I64("me", s->collector), SQL_I64("part_id", c->part_id), SQL_I64("event_id", c->event_id),
+	    SQL_I64("outage_id", c->outage_id), SQL_I64("received_us", c->received_us), SQL_U64("from_us", c->from_us),
+	    SQL_U64("to_us", c->to_us), SQL_U64("closed_us", c->closed_us), SQL_U64("newest_us", c->newest_us),
+	    SQL_U64("missed_minutes", c->missed_minutes), SQL_U64("revision", s->revision)),
+	    &(struct cluster_question){.settings = SETTINGS, .server = CLUSTER_ANY_SERVER});
 }
 
 int

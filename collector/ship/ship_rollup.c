@@ -1,5 +1,6 @@
 #include "collector/ship/ship_rollup.h"
 #include "collector/cluster/sums_sql.h"
+#include "collector/ship/ship_sql.h"
 #include "collector/ship/statement.h"
 #include "collector/store/levels.h"
 #include "common/clock.h"
@@ -14,12 +15,6 @@
 enum {
 	WINDOWS_AT_ONCE = 4096, /* new ones; the rest in the next run */
 };
-
-static void
-write_name(const struct ship_rollup *r, FILE *out, enum cluster_table_id table, bool local)
-{
-	cluster_write_name(out, &r->place, &cluster_tables[table], local);
-}
 
 /* The state of the server */
 
@@ -54,19 +49,10 @@ take_rolled(void *arg, const struct row_cell *cells)
 int
 ship_rollup_load(struct ship_rollup *r)
 {
-	struct statement st;
-
 	for (size_t i = 0; i < r->n_collectors; i++)
 		for (int l = LEVEL_1_MIN; l < CLUSTER_LEVELS_END; l++)
 			r->collectors[i].rolled[l] = 0;
-	statement_begin(&st);
-	if (st.out) {
-		fputs("SELECT toUInt64(level), collector, rolled_revision, done_us, kept_us,"
-		      " revision FROM ", st.out);
-		write_name(r, st.out, CLUSTER_ROLLED, true);
-		fputs(" FINAL", st.out);
-	}
-	return statement_rows(&st, r->http, r->server, 6, take_rolled, r);
+	return statement_rows(r->http, r->server, SQL(&r->place, NULL, ship_sql[SHIP_SQL_ROLLED].text), 6, take_rolled, r);
 }
 
 void
@@ -77,27 +63,34 @@ ship_rollup_free(struct ship_rollup *r)
 	r->n_list = r->room = 0;
 }
 
-/* All rows of a level are inserted in one block, so that no reader sees a part of them. */
+/* What is asked of a level: of windows from from_us to to_us. */
+struct windows {
+	const struct ship_rollup *rollup;
+	int level;
+	uint64_t from_us, to_us;
+	bool again; /* only for agents with new data */
+};
+
+static void
+write_collectors(FILE *out, const void *arg)
+{
+	const struct windows *w = arg;
+	const struct ship_rollup *r = w->rollup;
+
+	for (size_t i = 0; i < r->n_collectors; i++)
+		fprintf(out, ", (%u, %" PRId64 ", %" PRIu64 ", 0, 0, %" PRIu64 ")", store_levels[w->level].minutes,
+		    r->collectors[i].collector, r->collectors[i].revision, r->now_us);
+}
+
 static int
 save(struct ship_rollup *r, int level)
 {
-	struct statement st;
+	const struct windows w = {.rollup = r, .level = level};
 
-	statement_begin(&st);
-	if (!st.out)
-		return -ENOMEM;
-	fputs("INSERT INTO ", st.out);
-	write_name(r, st.out, CLUSTER_ROLLED, true);
-	fputs(" (", st.out);
-	cluster_write_columns(st.out, &cluster_tables[CLUSTER_ROLLED]);
-	fprintf(st.out, ") VALUES (%u, 0, 0, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ")",
-	    store_levels[level].minutes, r->levels[level].done_us, r->levels[level].kept_us,
-	    r->now_us);
-	for (size_t i = 0; i < r->n_collectors; i++)
-		fprintf(st.out, ", (%u, %" PRId64 ", %" PRIu64 ", 0, 0, %" PRIu64 ")",
-		    store_levels[level].minutes, r->collectors[i].collector,
-		    r->collectors[i].revision, r->now_us);
-	return statement_run(&st, r->http, r->server);
+	return statement_run(r->http, r->server, SQL(&r->place, &cluster_tables[CLUSTER_ROLLED],
+	    ship_sql[SHIP_SQL_SAVE].text, SQL_U64("level", store_levels[level].minutes),
+	    SQL_U64("done_us", r->levels[level].done_us), SQL_U64("kept_us", r->levels[level].kept_us),
+	    SQL_U64("now_us", r->now_us), SQL_WRITE("rolled_collectors", write_collectors, &w)));
 }
 
 /* Which windows */
@@ -137,74 +130,50 @@ has_dirty(const struct ship_rollup *r, int level)
 
 /* The condition for batches, or minutes, that are not in the level yet. */
 static void
-write_dirty(const struct ship_rollup *r, FILE *out, int level)
+write_dirty(FILE *out, const void *arg)
 {
-	const char *separator = "(";
+	const struct windows *w = arg;
+	const char *or = "";
 
-	for (size_t i = 0; i < r->n_collectors; i++) {
-		const struct ship_rollup_collector *c = &r->collectors[i];
+	for (size_t i = 0; i < w->rollup->n_collectors; i++) {
+		const struct ship_rollup_collector *c = &w->rollup->collectors[i];
 
-		if (!is_dirty(c, level))
+		if (!is_dirty(c, w->level))
 			continue;
-		fprintf(out, "%s(collector = %" PRId64 " AND revision > %" PRIu64
-			     " AND revision <= %" PRIu64 ")", separator, c->collector,
-		    c->rolled[level], c->revision);
-		separator = " OR ";
+		fprintf(out, "%s(collector = %" PRId64 " AND revision > %" PRIu64 " AND revision <= %" PRIu64 ")", or,
+		    c->collector, c->rolled[w->level], c->revision);
+		or = " OR ";
 	}
-	fputs(")", out);
 }
+
+/* Values that most statements of windows have. */
+#define VALUES_OF(w)                                                                                           \
+	SQL_U64("level", store_levels[(w)->level].minutes), SQL_U64("below", store_levels[(w)->level - 1].minutes), \
+	    SQL_U64("span_us", store_levels[(w)->level].span_us), SQL_U64("from_us", (w)->from_us),             \
+	    SQL_U64("to_us", (w)->to_us), SQL_WRITE("dirty", write_dirty, (w))
 
 /* The range of those batches' minutes. */
 static int
 ask_dirty_range(struct ship_rollup *r, int level, int64_t range[2])
 {
-	struct statement st;
+	const struct windows w = {.rollup = r, .level = level};
 
-	statement_begin(&st);
-	if (st.out) {
-		fputs("SELECT min(from_us), max(to_us) FROM ", st.out);
-		write_name(r, st.out, CLUSTER_CURSORS, false);
-		fputs(" WHERE from_us > 0 AND ", st.out);
-		write_dirty(r, st.out, level);
-	}
-	return statement_numbers(&st, r->http, r->server, range, 2);
+	return statement_numbers(r->http, r->server, SQL(&r->place, NULL, ship_sql[SHIP_SQL_DIRTY_RANGE].text,
+	    VALUES_OF(&w)), range, 2);
 }
 
 static int
 list_windows(struct ship_rollup *r, int level, uint64_t from_us, uint64_t to_us, bool dirty)
 {
-	struct statement st;
+	const struct windows w = {.rollup = r, .level = level, .from_us = from_us, .to_us = to_us};
 
 	r->n_list = 0;
-	if (from_us >= to_us)
-		return 0;
-	statement_begin(&st);
-	if (st.out) {
-		fprintf(st.out, "SELECT DISTINCT intDiv(start_us, %" PRIu64 ") * %" PRIu64
-				" AS w FROM ", store_levels[level].span_us,
-		    store_levels[level].span_us);
-		write_name(r, st.out, CLUSTER_COVER, true);
-		fprintf(st.out, " WHERE start_us >= %" PRIu64 " AND start_us < %" PRIu64, from_us,
-		    to_us);
-		if (dirty) {
-			fputs(" AND ", st.out);
-			write_dirty(r, st.out, level);
-		}
-		fputs(" ORDER BY w", st.out);
-		if (!dirty)
-			fprintf(st.out, " LIMIT %d", WINDOWS_AT_ONCE);
-	}
-	return statement_rows(&st, r->http, r->server, 1, add_window, r);
+	return from_us >= to_us ? 0 : statement_rows(r->http, r->server, SQL(&r->place, NULL,
+	    ship_sql[dirty ? SHIP_SQL_DIRTY_WINDOWS : SHIP_SQL_NEW_WINDOWS].text, VALUES_OF(&w),
+	    SQL_U64("most", WINDOWS_AT_ONCE)), 1, add_window, r);
 }
 
 /* Making windows */
-
-/* A run of windows that one set of statements makes. */
-struct windows {
-	int level;
-	uint64_t from_us, to_us;
-	bool again; /* only for agents with new data */
-};
 
 /* Windows that a server groups at a time: an hour of 5 minutes, a quarter of a day, a day. */
 static const uint64_t run_us[CLUSTER_LEVELS_END] = {
@@ -226,173 +195,31 @@ static const struct summed {
 
 enum { N_SUMMED = sizeof(summed) / sizeof(summed[0]) };
 
-static void
-write_range(FILE *out, const char *column, const struct windows *w)
-{
-	fprintf(out, "%s >= %" PRIu64 " AND %s < %" PRIu64, column, w->from_us, column, w->to_us);
-}
-
-/* The start of the window that contains a time. */
-static void
-write_window(FILE *out, const char *column, const struct windows *w)
-{
-	fprintf(out, "intDiv(%s, %" PRIu64 ") * %" PRIu64, column,
-	    store_levels[w->level].span_us, store_levels[w->level].span_us);
-}
-
-/* " AND agent IN (…)": agents with minutes that are not in the level yet. */
-static void
-write_agents(const struct ship_rollup *r, FILE *out, const struct windows *w)
-{
-	if (!w->again)
-		return;
-	fputs(" AND agent IN (SELECT agent FROM ", out);
-	write_name(r, out, CLUSTER_COVER, true);
-	fputs(" WHERE ", out);
-	write_range(out, "start_us", w);
-	fputs(" AND ", out);
-	write_dirty(r, out, w->level);
-	fputs(")", out);
-}
-
-enum summands {
-	NAMES,
-	ZEROS, /* of their types */
-	VALUES,
-};
-
-/* The columns that are summed, from n on. */
-static void
-write_summands(FILE *out, const struct sums_rows *rows, enum summands what)
-{
-	const struct cluster_table *table = &cluster_tables[rows->table];
-	bool is_behind_key = false;
-
-	for (size_t i = 0; i + 1 < cluster_n_columns(table); i++) { /* the last one is revision */
-		const struct cluster_column column = cluster_column(table, i), *c = &column;
-
-		is_behind_key |= strcmp(c->name, "n") == 0;
-		if (!is_behind_key)
-			continue;
-		fputs(", ", out);
-		if (what == ZEROS)
-			fprintf(out, "to%s(0) AS ", cluster_type_names[c->type]);
-		else if (what == VALUES) {
-			sums_sql_value(out, rows, c->name);
-			fputs(" AS ", out);
-		}
-		fputs(c->name, out);
-	}
-}
-
-/* The counting rows of the level below. */
-static void
-write_source(const struct ship_rollup *r, FILE *out, const struct windows *w, const struct summed *of,
-    const char *where)
-{
-	const struct sums_run run = {store_levels[w->level - 1].minutes, w->from_us, w->to_us};
-	const struct sums_rows rows = {.place = &r->place, .table = of->table, .local = true,
-	    .runs = &run, .n_runs = 1, .where = where};
-
-	fputs("SELECT ", out);
-	write_window(out, "start_us", w);
-	fprintf(out, " AS window_us, agent, %s", of->key);
-	write_summands(out, &rows, VALUES);
-	sums_sql_rows(out, &rows);
-	write_agents(r, out, w);
-}
-
-/* Zeros for keys that the window already has: a collector of theirs may no longer count. */
-static void
-write_former(const struct ship_rollup *r, FILE *out, const struct windows *w, const struct summed *of,
-    const char *where)
-{
-	fputs(" UNION ALL SELECT ", out);
-	write_window(out, "start_us", w);
-	fprintf(out, " AS window_us, agent, %s", of->key);
-	write_summands(out, &(struct sums_rows){.table = of->table}, ZEROS);
-	fputs(" FROM ", out);
-	write_name(r, out, of->table, true);
-	fprintf(out, " WHERE level = %u%s AND ", store_levels[w->level].minutes, where);
-	write_range(out, "start_us", w);
-	write_agents(r, out, w);
-}
-
-/* The sum of its minutes' revisions. It grows whenever a minute is sent again, and is the same
- * whichever collector computes it. */
-static void
-write_revisions(const struct ship_rollup *r, FILE *out, const struct windows *w)
-{
-	fputs("SELECT ", out);
-	write_window(out, "start_us", w);
-	fputs(" AS window_us, agent, sum(revision) AS revision FROM ", out);
-	write_name(r, out, CLUSTER_COVER, true);
-	fputs(" FINAL WHERE ", out);
-	write_range(out, "start_us", w);
-	fputs(" GROUP BY window_us, agent", out);
-}
-
 static int
 make_sums(struct ship_rollup *r, const struct windows *w, const struct summed *of, unsigned kind)
 {
-	const struct sums_rows rows = {.table = of->table};
-	struct statement st;
+	const struct sums_run run = {store_levels[w->level - 1].minutes, w->from_us, w->to_us};
+	struct sums_rows rows = {.place = &r->place, .table = of->table, .local = true, .runs = &run, .n_runs = 1};
+	const struct sums_rows whole = {.table = of->table};
 	char where[32] = "";
 
 	if (of->by_kind)
 		snprintf(where, sizeof(where), " AND kind = %u", kind);
-	statement_begin(&st);
-	if (!st.out)
-		return -ENOMEM;
-	fputs("INSERT INTO ", st.out);
-	write_name(r, st.out, of->table, true);
-	fprintf(st.out, " (level, start_us, collector, agent, %s", of->key);
-	write_summands(st.out, &rows, NAMES);
-	fprintf(st.out, ", revision) SELECT %u, window_us, 0, agent, %s, ",
-	    store_levels[w->level].minutes, of->key);
-	sums_sql_columns(st.out, &rows);
-	fputs(", revision FROM (", st.out);
-	write_source(r, st.out, w, of, where);
-	if (w->again)
-		write_former(r, st.out, w, of, where);
-	fputs(") AS s ALL INNER JOIN (", st.out);
-	write_revisions(r, st.out, w);
-	fprintf(st.out, ") AS r USING (window_us, agent) GROUP BY window_us, agent, %s, revision",
-	    of->key);
-	return statement_run(&st, r->http, r->server);
+	rows.where = where;
+	return statement_run(r->http, r->server, SQL(&r->place, &cluster_tables[of->table], ship_sql[SHIP_SQL_SUMS].text,
+	    VALUES_OF(w), SQL_TEXT("key", of->key), SQL_TEXT("and_kind", where),
+	    SQL_WRITE("names", sums_sql_names, &whole), SQL_WRITE("sums", sums_sql_columns, &whole),
+	    SQL_WRITE("zeros", sums_sql_zeros, &whole), SQL_WRITE("values", sums_sql_values, &rows),
+	    SQL_WRITE("counting_rows", sums_sql_rows, &rows),
+	    SQL_TEXT("and_dirty_agents", w->again ? ship_sql[SHIP_SQL_DIRTY_AGENTS].text : ""),
+	    SQL_TEXT("or_former", w->again ? ship_sql[SHIP_SQL_FORMER].text : "")));
 }
 
-/* Counters: the first and the last ones of each window, port and boot. */
 static int
-copy_ends(struct ship_rollup *r, const struct windows *w, enum cluster_table_id id,
-    const char *stretch)
+copy_ends(struct ship_rollup *r, const struct windows *w, enum cluster_table_id id, const char *stretch)
 {
-	const struct cluster_table *table = &cluster_tables[id];
-	struct statement st;
-
-	statement_begin(&st);
-	if (!st.out)
-		return -ENOMEM;
-	fputs("INSERT INTO ", st.out);
-	write_name(r, st.out, id, true);
-	fprintf(st.out, " (");
-	cluster_write_columns(st.out, table);
-	fprintf(st.out, ") SELECT %u", store_levels[w->level].minutes);
-	for (size_t i = 1; i < cluster_n_columns(table); i++) /* the first is level */
-		fprintf(st.out, ", %s", cluster_column(table, i).name);
-	fputs(" FROM ", st.out);
-	write_name(r, st.out, id, true);
-	fprintf(st.out, " FINAL WHERE level = %u AND ", store_levels[w->level - 1].minutes);
-	write_range(st.out, "time_us", w);
-	fputs(" AND (agent, if_index, time_us) IN (SELECT agent, if_index, arrayJoin([min(time_us),"
-	      " max(time_us)]) FROM ", st.out);
-	write_name(r, st.out, id, true);
-	fprintf(st.out, " WHERE level = %u AND ", store_levels[w->level - 1].minutes);
-	write_range(st.out, "time_us", w);
-	fprintf(st.out, " GROUP BY agent, if_index, %s, ", stretch);
-	write_window(st.out, "time_us", w);
-	fputs(")", st.out);
-	return statement_run(&st, r->http, r->server);
+	return statement_run(r->http, r->server, SQL(&r->place, &cluster_tables[id], ship_sql[SHIP_SQL_ENDS].text,
+	    VALUES_OF(w), SQL_TEXT("stretch", stretch)));
 }
 
 static int
@@ -414,7 +241,7 @@ make_windows(struct ship_rollup *r, const struct windows *w)
 static int
 make_run(struct ship_rollup *r, int level, bool again, size_t *i)
 {
-	struct windows w = {.level = level, .from_us = r->list[*i], .again = again};
+	struct windows w = {.rollup = r, .level = level, .from_us = r->list[*i], .again = again};
 	uint64_t end_us = w.from_us / run_us[level] * run_us[level] + run_us[level];
 	size_t first = *i;
 	int err;

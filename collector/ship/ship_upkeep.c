@@ -1,7 +1,8 @@
 #include "collector/ship/ship_upkeep.h"
-#include "collector/cluster/sums_sql.h"
-#include "collector/ship/statement.h"
+#include "collector/cluster/migration.h"
 #include "collector/ship/ship_rollup.h"
+#include "collector/ship/ship_sql.h"
+#include "collector/ship/statement.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -48,40 +49,18 @@ ship_upkeep_forget(struct ship_upkeep *k)
 int
 ship_upkeep_version(struct ship_upkeep *k, int server, int64_t *version)
 {
-	struct statement st;
-	int r;
+	int r = statement_numbers(k->http, server, SQL(&k->place, NULL, cluster_sql[CLUSTER_SQL_VERSION].text), version, 1);
 
-	statement_begin(&st);
-	if (st.out)
-		cluster_write_version_query(st.out, &k->place);
-	r = statement_numbers(&st, k->http, server, version, 1);
 	if (r == -EREMOTEIO && statement_has_no_tables(k->http))
 		return 0;
 	return r;
 }
 
-/* Without a row a level would look as if it were up to date. */
-static int
-seed_rolled(struct ship_upkeep *k, int server)
-{
-	struct statement st;
-
-	statement_begin(&st);
-	if (st.out) {
-		fputs("INSERT INTO ", st.out);
-		cluster_write_name(st.out, &k->place, &cluster_tables[CLUSTER_ROLLED], true);
-		for (int l = LEVEL_1_MIN; l < CLUSTER_LEVELS_END; l++)
-			fprintf(st.out, "%s%u", l == LEVEL_1_MIN ? " (level) SELECT arrayJoin([" : ", ",
-			    store_levels[l].minutes);
-		fputs("])", st.out);
-	}
-	return statement_run(&st, k->http, server);
-}
-
 static int
 raise_server(struct ship_upkeep *k, int server)
 {
-	bool more = true;
+	struct sql_value values[SQL_VALUES_MAX];
+	struct sql sql;
 	int64_t version;
 	int r = ship_upkeep_version(k, server, &version);
 
@@ -100,20 +79,8 @@ raise_server(struct ship_upkeep *k, int server)
 	}
 	if (r == 0 && version == CLUSTER_VERSION)
 		return 0;
-	for (size_t i = 0; r == 0 && more; i++) {
-		struct statement st;
-
-		statement_begin(&st);
-		more = st.out && cluster_write_migration(st.out, &k->place, i);
-		if (st.out && !more) {
-			fclose(st.out);
-			free(st.sql);
-		} else {
-			r = statement_run(&st, k->http, server);
-		}
-	}
-	if (r == 0)
-		r = seed_rolled(k, server);
+	for (size_t i = 0; r == 0 && cluster_migration(&sql, values, &k->place, i); i++)
+		r = statement_run(k->http, server, &sql);
 	if (r == 0)
 		log_info(ROOM, "%s: tables migrated from version %" PRId64 " to %d",
 		    cluster_http_server(k->http, (size_t)server), version, CLUSTER_VERSION);
@@ -124,14 +91,9 @@ static int
 prepare_server(struct ship_upkeep *k, int server, bool *restarted)
 {
 	struct ship_upkeep_server *s = &k->servers[server];
-	struct statement st;
 	int64_t uptime_s;
-	int r;
+	int r = statement_numbers(k->http, server, SQL(&k->place, NULL, ship_sql[SHIP_SQL_UPTIME].text), &uptime_s, 1);
 
-	statement_begin(&st);
-	if (st.out)
-		fputs("SELECT toUInt64(uptime())", st.out);
-	r = statement_numbers(&st, k->http, server, &uptime_s, 1);
 	if (r < 0)
 		return r;
 	if (uptime_s < s->uptime_s)
@@ -191,21 +153,6 @@ add_collector(void *arg, const struct row_cell *cells)
 	};
 	all->now_us = (uint64_t)cells[5].i;
 	return 0;
-}
-
-static int
-ask_collectors(struct ship_upkeep *k, int server, struct collectors *all)
-{
-	struct statement st;
-
-	statement_begin(&st);
-	if (st.out) {
-		fputs("SELECT collector, max(revision), max(closed_us), max(newest_us),"
-		      " max(time_us), toUInt64(now()) * 1000000 FROM ", st.out);
-		cluster_write_name(st.out, &k->place, &cluster_tables[CLUSTER_CURSORS], false);
-		fputs(" GROUP BY collector ORDER BY collector", st.out);
-	}
-	return statement_rows(&st, k->http, server, 6, add_collector, all);
 }
 
 /* The time up to which all collectors that are waited for have sent their minutes. */
@@ -308,45 +255,33 @@ look_at_partition(void *arg, const struct row_cell *cells)
 	return 0;
 }
 
-/* Partitions are "(LEVEL,NUMBER)" or "NUMBER"; rows (table's place in aging, level, number). */
+/* The names of local tables, as texts. */
+static void
+write_aging(FILE *out, const void *place)
+{
+	const struct cluster_place *p = place;
+
+	for (int i = 0; i < N_AGING; i++)
+		fprintf(out, "%s'%s%s'", i > 0 ? ", " : "", cluster_tables[aging[i]].name,
+		    cluster_is_sharded(p) ? "_local" : "");
+}
+
+/* Rows (table's place in aging, level, number). */
 static int
 ask_partitions(struct ship_upkeep *k, int server, struct dropping *d)
 {
-	struct statement st;
-
-	statement_begin(&st);
-	if (st.out) {
-		fputs("SELECT DISTINCT toUInt64(indexOf([", st.out);
-		for (int i = 0; i < N_AGING; i++)
-			fprintf(st.out, "%s'%s%s'", i > 0 ? ", " : "",
-			    cluster_tables[aging[i]].name, k->place.cluster &&
-				*k->place.cluster ? "_local" : "");
-		fprintf(st.out, "], table) AS i), toUInt64(if(partition LIKE '(%%', extract("
-				"partition, '^.([0-9]+),'), '0')), toUInt64(extract(partition, "
-				"'([0-9]+).?$')) FROM system.parts WHERE database = '%s' AND "
-				"active AND i > 0 AND match(partition, '^[(0-9]')",
-		    k->place.database);
-	}
-	return statement_rows(&st, k->http, server, 3, look_at_partition, d);
+	return statement_rows(k->http, server, SQL(&k->place, NULL, ship_sql[SHIP_SQL_PARTITIONS].text,
+	    SQL_WRITE("tables", write_aging, &k->place)), 3, look_at_partition, d);
 }
 
 static int
 drop_partition(struct ship_upkeep *k, int server, const struct old *old)
 {
 	const struct cluster_table *table = &cluster_tables[old->table];
-	struct statement st;
 
-	statement_begin(&st);
-	if (st.out) {
-		fputs("ALTER TABLE ", st.out);
-		cluster_write_name(st.out, &k->place, table, true);
-		if (table->partition == CLUSTER_BY_LEVEL)
-			fprintf(st.out, " DROP PARTITION (%u,%" PRIu64 ")", old->level,
-			    old->bucket);
-		else
-			fprintf(st.out, " DROP PARTITION %" PRIu64, old->bucket);
-	}
-	return statement_run(&st, k->http, server);
+	return statement_run(k->http, server, SQL(&k->place, table, ship_sql[SHIP_SQL_DROP].text,
+	    SQL_TEXT("partition", table->partition == CLUSTER_BY_LEVEL ? "({level},{bucket})" : "{bucket}"),
+	    SQL_U64("level", old->level), SQL_U64("bucket", old->bucket)));
 }
 
 /* Ages count from the newest minute, but from the present where a device's clock is ahead. */
@@ -391,91 +326,24 @@ drop_old(struct ship_upkeep *k, int server, const struct limits *limits)
 	return r;
 }
 
-/* Tables without partitions: rows that are older than the sums of days leave one by one. Of a port the state
- * at that time stays, unless its agent has been silent since. An agent leaves once
- * nothing hangs on it. "$a" is the table a on this server, "$t" the time. */
-static const struct {
-	enum cluster_table_id table;
-	const char *old;
-} old_rows[] = {
-    {CLUSTER_ACCOUNTS, "last_us < $t"},
-    {CLUSTER_GONE, "(agent, boot, if_index) NOT IN (SELECT agent, boot, if_index FROM $account)"},
-    {CLUSTER_PORT_STATES, "since_us < $t AND ((agent, if_index, since_us) NOT IN (SELECT agent, if_index,"
-	" max(since_us) FROM $port WHERE since_us <= $t GROUP BY agent, if_index) OR agent IN (SELECT agent"
-	" FROM $agent GROUP BY agent HAVING max(last_us) < $t))"},
-    {CLUSTER_ERROR_SOURCES, "last_us < $t"},
-    {CLUSTER_ODDITIES, "last_us < $t"},
-    {CLUSTER_OUTAGES, "until_us < $t"},
-    {CLUSTER_IDENTITIES, "last_received_us < $t"},
-    {CLUSTER_NAMING, "(collector, version) NOT IN (SELECT collector, max(version) FROM $naming GROUP BY collector)"},
-    {CLUSTER_AGENTS, "last_us < $t AND last_received_us < $t AND agent NOT IN (SELECT agent FROM $port) AND"
-	" agent NOT IN (SELECT agent FROM $account)"},
-};
-
-static const struct cluster_table *
-table_named(const char *name, size_t n)
-{
-	size_t i = 0;
-
-	while (strlen(cluster_tables[i].name) != n || strncmp(cluster_tables[i].name, name, n) != 0)
-		i++;
-	return &cluster_tables[i];
-}
-
-static void
-write_condition(FILE *out, const struct cluster_place *place, const char *condition, uint64_t before_us)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
-
-	for (const char *at = condition; *at; at++) {
-		size_t n = *at == '$' ? strspn(at + 1, letters) : 0;
-
-		if (n == 0)
-			fputc(*at, out);
-		else if (n == 1)
-			fprintf(out, "%" PRIu64, before_us);
-		else
-			cluster_write_name(out, place, table_named(at + 1, n), true);
-		at += n;
-	}
-}
-
-static int
-ask_old_rows(struct ship_upkeep *k, int server, size_t i, uint64_t before_us, int64_t *n)
-{
-	struct statement st;
-
-	statement_begin(&st);
-	if (st.out) {
-		fputs("SELECT count() FROM ", st.out);
-		cluster_write_name(st.out, &k->place, &cluster_tables[old_rows[i].table], true);
-		fputs(" WHERE ", st.out);
-		write_condition(st.out, &k->place, old_rows[i].old, before_us);
-	}
-	return statement_numbers(&st, k->http, server, n, 1);
-}
-
-/* The server deletes them by itself some time after it was asked. */
+/* Tables without partitions: rows that are older than the sums of days leave one by one. */
 static int
 delete_old_rows(struct ship_upkeep *k, int server, uint64_t before_us)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && before_us > 0 && i < sizeof(old_rows) / sizeof(old_rows[0]); i++) {
-		struct statement st;
+	for (size_t i = 0; r == 0 && before_us > 0 && i < SHIP_N_OLD_ROWS; i++) {
+		const struct sql_value values[SQL_VALUES_MAX] = {SQL_TEXT("old", ship_old_rows[i].old),
+		    SQL_U64("before_us", before_us)};
+		struct sql sql = {&k->place, &cluster_tables[ship_old_rows[i].table], ship_sql[SHIP_SQL_COUNT_OLD].text,
+		    values};
 		int64_t n = 0;
 
-		r = ask_old_rows(k, server, i, before_us, &n);
+		r = statement_numbers(k->http, server, &sql, &n, 1);
 		if (r < 0 || n == 0)
 			continue;
-		statement_begin(&st);
-		if (st.out) {
-			fputs("ALTER TABLE ", st.out);
-			cluster_write_name(st.out, &k->place, &cluster_tables[old_rows[i].table], true);
-			fputs(" DELETE WHERE ", st.out);
-			write_condition(st.out, &k->place, old_rows[i].old, before_us);
-		}
-		r = statement_run(&st, k->http, server);
+		sql.text = ship_sql[SHIP_SQL_DELETE_OLD].text;
+		r = statement_run(k->http, server, &sql);
 		k->deleted += r == 0 ? (uint64_t)n : 0;
 	}
 	return r;
@@ -520,7 +388,8 @@ ship_upkeep_work(struct ship_upkeep *k, uint64_t budget_us)
 		if (!k->servers[i].is_ready)
 			continue;
 		all.n = 0;
-		err = ask_collectors(k, (int)i, &all);
+		err = statement_rows(k->http, (int)i, SQL(&k->place, NULL, ship_sql[SHIP_SQL_COLLECTORS].text), 6, add_collector,
+		    &all);
 		if (err == 0 && all.n > 0)
 			err = work_on(k, (int)i, &all, until_us);
 		r = err < 0 ? err : r;

@@ -7,34 +7,31 @@
 /* An error in the middle of an answer then gives an error status too. */
 #define SETTINGS "wait_end_of_query=1&insert_distributed_sync=1"
 
-void
-statement_begin(struct statement *st)
+int
+statement_ask(struct cluster_http *http, const struct sql *sql, struct cluster_question *q)
 {
-	*st = (struct statement){0};
-	st->out = open_memstream(&st->sql, &st->size);
-}
-
-static int
-ask(struct statement *st, struct cluster_http *http, struct cluster_question *q)
-{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 	int r = -ENOMEM;
 
-	if (st->out && fclose(st->out) == 0) {
-		q->sql = st->sql;
-		q->settings = SETTINGS;
+	if (!out)
+		return -ENOMEM;
+	sql_write(out, sql);
+	if (q->take)
+		fputs(" FORMAT RowBinary", out);
+	if (fclose(out) == 0) {
+		q->sql = text;
 		r = cluster_http_ask(http, q);
 	}
-	free(st->sql);
-	*st = (struct statement){0};
+	free(text);
 	return r;
 }
 
 int
-statement_run(struct statement *st, struct cluster_http *http, int server)
+statement_run(struct cluster_http *http, int server, const struct sql *sql)
 {
-	struct cluster_question q = {.server = server};
-
-	return ask(st, http, &q);
+	return statement_ask(http, sql, &(struct cluster_question){.server = server, .settings = SETTINGS});
 }
 
 static int
@@ -44,20 +41,19 @@ take_rows(void *stream, const void *octets, size_t n)
 }
 
 int
-statement_rows(struct statement *st, struct cluster_http *http, int server, size_t n_columns,
+statement_rows(struct cluster_http *http, int server, const struct sql *sql, size_t n_columns,
     row_fn *row, void *arg)
 {
 	enum cluster_type types[STATEMENT_COLUMNS_MAX];
 	struct row_stream stream;
-	struct cluster_question q = {.server = server, .take = take_rows, .arg = &stream};
+	struct cluster_question q = {.server = server, .settings = SETTINGS, .take = take_rows,
+	    .arg = &stream};
 	int r;
 
 	for (size_t i = 0; i < STATEMENT_COLUMNS_MAX; i++)
 		types[i] = CLUSTER_U64;
 	row_stream_init(&stream, types, n_columns, row, arg);
-	if (st->out)
-		fputs(" FORMAT RowBinary", st->out);
-	r = ask(st, http, &q);
+	r = statement_ask(http, sql, &q);
 	if (r == 0 && !row_stream_is_done(&stream))
 		r = -EBADMSG;
 	row_stream_free(&stream);
@@ -80,13 +76,13 @@ take_numbers(void *arg, const struct row_cell *cells)
 }
 
 int
-statement_numbers(struct statement *st, struct cluster_http *http, int server, int64_t *numbers,
+statement_numbers(struct cluster_http *http, int server, const struct sql *sql, int64_t *numbers,
     size_t n)
 {
 	struct numbers to = {numbers, n};
 
 	memset(numbers, 0, n * sizeof(*numbers));
-	return statement_rows(st, http, server, n, take_numbers, &to);
+	return statement_rows(http, server, sql, n, take_numbers, &to);
 }
 
 bool

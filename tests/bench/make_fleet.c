@@ -9,6 +9,7 @@
  * standard error.
  */
 #include "collector/cluster/rowbinary.h"
+#include "collector/cluster/sql.h"
 #include "traffic.h"
 
 #include <inttypes.h>
@@ -398,9 +399,8 @@ main(int argc, char **argv)
 		print_ids(strtoull(argv[2], NULL, 10));
 	} else if (argc == 4 && strcmp(argv[1], "insert") == 0) {
 		choose_table(&f, argv[2]);
-		printf("INSERT INTO %s.%s_local (", argv[3], argv[2]);
-		cluster_write_columns(stdout, f.table);
-		puts(") FORMAT RowBinary");
+		sql_write(stdout, SQL((&(const struct cluster_place){argv[3], "ease"}), f.table,
+		    "INSERT INTO {table_local} ({columns}) FORMAT RowBinary\n"));
 	} else if (argc == 6 && strcmp(argv[1], "rows") == 0) {
 		choose_table(&f, argv[2]);
 		f.days = strtoull(argv[4], NULL, 10);

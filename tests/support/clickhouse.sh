@@ -135,7 +135,7 @@ clickhouse_unlisted() { # CONDITION
 		    WHERE name NOT IN (SELECT arrayJoin(Settings.Names) FROM system.query_log WHERE query = '$logged')"
 	done | perl -ne 'BEGIN { open my $guide, "<", shift @ARGV or die; $_ = join "", <$guide>; s/.*?\n\| sent \|//s; s/\n\n.*//s;
 	        $listed{$_} = 1 for map { /\w+/g } map { (split /\|/)[1] // "" } split /\n/; }
-	    s/\\\x27/\x27/g; s/\x27[^\x27]*\x27//g;
+	    s/\\n/ /g; s/\\\x27/\x27/g; s/\x27[^\x27]*\x27//g;
 	    while (/([A-Za-z_]\w*)(\(?)/g) { $sent{$1}++ if $2 || $1 =~ /^[A-Z]/ }
 	    END { print join(" ", sort grep { !$listed{$_} } keys %sent), "\n" }' "$top/conf/guide/scaling-out.md"
 }

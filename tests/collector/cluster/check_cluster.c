@@ -3,6 +3,7 @@
  * hand from ClickHouse's description, rows cut at every octet, and the statements that make tables.
  */
 #include "collector/cluster/http.h"
+#include "collector/cluster/migration.h"
 #include "collector/cluster/rowbinary.h"
 #include "collector/cluster/url.h"
 #include "tests/suite.h"
@@ -267,10 +268,74 @@ START_TEST(a_cluster_has_local_and_distributed_tables)
 	    CLUSTER_N_TABLES);
 	ck_assert_uint_eq(count_statements(&alone, "_local"), 0);
 	ck_assert_uint_eq(count_statements(&alone, "Distributed"), 0);
-	ck_assert_uint_eq(count_statements(&many, "_local ("), CLUSTER_N_TABLES);
+	ck_assert_uint_eq(count_statements(&many, "_local ("), CLUSTER_N_TABLES + 1); /* and the levels' first rows */
 	ck_assert_uint_eq(count_statements(&many, "Distributed('two', 'ease', '"),
 	    CLUSTER_N_TABLES);
 	ck_assert_uint_eq(count_statements(&many, "INSERT INTO ease.migration"), 1);
+}
+END_TEST
+
+/* One that ends in between begins anew. */
+START_TEST(the_version_of_tables_is_told_last)
+{
+	const struct cluster_place alone = {"ease", NULL};
+	size_t n = 0;
+
+	for (char *text; (text = migration(&alone, n)) != NULL; n++)
+		free(text);
+	for (size_t i = n - 2; i < n; i++) {
+		char *text = migration(&alone, i);
+
+		ck_assert_msg(strncmp(text, i == n - 2 ? "INSERT INTO ease.rolled (level) SELECT arrayJoin([1, 5, 60, 1440])"
+		    : "INSERT INTO ease.migration VALUES (", 35) == 0, "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
+static void
+put_number(FILE *out, const void *number)
+{
+	fprintf(out, "<%d>", *(const int *)number);
+}
+
+START_TEST(a_text_is_filled_in)
+{
+	static const int seven = 7;
+	const struct cluster_place alone = {"ease", NULL}, many = {"ease", "two"};
+	const struct cluster_table *rolled = &cluster_tables[CLUSTER_ROLLED];
+	const struct {
+		const struct sql *sql;
+		const char *must;
+	} texts[] = {
+	    {SQL(&many, NULL, "{database}, {cluster}, {cover}, {cover_local}"), "ease, two, ease.cover, ease.cover_local"},
+	    {SQL(&alone, rolled, "{cluster}, {cover_local}, {table_local}, {columns}"),
+		", ease.cover, ease.rolled, level, collector, rolled_revision, done_us, kept_us, revision"},
+	    {SQL(&alone, rolled, "{further_columns}"), "collector, rolled_revision, done_us, kept_us, revision"},
+	    {SQL(&alone, NULL, "{me}/{to_us}/{seven}/{none}/{table}", SQL_I64("me", -1), SQL_U64("to_us", UINT64_MAX),
+		 SQL_WRITE("seven", put_number, &seven)), "-1/18446744073709551615/<7>/{none}/{table}"},
+	    /* a text has places of its own, and what is given is before what there is */
+	    {SQL(&many, NULL, "{a}", SQL_TEXT("a", "{cover} {b}"), SQL_TEXT("cover", "{cover_local}"), SQL_U64("b", 2)),
+		"ease.cover_local 2"},
+	    {SQL(&alone, NULL, "{version}"), "SELECT toUInt64(max(number)) FROM ease.migration"},
+	    {&(struct sql){.place = &alone, .text = "{version} {cursor}"}, "{version} ease.cursor"},
+	    {SQL(&alone, NULL, "{cursor"), "ease.cursor"},
+	    /* as many values as there is room for */
+	    {SQL(&alone, NULL, "{p}{q}", SQL_U64("a", 1), SQL_U64("b", 1), SQL_U64("c", 1), SQL_U64("d", 1), SQL_U64("e", 1),
+		 SQL_U64("f", 1), SQL_U64("g", 1), SQL_U64("h", 1), SQL_U64("i", 1), SQL_U64("j", 1), SQL_U64("k", 1),
+		 SQL_U64("l", 1), SQL_U64("m", 1), SQL_U64("n", 1), SQL_U64("o", 1), SQL_U64("p", 2)), "2{q}"},
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		sql_write(out, texts[i].sql);
+		fclose(out);
+		ck_assert_str_eq(text, texts[i].must);
+		free(text);
+	}
 }
 END_TEST
 
@@ -393,6 +458,8 @@ main(void)
 	tcase_add_test(tc, nonsense_is_refused);
 	tcase_add_test(tc, an_answer_that_inflates_without_end_is_ended);
 	tcase_add_test(tc, a_cluster_has_local_and_distributed_tables);
+	tcase_add_test(tc, the_version_of_tables_is_told_last);
+	tcase_add_test(tc, a_text_is_filled_in);
 	tcase_add_test(tc, a_tables_key_and_time_are_columns_of_it);
 	return suite_run(suite);
 }

@@ -1,0 +1,97 @@
+#include "collector/cluster/migration.h"
+
+#include <string.h>
+
+static void
+write_partition(FILE *out, const void *of)
+{
+	const struct cluster_table *table = of;
+
+	if (table->partition == CLUSTER_KEPT)
+		return;
+	fputs(" PARTITION BY ", out);
+	if (table->partition != CLUSTER_BY_LEVEL) {
+		fprintf(out, "intDiv(%s, %llu)", table->time,
+		    (unsigned long long)(table->partition == CLUSTER_BY_DAY ? STORE_DAY_US : 30 * STORE_DAY_US));
+		return;
+	}
+	fputs("(level, multiIf(", out);
+	for (int l = LEVEL_1_MIN; l < LEVEL_1_D; l++)
+		fprintf(out, "level = %u, intDiv(%s, %llu), ", store_levels[l].minutes,
+		    table->time, (unsigned long long)store_levels[l].partition_us);
+	fprintf(out, "intDiv(%s, %llu)))", table->time,
+	    (unsigned long long)store_levels[LEVEL_1_D].partition_us);
+}
+
+static void
+write_definitions(FILE *out, const void *of)
+{
+	const struct cluster_table *table = of;
+
+	for (size_t i = 0; i < cluster_n_columns(table); i++)
+		fprintf(out, "%s%s %s", i > 0 ? ", " : "", cluster_column(table, i).name,
+		    cluster_type_names[cluster_column(table, i).type]);
+}
+
+static void
+write_shard(FILE *out, const void *of)
+{
+	const struct cluster_table *table = of;
+
+	if (table->shard)
+		fprintf(out, ", cityHash64(%s)", table->shard);
+}
+
+static void
+write_levels(FILE *out, const void *none)
+{
+	(void)none;
+	for (int l = LEVEL_1_MIN; l < CLUSTER_LEVELS_END; l++)
+		fprintf(out, "%s%u", l == LEVEL_1_MIN ? "" : ", ", store_levels[l].minutes);
+}
+
+/* In this order, with the tables between the first two and the others. */
+static enum cluster_sql_id
+migration_text(size_t i, size_t n_tables, size_t kinds)
+{
+	if (i < 2)
+		return i == 0 ? CLUSTER_SQL_DATABASE : CLUSTER_SQL_MIGRATION;
+	if (i - 2 < n_tables)
+		return (i - 2) % kinds == 0 ? CLUSTER_SQL_LOCAL_TABLE : CLUSTER_SQL_DISTRIBUTED_TABLE;
+	return i - 2 == n_tables ? CLUSTER_SQL_SEED : CLUSTER_SQL_MIGRATED;
+}
+
+bool
+cluster_migration(struct sql *sql, struct sql_value values[SQL_VALUES_MAX], const struct cluster_place *place, size_t i)
+{
+	size_t kinds = cluster_is_sharded(place) ? 2 : 1, n = CLUSTER_N_TABLES * kinds;
+	const struct cluster_table *table = &cluster_tables[i >= 2 && i - 2 < n ? (i - 2) / kinds : 0];
+	const struct sql_value given[SQL_VALUES_MAX] = {SQL_TEXT("name", table->name), SQL_TEXT("key", table->key),
+	    SQL_WRITE("definitions", write_definitions, table), SQL_WRITE("partition_by", write_partition, table),
+	    SQL_WRITE("shard", write_shard, table), SQL_WRITE("levels", write_levels, NULL),
+	    SQL_U64("version", CLUSTER_VERSION)};
+
+	if (i >= n + 4)
+		return false;
+	memcpy(values, given, sizeof(given));
+	*sql = (struct sql){place, table, cluster_sql[migration_text(i, n, kinds)].text, values};
+	return true;
+}
+
+bool
+cluster_write_migration(FILE *out, const struct cluster_place *place, size_t i)
+{
+	struct sql_value values[SQL_VALUES_MAX];
+	struct sql sql;
+	bool more = cluster_migration(&sql, values, place, i);
+
+	if (more)
+		sql_write(out, &sql);
+	return more;
+}
+
+void
+cluster_write_version_query(FILE *out, const struct cluster_place *place)
+{
+	sql_write(out, SQL(place, NULL, cluster_sql[CLUSTER_SQL_VERSION].text));
+}
