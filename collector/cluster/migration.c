@@ -89,9 +89,3 @@ cluster_write_migration(FILE *out, const struct cluster_place *place, size_t i)
 		sql_write(out, &sql);
 	return more;
 }
-
-void
-cluster_write_version_query(FILE *out, const struct cluster_place *place)
-{
-	sql_write(out, SQL(place, NULL, cluster_sql[CLUSTER_SQL_VERSION].text));
-}

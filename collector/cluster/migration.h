@@ -13,7 +13,4 @@ bool cluster_write_migration(FILE *out, const struct cluster_place *place, size_
 /* The i-th statement (from 0) of cluster_write_migration(). False after the last one. */
 bool cluster_migration(struct sql *sql, struct sql_value values[SQL_VALUES_MAX], const struct cluster_place *place, size_t i);
 
-/* Reads a server's version, one UInt64. The table exists once any migration has begun. */
-void cluster_write_version_query(FILE *out, const struct cluster_place *place);
-
 #endif

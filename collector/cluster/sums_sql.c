@@ -52,7 +52,9 @@ put_text(FILE *sql, const struct sums_rows *rows, const char *text, const char *
 {
 	sql_write(sql, SQL(rows->place, &cluster_tables[rows->table], text, SQL_WRITE("windows", put_windows, rows),
 	    SQL_WRITE("minutes", put_minutes, rows), SQL_TEXT("rows", rows->local ? "{table_local}" : "{table}"),
-	    SQL_TEXT("join", rows->join ? rows->join : ""), SQL_WRITE("and_where", sql_put_text, rows->where),
+	    SQL_WRITE("join", rows->write_join ? rows->write_join : sql_put_text, rows->write_join ? rows->arg : ""),
+	    SQL_WRITE("and_where", rows->write_where ? rows->write_where : sql_put_text,
+	    rows->write_where ? rows->arg : rows->where),
 	    SQL_WRITE("and_more", sql_put_text, and_more), SQL_TEXT("column", column), SQL_TEXT("instead", instead),
 	    SQL_TEXT(has_minutes(rows) ? "" : "unless_passed_over", "1"),
 	    SQL_TEXT(rows->local ? "cover" : NULL, "{cover_local}")));
@@ -142,10 +144,4 @@ void
 sums_sql_columns(FILE *sql, const void *rows)
 {
 	put_list(sql, rows, SUMS);
-}
-
-void
-cluster_write_levels_query(FILE *out, const struct cluster_place *place)
-{
-	sql_write(out, SQL(place, NULL, cluster_sql[CLUSTER_SQL_LEVELS].text));
 }

@@ -35,9 +35,11 @@ struct sums_rows {
 	bool local;		     /* only of the queried server, else of all servers */
 	const struct sums_run *runs;
 	size_t n_runs;
-	const char *join; /* after the table: " GLOBAL ALL INNER JOIN …"; NULL: none */
 	/* More conditions, on columns of the key: " AND kind = 2"; or "". */
 	const char *where;
+	/* In its place, and after the table " GLOBAL ALL INNER JOIN …"; NULL: none. */
+	void (*write_where)(FILE *sql, const void *arg), (*write_join)(FILE *sql, const void *arg);
+	const void *arg;
 };
 
 /* Writes " FROM … FINAL PREWHERE … WHERE …", to which " AND …" can be added. The rows of this and of the next ones are
@@ -60,10 +62,5 @@ void sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool loc
 /* Writes "SELECT collector, agent, boot, if_index FROM …": accounts that do not count. */
 void sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place,
     const char *where);
-
-/* Writes what gives rows (level UInt16, kept_us UInt64, done_us UInt64), one for each level with windows: all servers
- * have correct windows from kept_us to done_us. While late minutes have arrived that a server has not rolled up yet,
- * done_us is no later than the first of them. For level 1, minutes are complete up to done_us. */
-void cluster_write_levels_query(FILE *out, const struct cluster_place *place);
 
 #endif

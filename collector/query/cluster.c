@@ -157,51 +157,29 @@ cluster_write_where(FILE *sql, const struct query *query, const struct query_wan
 	cluster_write_filter(sql, query, source->kind);
 }
 
-static char *
-make_sql(const struct query *query, const struct query_want *want,
-    const struct cluster_source *source, const struct query_run *runs, size_t n_runs,
-    uint64_t step_us)
+/* What is asked of these windows. */
+struct asking {
+	const struct query *query;
+	const struct query_want *want;
+	const struct cluster_source *source;
+};
+
+static void
+put_where(FILE *sql, const void *arg)
 {
-	struct sums_run *asked = calloc(n_runs + 1, sizeof(*asked));
-	char *text = NULL, *where = NULL;
-	size_t size, where_size;
-	FILE *sql = open_memstream(&text, &size), *more = open_memstream(&where, &where_size);
-	bool good = sql && more && asked;
+	const struct asking *a = arg;
 
-	for (size_t i = 0; asked && i < n_runs; i++)
-		asked[i] = (struct sums_run){store_levels[runs[i].level].minutes, runs[i].from_us,
-		    runs[i].to_us};
-	if (more) {
-		cluster_write_where(more, query, want, source);
-		good = fclose(more) == 0 && good;
-	}
-	if (good) {
-		const struct sums_rows rows = {.place = mirror_place(query->mirror),
-		    .table = source->table, .runs = asked, .n_runs = n_runs, .where = where};
+	cluster_write_where(sql, a->query, a->want, a->source);
+}
 
-		if (step_us > 0)
-			fprintf(sql, "SELECT intDiv(start_us, %" PRIu64 ") AS step", step_us);
-		else
-			fputs("SELECT toUInt64(0) AS step", sql);
-		fprintf(sql, ", agent, if_index, direction, %s AS half1, %s AS half2, ",
-		    want->by_port ? "''" : source->half1, want->by_port ? "''" : source->half2);
-		if (source->sums)
-			fputs(source->sums, sql);
-		else
-			sums_sql_columns(sql, &rows);
-		sums_sql_rows(sql, &rows);
-		fputs(" GROUP BY step, agent, if_index, direction, half1, half2", sql);
-		fputs(step_us > 0 ? " ORDER BY step FORMAT RowBinary" : " FORMAT RowBinary", sql);
-	}
-	if (sql && fclose(sql) != 0)
-		good = false;
-	free(where);
-	free(asked);
-	if (!good) {
-		free(text);
-		text = NULL;
-	}
-	return text;
+struct sums_run *
+cluster_runs(const struct query_run *runs, size_t n)
+{
+	struct sums_run *asked = calloc(n + 1, sizeof(*asked));
+
+	for (size_t i = 0; asked && i < n; i++)
+		asked[i] = (struct sums_run){store_levels[runs[i].level].minutes, runs[i].from_us, runs[i].to_us};
+	return asked;
 }
 
 /* ---- what comes ---- */
@@ -256,16 +234,26 @@ int
 cluster_ask_sums(struct query *query, const struct query_want *want, const struct query_run *runs,
     size_t n_runs, uint64_t step_us, cluster_entry_fn *take, void *arg)
 {
-	struct cluster_source source = cluster_source_of(want);
+	const struct cluster_source source = cluster_source_of(want);
+	const struct cluster_place *place = mirror_place(query->mirror);
+	const struct asking asking = {query, want, &source};
 	struct arriving a = {.query = query, .n_sums = source.n_sums, .take = take, .arg = arg};
-	char *sql = make_sql(query, want, &source, runs, n_runs, step_us);
+	struct sums_run *asked = cluster_runs(runs, n_runs);
+	const struct sums_rows rows = {.place = place, .table = source.table, .runs = asked, .n_runs = n_runs,
+	    .write_where = put_where, .arg = &asking};
 	int err;
 
-	if (!sql)
+	if (!asked)
 		return query_fail(query, -ENOMEM, "no memory");
 	set_types(&a, &source);
-	err = mirror_ask(query, sql, a.types, FIRST_SUM + a.n_sums, take_row, &a);
-	free(sql);
+	err = mirror_ask(query, SQL(place, NULL, "SELECT {step} AS step, agent, if_index, direction, {half1} AS half1,"
+	    " {half2} AS half2, {sums}{rows} GROUP BY step, agent, if_index, direction, half1, half2{order}",
+	    SQL_TEXT("step", step_us > 0 ? "intDiv(start_us, {step_us})" : "toUInt64(0)"), SQL_U64("step_us", step_us),
+	    SQL_TEXT("order", step_us > 0 ? " ORDER BY step" : ""), SQL_TEXT("half1", want->by_port ? "''" : source.half1),
+	    SQL_TEXT("half2", want->by_port ? "''" : source.half2), SQL_WRITE("rows", sums_sql_rows, &rows),
+	    SQL_WRITE("sums", source.sums ? sql_put_text : sums_sql_columns, source.sums ? (const void *)source.sums : &rows)),
+	    a.types, FIRST_SUM + a.n_sums, take_row, &a);
+	free(asked);
 	return err;
 }
 
@@ -338,6 +326,12 @@ take_stated(void *arg, const struct row_cell *cells)
 	return 0;
 }
 
+static void
+put_agents(FILE *sql, const void *query)
+{
+	mirror_write_agents(sql, query);
+}
+
 static bool
 has_sflow(const struct query *query)
 {
@@ -353,25 +347,12 @@ cluster_stated(struct query *query)
 {
 	static const enum cluster_type types[] = {CLUSTER_AGENT_ID, CLUSTER_I64, CLUSTER_F64, CLUSTER_F64};
 	const struct query_range *range = &query->range;
-	char *text = NULL;
-	size_t size;
-	FILE *sql;
-	int err;
 
-	if (!has_sflow(query))
-		return 0;
-	sql = open_memstream(&text, &size);
-	if (!sql)
-		return query_fail(query, -ENOMEM, "no memory");
-	fputs("SELECT agent, if_index, sum(stands_for * (skip + 1.)) / sum(stands_for), sum(stands_for * (skip + 1.) *"
-	      " (skip + 1.)) / sum(stands_for) FROM ", sql);
-	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[CLUSTER_SAMPLES], false);
-	fprintf(sql, " WHERE boot >= %d AND time_us >= %" PRIu64 " AND time_us < %" PRIu64, QUERY_SFLOW_BOOTS,
-	    range->from_us, range->to_us < INT64_MAX ? range->to_us : INT64_MAX);
-	mirror_write_agents(sql, query);
-	fputs(" GROUP BY agent, if_index FORMAT RowBinary", sql);
-	err = fclose(sql) == 0 ? mirror_ask(query, text, types, 4, take_stated, query)
-			       : query_fail(query, -ENOMEM, "no memory");
-	free(text);
-	return err;
+	return !has_sflow(query) ? 0 : mirror_ask(query, SQL(mirror_place(query->mirror), NULL,
+	    "SELECT agent, if_index, sum(stands_for * (skip + 1.)) / sum(stands_for),"
+	    " sum(stands_for * (skip + 1.) * (skip + 1.)) / sum(stands_for) FROM {sample}"
+	    " WHERE boot >= {sflow} AND time_us >= {from_us} AND time_us < {to_us}{agents} GROUP BY agent, if_index",
+	    SQL_U64("sflow", QUERY_SFLOW_BOOTS), SQL_U64("from_us", range->from_us),
+	    SQL_U64("to_us", range->to_us < INT64_MAX ? range->to_us : INT64_MAX), SQL_WRITE("agents", put_agents, query)),
+	    types, 4, take_stated, query);
 }

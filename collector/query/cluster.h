@@ -5,6 +5,7 @@
 #ifndef EASE_COLLECTOR_QUERY_CLUSTER_H
 #define EASE_COLLECTOR_QUERY_CLUSTER_H
 
+#include "collector/cluster/sums_sql.h"
 #include "collector/query/mirror_ask.h"
 
 /* At most so many are listed in one statement. */
@@ -41,6 +42,9 @@ struct cluster_entry {
 };
 
 typedef int cluster_entry_fn(void *arg, const struct cluster_entry *entry);
+
+/* The same windows for sums_sql.h, to be freed; NULL: no memory. */
+struct sums_run *cluster_runs(const struct query_run *runs, size_t n);
 
 /* Reads the entries of these windows in the order of steps; step_us 0: all in one step. */
 int cluster_ask_sums(struct query *query, const struct query_want *want,

@@ -53,78 +53,61 @@ struct ranking {
 
 /* ---- asking ---- */
 
-/* False: no memory. Without its conditions the statement would ask for other rows. */
-static bool
-put_rows(FILE *sql, const struct ranking *r, const char *join)
-{
-	char *where = NULL;
-	size_t size;
-	FILE *more = open_memstream(&where, &size);
-	bool good;
-
-	if (!more)
-		return false;
-	cluster_write_where(more, r->query, &r->want, &r->source);
-	good = fclose(more) == 0;
-	if (good)
-		sums_sql_rows(sql, &(struct sums_rows){.place = mirror_place(r->query->mirror),
-		    .table = CLUSTER_KEYS, .runs = r->runs, .n_runs = r->n_runs, .join = join,
-		    .where = where});
-	free(where);
-	return good;
-}
-
-#define COVERED_PKTS "greatest(0, sum(pool_pkts) - sum(cut_pkts))"
-
 /* How much one frame or octet of a port's samples stands for: by its counters, if they are known. part and heavy
- * are what estimate.c does about the bias of ratios. */
-static char *
-make_join(const struct ranking *r)
-{
-	bool pkts = r->options->sort == ESTIMATE_PKTS;
-	const char *pool = pkts ? COVERED_PKTS : "greatest(0, sum(pool_octets) - sum(cut_octets))";
-	const char *y = pkts ? "w" : "wb", *y2 = pkts ? "w" : "wb2", *w2y2 = pkts ? "w2" : "w2b2";
-	char *join = NULL;
-	size_t size;
-	FILE *sql = open_memstream(&join, &size);
+ * are what estimate.c does about the bias of ratios. y: the unit in which keys are ranked. */
+#define COVERED(unit) "greatest(0, sum(pool_" unit ") - sum(cut_" unit "))"
+static const char factors[] = " GLOBAL ALL INNER JOIN (SELECT agent, if_index,"
+    " if({pool} > 0, {pool}, sum({y})) / sum({y}) AS factor,"
+    " if(" COVERED("pkts") " > 0, " COVERED("pkts") ", sum(w)) / sum(w) AS frames,"
+    " if(sum(n) < {quiet}, frames, 1) AS scale,"
+    " if(sum(n) < {quiet} OR {pool} = 0, 0, greatest(0, factor * sum({w2y2}) - sum({y2})) / factor) AS spread,"
+    " 1 / (1 + spread / (sum({y}) * sum({y}))) AS part, if(spread > 0, part / sum({y}), 0) AS heavy"
+    "{port_rows} GROUP BY agent, if_index HAVING sum({y}) > 0) AS p USING (agent, if_index)";
 
-	if (!sql)
-		return NULL;
-	fprintf(sql, " GLOBAL ALL INNER JOIN (SELECT agent, if_index,"
-	    " if(%s > 0, %s, sum(%s)) / sum(%s) AS factor,"
-	    " if(" COVERED_PKTS " > 0, " COVERED_PKTS ", sum(w)) / sum(w) AS frames,"
-	    " if(sum(n) < %d, frames, 1) AS scale,"
-	    " if(sum(n) < %d OR %s = 0, 0, greatest(0, factor * sum(%s) - sum(%s)) / factor) AS spread,"
-	    " 1 / (1 + spread / (sum(%s) * sum(%s))) AS part, if(spread > 0, part / sum(%s), 0) AS heavy",
-	    pool, pool, y, y, ESTIMATE_QUIET_SAMPLES, ESTIMATE_QUIET_SAMPLES, pool, w2y2, y2, y, y, y);
-	sums_sql_rows(sql, &(struct sums_rows){.place = mirror_place(r->query->mirror),
-	    .table = CLUSTER_PORTS, .runs = r->runs, .n_runs = r->n_runs,
-	    .where = " AND direction = 1"});
-	fprintf(sql, " GROUP BY agent, if_index HAVING sum(%s) > 0) AS p USING (agent, if_index)", y);
-	if (fclose(sql) != 0) {
-		free(join);
-		join = NULL;
-	}
-	return join;
+static void
+put_port_rows(FILE *sql, const void *arg)
+{
+	const struct ranking *r = arg;
+
+	sums_sql_rows(sql, &(struct sums_rows){.place = mirror_place(r->query->mirror), .table = CLUSTER_PORTS,
+	    .runs = r->runs, .n_runs = r->n_runs, .where = " AND direction = 1"});
 }
 
-/* reach: as far from the estimate as a pair of the list needs to be settled. */
-static bool
-put_ranking(FILE *sql, const struct ranking *r, const char *join)
+static void
+put_factors(FILE *sql, const void *arg)
 {
-	bool good;
+	const struct ranking *r = arg;
 	bool pkts = r->options->sort == ESTIMATE_PKTS;
-	const char *y = pkts ? "w" : "wb", *y2 = pkts ? "w" : "wb2", *w2y2 = pkts ? "w2" : "w2b2";
 
-	fprintf(sql, "SELECT %s AS half1, %s AS half2,"
-	    " sum(factor * part * %s + heavy * (factor * %s - %s)) AS estimate,"
-	    " %.3f * sqrt(greatest(0, sum(factor * factor * %s) - sum(factor * %s))) AS reach,"
-	    " estimate + reach AS high, sum(n)", r->dimension->key1 ? "key1" : "''",
-	    r->dimension->key2 ? "key2" : "''", y, w2y2, y2, r->z, w2y2, y2);
-	good = put_rows(sql, r, join);
-	fprintf(sql, " GROUP BY half1, half2 ORDER BY high DESC LIMIT %zu FORMAT RowBinary",
-	    r->asked);
-	return good;
+	sql_write(sql, SQL(mirror_place(r->query->mirror), NULL, factors, SQL_WRITE("port_rows", put_port_rows, r),
+	    SQL_TEXT("pool", pkts ? COVERED("pkts") : COVERED("octets")), SQL_U64("quiet", ESTIMATE_QUIET_SAMPLES),
+	    SQL_TEXT("y", pkts ? "w" : "wb"), SQL_TEXT("y2", pkts ? "w" : "wb2"), SQL_TEXT("w2y2", pkts ? "w2" : "w2b2")));
+}
+
+static void
+put_where(FILE *sql, const void *arg)
+{
+	const struct ranking *r = arg;
+
+	cluster_write_where(sql, r->query, &r->want, &r->source);
+}
+
+static int
+ask(struct ranking *r, const char *text, bool with_factors, const enum cluster_type *types, size_t n_types, row_fn *row,
+    void *arg)
+{
+	const struct sums_rows rows = {.place = mirror_place(r->query->mirror), .table = CLUSTER_KEYS, .runs = r->runs,
+	    .n_runs = r->n_runs, .write_where = put_where, .write_join = with_factors ? put_factors : NULL, .arg = r};
+	const struct dimension *d = r->dimension;
+	bool pkts = r->options->sort == ESTIMATE_PKTS;
+	char z[32];
+
+	snprintf(z, sizeof(z), "%.3f", r->z);
+	return mirror_ask(r->query, SQL(rows.place, NULL, text, SQL_WRITE("rows", sums_sql_rows, &rows), SQL_TEXT("z", z),
+	    SQL_TEXT("half1", d->key1 ? "key1" : "''"), SQL_TEXT("half2", d->key2 ? "key2" : "''"),
+	    SQL_TEXT("key", d->key1 && d->key2 ? "key1, key2" : d->key1 ? "key1" : "key2"),
+	    SQL_TEXT("y", pkts ? "w" : "wb"), SQL_TEXT("y2", pkts ? "w" : "wb2"), SQL_TEXT("w2y2", pkts ? "w2" : "w2b2"),
+	    SQL_U64("most", r->asked)), types, n_types, row, arg);
 }
 
 static int
@@ -162,48 +145,26 @@ take_number(void *arg, const struct row_cell *cells)
 
 /* Asks for one number of the rows. */
 static int
-ask_number(struct ranking *r, const char *what, uint64_t *number)
+ask_number(struct ranking *r, const char *text, uint64_t *number)
 {
 	static const enum cluster_type type = CLUSTER_U64;
-	char *text = NULL;
-	size_t size;
-	FILE *sql = open_memstream(&text, &size);
-	bool good = false;
-	int err;
 
-	if (sql) {
-		fprintf(sql, "SELECT %s", what);
-		good = put_rows(sql, r, NULL);
-		fputs(" FORMAT RowBinary", sql);
-		good = fclose(sql) == 0 && good;
-	}
-	err = good ? mirror_ask(r->query, text, &type, 1, take_number, number)
-		   : query_fail(r->query, -ENOMEM, "no memory");
-	free(text);
-	return err;
+	return ask(r, text, false, &type, 1, take_number, number);
 }
 
+/* reach: as far from the estimate as a pair of the list needs to be settled. */
 static int
 ask_ranking(struct ranking *r)
 {
 	static const enum cluster_type types[] = {CLUSTER_TEXT, CLUSTER_TEXT, CLUSTER_F64,
 	    CLUSTER_F64, CLUSTER_F64, CLUSTER_U64};
-	char *text = NULL, *join = make_join(r);
-	size_t size;
-	FILE *sql = open_memstream(&text, &size);
-	bool good = sql && join;
-	int err;
 
 	r->n = 0;
-	if (good)
-		good = put_ranking(sql, r, join);
-	if (sql && fclose(sql) != 0)
-		good = false;
-	err = good ? mirror_ask(r->query, text, types, 6, take_ranked, r)
-		   : query_fail(r->query, -ENOMEM, "no memory");
-	free(text);
-	free(join);
-	return err;
+	return ask(r, "SELECT {half1} AS half1, {half2} AS half2,"
+	    " sum(factor * part * {y} + heavy * (factor * {w2y2} - {y2})) AS estimate,"
+	    " {z} * sqrt(greatest(0, sum(factor * factor * {w2y2}) - sum(factor * {y2}))) AS reach,"
+	    " estimate + reach AS high, sum(n){rows} GROUP BY half1, half2 ORDER BY high DESC LIMIT {most}",
+	    true, types, sizeof(types) / sizeof(types[0]), take_ranked, r);
 }
 
 static int
@@ -220,45 +181,20 @@ take_told(void *arg, const struct row_cell *cells)
 
 /* As estimate_not_seen_add() and estimate_lengths_add() have it, of all keys: cw, cw2, cb and cb2 are sums of
  * calibrated weights, s... those that are scaled in quiet strata alone. */
-static bool
-put_told(FILE *sql, const struct ranking *r, const char *join)
+static int
+ask_told(struct ranking *r, struct estimate_told *told)
 {
-	bool good;
+	static const enum cluster_type types[] = {CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64,
+	    CLUSTER_U64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64};
 
-	fputs("SELECT sum(if(k = 1, cw - 1, 0)),"
+	return ask(r, "SELECT sum(if(k = 1, cw - 1, 0)),"
 	    " sum(if(k = 1, cw2 - cw, if(k = 2, greatest(0, cw * cw - cw2 - 2 * cw + 2), 0))),"
 	    " sum(if(k = 1, cb - b, 0)), sum(if(k = 1, cb2 - cb * b, if(k = 2, greatest(0, cb * cb - cb2), 0))),"
 	    " toUInt64(sum(k > 1)), sum(if(k > 1, (sb2 - sb * sb / sw) * k / (k - 1), 0)),"
 	    " sum(if(k > 1, sw, 0)), sum(if(k > 1, sb, 0)), sum(if(k > 1, sb2, 0)) FROM"
 	    " (SELECT sum(n) AS k, sum(frames * w) AS cw, sum(frames * frames * w2) AS cw2, sum(frames * wb) AS cb,"
 	    " sum(frames * frames * w2b2) AS cb2, sum(wb / w * n) AS b, sum(scale * w) AS sw, sum(scale * wb) AS sb,"
-	    " sum(scale * wb2) AS sb2", sql);
-	good = put_rows(sql, r, join);
-	fprintf(sql, " GROUP BY %s%s%s) FORMAT RowBinary", r->dimension->key1 ? "key1" : "",
-	    r->dimension->key1 && r->dimension->key2 ? ", " : "", r->dimension->key2 ? "key2" : "");
-	return good;
-}
-
-static int
-ask_told(struct ranking *r, struct estimate_told *told)
-{
-	static const enum cluster_type types[] = {CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64,
-	    CLUSTER_U64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64};
-	char *text = NULL, *join = make_join(r);
-	size_t size;
-	FILE *sql = open_memstream(&text, &size);
-	bool good = sql && join;
-	int err;
-
-	if (good)
-		good = put_told(sql, r, join);
-	if (sql && fclose(sql) != 0)
-		good = false;
-	err = good ? mirror_ask(r->query, text, types, sizeof(types) / sizeof(types[0]), take_told, told)
-		   : query_fail(r->query, -ENOMEM, "no memory");
-	free(text);
-	free(join);
-	return err;
+	    " sum(scale * wb2) AS sb2{rows} GROUP BY {key})", true, types, sizeof(types) / sizeof(types[0]), take_told, told);
 }
 
 /* ---- choosing ---- */
@@ -405,10 +341,7 @@ find_runs(struct ranking *r)
 	int err = query_find_runs(r->query, &r->want, &runs, &r->n_runs);
 
 	if (err == 0)
-		r->runs = calloc(r->n_runs + 1, sizeof(*r->runs));
-	for (size_t i = 0; r->runs && i < r->n_runs; i++)
-		r->runs[i] = (struct sums_run){store_levels[runs[i].level].minutes,
-		    runs[i].from_us, runs[i].to_us};
+		r->runs = cluster_runs(runs, r->n_runs);
 	free(runs);
 	return err || r->runs ? err : query_fail(r->query, -ENOMEM, "no memory");
 }
@@ -428,22 +361,17 @@ static int
 rank_keys(struct ranking *r, struct query_key **keys, size_t *n, struct query_left *left)
 {
 	uint64_t n_fetched = 0;
-	const char *key = r->dimension->key1 && r->dimension->key2 ? "key1, key2"
-	    : r->dimension->key1 ? "key1" : "key2";
-	char what[64];
 	int err = find_runs(r);
 
 	if (err || r->n_runs == 0)
 		return err;
 	r->want.by_port = true; /* of ports that count */
-	snprintf(what, sizeof(what), "uniqCombined(agent, if_index, %s)", key);
-	err = ask_number(r, what, &n_fetched);
+	err = ask_number(r, "SELECT uniqCombined(agent, if_index, {key}){rows}", &n_fetched);
 	if (err || n_fetched <= FETCHED_ALL)
 		return err;
 	err = query_sum_folded(r->query, r->dimension->kind);
-	snprintf(what, sizeof(what), "uniqExact(%s)", key);
 	if (err == 0)
-		err = ask_number(r, what, &r->n_keys);
+		err = ask_number(r, "SELECT uniqExact({key}){rows}", &r->n_keys);
 	if (err)
 		return err;
 	r->z = estimate_pair_distance(r->options->top, r->n_keys);

@@ -159,23 +159,18 @@ static int
 ask_rows(struct filling *f, unsigned i)
 {
 	const struct mirror_table *t = f->table;
-	char *text = NULL;
+	char *rest = NULL;
 	size_t size;
-	FILE *sql = open_memstream(&text, &size);
-	bool more;
-	int err = 0;
+	FILE *sql = open_memstream(&rest, &size);
+	bool more = sql && t->write_rest(sql, f->query, i);
+	int err = sql && fclose(sql) == 0 ? 0 : query_fail(f->query, -ENOMEM, "no memory");
 
-	if (!sql)
-		return query_fail(f->query, -ENOMEM, "no memory");
-	if (!t->select || *t->select)
-		fprintf(sql, "SELECT %s", t->select ? t->select : f->columns);
-	more = t->write_rest(sql, f->query, i);
-	fputs(" FORMAT RowBinary", sql);
-	if (fclose(sql) != 0)
-		err = query_fail(f->query, -ENOMEM, "no memory");
 	if (err == 0 && more)
-		err = mirror_ask(f->query, text, f->types, f->n_types, take_row, f);
-	free(text);
+		err = mirror_ask(f->query, SQL(mirror_place(f->query->mirror), NULL, "{select}{rest}",
+		    SQL_TEXT("select", !t->select ? "SELECT {fetched}" : *t->select ? "SELECT {expressions}" : ""),
+		    SQL_TEXT("fetched", f->columns), SQL_TEXT("expressions", t->select), SQL_WRITE("rest", sql_put_text, rest)),
+		    f->types, f->n_types, take_row, f);
+	free(rest);
 	return err ? err : more;
 }
 
@@ -229,27 +224,6 @@ find_newest(struct query *query, uint64_t *newest_us)
 	return err;
 }
 
-/* The newest minute of each agent, of those of the last day. NULL: no memory. */
-static char *
-make_minutes_sql(const struct query *query, uint64_t newest_us)
-{
-	char *sql = NULL;
-	size_t size;
-	FILE *out = open_memstream(&sql, &size);
-
-	if (!out)
-		return NULL;
-	fputs("SELECT agent, max(start_us) FROM ", out);
-	cluster_write_name(out, &query->mirror->place, &cluster_tables[CLUSTER_COVER], false);
-	fprintf(out, " WHERE start_us >= %" PRIu64 " GROUP BY agent FORMAT RowBinary",
-	    newest_us > DAY_US ? newest_us - DAY_US : 0);
-	if (fclose(out) != 0) {
-		free(sql);
-		sql = NULL;
-	}
-	return sql;
-}
-
 /* An agent's row is newer than its last minute that was closed and shipped, so data ends with that
  * minute. An agent without any minute for a day has none open. */
 static int
@@ -259,17 +233,15 @@ end_with_minutes(struct query *query)
 	struct filling f = {.query = query};
 	uint64_t newest_us = 0;
 	int err = find_newest(query, &newest_us);
-	char *sql = NULL;
 
 	if (err == 0 && sqlite3_prepare_v2(query->db, "UPDATE agent SET last_us = ?2,"
 	    " lacks_minute = 1 WHERE agent_id = ?1 AND last_us > ?2", -1, &f.insert, NULL) != SQLITE_OK)
 		err = query_fail_sql(query);
-	if (err == 0 && !(sql = make_minutes_sql(query, newest_us)))
-		err = query_fail(query, -ENOMEM, "no memory");
-	if (err == 0)
-		err = mirror_ask(query, sql, types, 2, take_complete, &f);
+	if (err == 0) /* of each agent, of the last day */
+		err = mirror_ask(query, SQL(mirror_place(query->mirror), NULL, "SELECT agent, max(start_us) FROM {cover}"
+		    " WHERE start_us >= {from_us} GROUP BY agent", SQL_U64("from_us", newest_us > DAY_US ? newest_us - DAY_US : 0)),
+		    types, 2, take_complete, &f);
 	sqlite3_finalize(f.insert);
-	free(sql);
 	return err;
 }
 
@@ -428,20 +400,9 @@ check_version(struct query *query)
 {
 	static const enum cluster_type type = CLUSTER_U64;
 	int64_t version = 0;
-	char *sql = NULL;
-	size_t size;
-	FILE *out = open_memstream(&sql, &size);
-	int err = 0;
+	int err = mirror_ask(query, SQL(&query->mirror->place, NULL, cluster_sql[CLUSTER_SQL_VERSION].text), &type, 1,
+	    take_version, &version);
 
-	if (!out)
-		return query_fail(query, -ENOMEM, "no memory");
-	cluster_write_version_query(out, &query->mirror->place);
-	fputs(" FORMAT RowBinary", out);
-	if (fclose(out) != 0)
-		err = query_fail(query, -ENOMEM, "no memory");
-	if (err == 0)
-		err = mirror_ask(query, sql, &type, 1, take_version, &version);
-	free(sql);
 	if (err)
 		return err;
 	if (version > CLUSTER_VERSION)

@@ -91,9 +91,8 @@ take_octets(void *arg, const void *octets, size_t n)
 	return row_stream_take(arg, octets, n);
 }
 
-int
-mirror_ask(struct query *query, const char *sql, const enum cluster_type *types, size_t n_types,
-    row_fn *row, void *arg)
+static int
+ask_text(struct query *query, const char *text, const enum cluster_type *types, size_t n_types, row_fn *row, void *arg)
 {
 	struct mirror *m = query->mirror;
 	uint32_t left_ms = time_left_ms(&query->limits);
@@ -109,7 +108,7 @@ mirror_ask(struct query *query, const char *sql, const enum cluster_type *types,
 	cluster_http_set_timeout(m->http, left_ms);
 	row_stream_init(&stream, types, n_types, row, arg);
 	*query->error = '\0';
-	err = cluster_http_ask(m->http, &(struct cluster_question){.sql = sql,
+	err = cluster_http_ask(m->http, &(struct cluster_question){.sql = text,
 	    .settings = settings, .server = CLUSTER_ANY_SERVER, .take = take_octets,
 	    .arg = &stream});
 	if (err)
@@ -117,6 +116,25 @@ mirror_ask(struct query *query, const char *sql, const enum cluster_type *types,
 	else if (!row_stream_is_done(&stream))
 		err = query_fail(query, -EBADMSG, "%s: the answer ends within a row", query->path);
 	row_stream_free(&stream);
+	return err;
+}
+
+int
+mirror_ask(struct query *query, const struct sql *sql, const enum cluster_type *types, size_t n_types, row_fn *row,
+    void *arg)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int err = out ? 0 : -ENOMEM;
+
+	if (out) {
+		sql_write(out, sql);
+		fputs(" FORMAT RowBinary", out);
+		err = fclose(out) == 0 ? 0 : -ENOMEM;
+	}
+	err = err ? query_fail(query, err, "no memory") : ask_text(query, text, types, n_types, row, arg);
+	free(text);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 
 #include "collector/cluster/http.h"
 #include "collector/cluster/rowbinary.h"
+#include "collector/cluster/sql.h"
 #include "collector/query/query_private.h"
 
 #include <stdio.h>
@@ -43,8 +44,8 @@ struct mirror {
 const struct cluster_place *mirror_place(const struct mirror *mirror);
 
 /* Queries the cluster; columns of the answer have these types. The question's limits hold. */
-int mirror_ask(struct query *query, const char *sql, const enum cluster_type *types, size_t n_types,
-    row_fn *row, void *arg);
+int mirror_ask(struct query *query, const struct sql *sql, const enum cluster_type *types, size_t n_types, row_fn *row,
+    void *arg);
 
 /* The number of an agent by its id; 0: not known. The second adds one: they come in the order of their ids, and SQLite
  * numbers them from 1. */

@@ -110,7 +110,7 @@ rest_of_ports(FILE *sql, const struct query *query, unsigned i)
 static bool
 rest_of_levels(FILE *sql, const struct query *query, unsigned i)
 {
-	cluster_write_levels_query(sql, mirror_place(query->mirror));
+	sql_write(sql, SQL(mirror_place(query->mirror), NULL, cluster_sql[CLUSTER_SQL_LEVELS].text));
 	return i == 0;
 }
 
