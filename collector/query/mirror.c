@@ -3,7 +3,9 @@
 #include "collector/cluster/migration.h"
 #include "collector/query/mirror_tables.h"
 #include "collector/store/schema.h"
+#include "collector/window/port_totals.h"
 #include "common/text.h"
+#include "common/trap_wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -154,22 +156,43 @@ prepare_insert(struct filling *f)
 	return 0;
 }
 
+static void
+put_agents(FILE *sql, const void *query)
+{
+	mirror_write_agents(sql, query);
+}
+
+static uint64_t
+at_most_int64(uint64_t time_us)
+{
+	return time_us < INT64_MAX ? time_us : INT64_MAX;
+}
+
 /* 1: done; 0: there is no such statement. */
 static int
 ask_rows(struct filling *f, unsigned i)
 {
 	const struct mirror_table *t = f->table;
+	const struct query_fetch_range *range = &f->query->fetch_range;
+	const uint64_t around_us = PORT_TOTALS_MINUTES * (uint64_t)MINUTE_US, minute_us = store_window_start(range->from_us,
+	    MINUTE_US);
 	char *rest = NULL;
 	size_t size;
-	FILE *sql = open_memstream(&rest, &size);
-	bool more = sql && t->write_rest(sql, f->query, i);
-	int err = sql && fclose(sql) == 0 ? 0 : query_fail(f->query, -ENOMEM, "no memory");
+	FILE *sql = t->write_rest ? open_memstream(&rest, &size) : NULL;
+	bool more = sql ? t->write_rest(sql, f->query, i) : i < MIRROR_STATEMENTS && t->rest[i];
+	int err = !t->write_rest || (sql && fclose(sql) == 0) ? 0 : query_fail(f->query, -ENOMEM, "no memory");
 
 	if (err == 0 && more)
-		err = mirror_ask(f->query, SQL(mirror_place(f->query->mirror), NULL, "{select}{rest}",
+		err = mirror_ask(f->query, SQL(mirror_place(f->query->mirror), &cluster_tables[t->from], "{select}{rest}",
 		    SQL_TEXT("select", !t->select ? "SELECT {fetched}" : *t->select ? "SELECT {expressions}" : ""),
-		    SQL_TEXT("fetched", f->columns), SQL_TEXT("expressions", t->select), SQL_WRITE("rest", sql_put_text, rest)),
-		    f->types, f->n_types, take_row, f);
+		    SQL_TEXT("fetched", f->columns), SQL_TEXT("expressions", t->select),
+		    SQL_TEXT("rest", rest ? rest : t->rest[i]), SQL_WRITE("agents", put_agents, f->query),
+		    SQL_U64("from_us", at_most_int64(range->from_us)), SQL_U64("to_us", at_most_int64(range->to_us)),
+		    SQL_U64("around_from_us", at_most_int64(range->from_us - around_us)),
+		    SQL_U64("around_to_us", at_most_int64(range->to_us + around_us)),
+		    SQL_U64("minute_us", minute_us), SQL_U64("before_us", minute_us > MINUTE_US ? minute_us - MINUTE_US : 0),
+		    SQL_TEXT("minutes", "(start_us >= {before_us} AND start_us < {to_us})"), SQL_TEXT("and_more", ""),
+		    SQL_U64("new_address", EASE_NOTIFY_NEW_ADDRESS)), f->types, f->n_types, take_row, f);
 	free(rest);
 	return err ? err : more;
 }
@@ -302,8 +325,7 @@ is_there(const struct query *query, size_t i)
 static bool
 is_for(const struct mirror_table *table, const struct query_fetch_range *fetch_range)
 {
-	return (table->from != CLUSTER_COUNTERS && table->from != CLUSTER_RESOURCES) ||
-	    table->rows == (unsigned)fetch_range->rows;
+	return table->for_rows == 0 || (table->for_rows >> fetch_range->rows & 1) != 0;
 }
 
 static int

@@ -6,7 +6,7 @@
 
 #include "collector/query/mirror_ask.h"
 
-enum { MIRROR_COLUMNS_MAX = 32 };
+enum { MIRROR_COLUMNS_MAX = 32, MIRROR_STATEMENTS = 4 };
 
 struct mirror_table {
 	const char *name; /* in the store */
@@ -15,8 +15,10 @@ struct mirror_table {
 	const char *select;  /* expressions of the same types; NULL: the columns; "": in the rest */
 	const char *insert;  /* NULL: INSERT OR REPLACE of the columns */
 	bool by_fetch_range;	     /* what is fetched depends on the range that a statement reads */
-	unsigned rows;	     /* of counters and resources: the rows that it is for */
-	/* Writes " FROM …" of the i-th statement; false if there is none. */
+	unsigned for_rows; /* bits 1 << enum query_rows: those that it is for; 0: all */
+	/* " FROM …" of each statement, with places (cluster/sql.h; mirror.c has their values). */
+	const char *rest[MIRROR_STATEMENTS];
+	/* In their place: writes that of the i-th statement; false if there is none. */
 	bool (*write_rest)(FILE *sql, const struct query *query, unsigned i);
 };
 
