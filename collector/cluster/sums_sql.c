@@ -95,12 +95,11 @@ put_value(FILE *sql, const struct sums_rows *rows, const char *column)
 		fputs(column, sql);
 }
 
-enum list { NAMES, ZEROS, VALUES, SUMS };
-
-static void
-put_list(FILE *sql, const struct sums_rows *rows, enum list list)
+void
+sums_sql_list(FILE *sql, const void *arg)
 {
-	const struct cluster_table *t = &cluster_tables[rows->table];
+	const struct sums_list *list = arg;
+	const struct cluster_table *t = &cluster_tables[list->rows->table];
 	size_t i = 0;
 
 	while (strcmp(cluster_column(t, i).name, "n") != 0)
@@ -109,39 +108,21 @@ put_list(FILE *sql, const struct sums_rows *rows, enum list list)
 		struct cluster_column c = cluster_column(t, i);
 
 		fputs(comma, sql);
-		if (list == ZEROS)
+		if (list->form == SUMS_ZEROS)
 			fprintf(sql, "to%s(0) AS ", cluster_type_names[c.type]);
-		if (list == SUMS)
+		if (list->form == SUMS_TOTALS)
 			fputs(strcmp(c.name, "w_max") == 0 ? "max(" : "sum(", sql);
-		if (list == VALUES || list == SUMS)
-			put_value(sql, rows, c.name);
-		if (list != SUMS)
-			fprintf(sql, "%s%s", list == VALUES ? " AS " : "", c.name);
-		else
+		if (list->form >= SUMS_VALUES)
+			put_value(sql, list->rows, c.name);
+		if (list->form == SUMS_TOTALS)
 			fputs(")", sql);
+		else
+			fprintf(sql, "%s%s", list->form == SUMS_VALUES ? " AS " : "", c.name);
 	}
 }
 
 void
-sums_sql_names(FILE *sql, const void *rows)
+sums_sql_columns(FILE *sql, const struct sums_rows *rows)
 {
-	put_list(sql, rows, NAMES);
-}
-
-void
-sums_sql_zeros(FILE *sql, const void *rows)
-{
-	put_list(sql, rows, ZEROS);
-}
-
-void
-sums_sql_values(FILE *sql, const void *rows)
-{
-	put_list(sql, rows, VALUES);
-}
-
-void
-sums_sql_columns(FILE *sql, const void *rows)
-{
-	put_list(sql, rows, SUMS);
+	sums_sql_list(sql, &(struct sums_list){rows, SUMS_TOTALS});
 }

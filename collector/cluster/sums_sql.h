@@ -42,17 +42,24 @@ struct sums_rows {
 	const void *arg;
 };
 
-/* Writes " FROM … FINAL PREWHERE … WHERE …", to which " AND …" can be added. The rows of this and of the next ones are
- * a struct sums_rows, so that they can be given to SQL_WRITE. */
+/* Writes " FROM … FINAL PREWHERE … WHERE …", to which " AND …" can be added. rows: a struct sums_rows, so that it can be
+ * given to SQL_WRITE. */
 void sums_sql_rows(FILE *sql, const void *rows);
 
-/* Writes the columns that are summed, from n on: their names; zeros of their types; "VALUE AS NAME" of a row of
- * sums_sql_rows(), as it counts; and sum(VALUE), of w_max the largest. Without runs the rows are a subquery's, which
- * has the values already. */
-void sums_sql_names(FILE *sql, const void *rows);
-void sums_sql_zeros(FILE *sql, const void *rows);
-void sums_sql_values(FILE *sql, const void *rows);
-void sums_sql_columns(FILE *sql, const void *rows);
+/* Of the columns that are summed, from n on: names; zeros of their types; "VALUE AS NAME" of a row of sums_sql_rows(), as
+ * it counts; and sum(VALUE), of w_max the largest. Without runs the rows are a subquery's, which has the values. */
+enum sums_form { SUMS_NAMES, SUMS_ZEROS, SUMS_VALUES, SUMS_TOTALS };
+
+struct sums_list {
+	const struct sums_rows *rows;
+	enum sums_form form;
+};
+
+/* For SQL_WRITE: a struct sums_list. */
+void sums_sql_list(FILE *sql, const void *list);
+
+/* The totals. */
+void sums_sql_columns(FILE *sql, const struct sums_rows *rows);
 
 /* Writes "SELECT collector, agent, start_us FROM …": minutes of collectors that do not count. where:
  * more conditions, on columns of `cover`, or "". */

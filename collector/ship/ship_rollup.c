@@ -201,6 +201,8 @@ make_sums(struct ship_rollup *r, const struct windows *w, const struct summed *o
 	const struct sums_run run = {store_levels[w->level - 1].minutes, w->from_us, w->to_us};
 	struct sums_rows rows = {.place = &r->place, .table = of->table, .local = true, .runs = &run, .n_runs = 1};
 	const struct sums_rows whole = {.table = of->table};
+	const struct sums_list names = {&whole, SUMS_NAMES}, zeros = {&whole, SUMS_ZEROS}, values = {&rows, SUMS_VALUES},
+			       sums = {&whole, SUMS_TOTALS};
 	char where[32] = "";
 
 	if (of->by_kind)
@@ -208,8 +210,8 @@ make_sums(struct ship_rollup *r, const struct windows *w, const struct summed *o
 	rows.where = where;
 	return statement_run(r->http, r->server, SQL(&r->place, &cluster_tables[of->table], ship_sql[SHIP_SQL_SUMS].text,
 	    VALUES_OF(w), SQL_TEXT("key", of->key), SQL_TEXT("and_kind", where),
-	    SQL_WRITE("names", sums_sql_names, &whole), SQL_WRITE("sums", sums_sql_columns, &whole),
-	    SQL_WRITE("zeros", sums_sql_zeros, &whole), SQL_WRITE("values", sums_sql_values, &rows),
+	    SQL_WRITE("names", sums_sql_list, &names), SQL_WRITE("sums", sums_sql_list, &sums),
+	    SQL_WRITE("zeros", sums_sql_list, &zeros), SQL_WRITE("values", sums_sql_list, &values),
 	    SQL_WRITE("counting_rows", sums_sql_rows, &rows),
 	    SQL_TEXT("and_dirty_agents", w->again ? ship_sql[SHIP_SQL_DIRTY_AGENTS].text : ""),
 	    SQL_TEXT("or_former", w->again ? ship_sql[SHIP_SQL_FORMER].text : "")));
