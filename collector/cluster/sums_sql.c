@@ -120,9 +120,3 @@ sums_sql_list(FILE *sql, const void *arg)
 			fprintf(sql, "%s%s", list->form == SUMS_VALUES ? " AS " : "", c.name);
 	}
 }
-
-void
-sums_sql_columns(FILE *sql, const struct sums_rows *rows)
-{
-	sums_sql_list(sql, &(struct sums_list){rows, SUMS_TOTALS});
-}

@@ -58,9 +58,6 @@ struct sums_list {
 /* For SQL_WRITE: a struct sums_list. */
 void sums_sql_list(FILE *sql, const void *list);
 
-/* The totals. */
-void sums_sql_columns(FILE *sql, const struct sums_rows *rows);
-
 /* Writes "SELECT collector, agent, start_us FROM …": minutes of collectors that do not count. where:
  * more conditions, on columns of `cover`, or "". */
 void sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local,

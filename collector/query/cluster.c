@@ -241,6 +241,7 @@ cluster_ask_sums(struct query *query, const struct query_want *want, const struc
 	struct sums_run *asked = cluster_runs(runs, n_runs);
 	const struct sums_rows rows = {.place = place, .table = source.table, .runs = asked, .n_runs = n_runs,
 	    .write_where = put_where, .arg = &asking};
+	const struct sums_list totals = {&rows, SUMS_TOTALS};
 	int err;
 
 	if (!asked)
@@ -251,7 +252,8 @@ cluster_ask_sums(struct query *query, const struct query_want *want, const struc
 	    SQL_TEXT("step", step_us > 0 ? "intDiv(start_us, {step_us})" : "toUInt64(0)"), SQL_U64("step_us", step_us),
 	    SQL_TEXT("order", step_us > 0 ? " ORDER BY step" : ""), SQL_TEXT("half1", want->by_port ? "''" : source.half1),
 	    SQL_TEXT("half2", want->by_port ? "''" : source.half2), SQL_WRITE("rows", sums_sql_rows, &rows),
-	    SQL_WRITE("sums", source.sums ? sql_put_text : sums_sql_columns, source.sums ? (const void *)source.sums : &rows)),
+	    source.sums ? (struct sql_value)SQL_TEXT("sums", source.sums)
+			: (struct sql_value)SQL_WRITE("sums", sums_sql_list, &totals)),
 	    a.types, FIRST_SUM + a.n_sums, take_row, &a);
 	free(asked);
 	return err;
