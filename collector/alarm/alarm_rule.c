@@ -1,5 +1,8 @@
 #include "collector/alarm/alarm_rule.h"
 
+#include "collector/store/key_layout.h"
+#include "common/text.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,90 +20,94 @@
 
 /* ---- keys ---- */
 
-enum { IP_AT = 1, SECOND_AT = IP_AT + FRAME_IP_LEN, PORT_AT = SECOND_AT + FRAME_IP_LEN };
+enum { PROTOCOL_OCTETS = 2 }; /* also an ethertype's */
 
-/* What is in a key behind its first octet, the IP version: 0 for addresses of Ethernet. */
-enum key_part { KEY_SOURCE = 1, KEY_DESTINATION = 2, KEY_SERVER_PORT = 4, KEY_PROTOCOL = 8, ONLY_SYNS = 16 };
-
+/* Of which fields a key is made. Behind its first octet, the IP version, each has a place of its own. The addresses are
+ * those of Ethernet, and the protocol is the ethertype, of a frame without IP: its version is 0. */
 static const struct {
 	const char *word;
-	unsigned parts;
+	uint8_t fields[KEY_HALF_FIELDS]; /* enum key_field */
+	bool of_syns;
 } kinds[ALARM_KINDS] = {
-    [ALARM_TALKER] = {"talker", KEY_SOURCE},
-    [ALARM_DESTINATION] = {"destination", KEY_DESTINATION},
-    [ALARM_PAIR] = {"pair", KEY_SOURCE | KEY_DESTINATION},
-    [ALARM_SERVICE] = {"service", KEY_DESTINATION | KEY_SERVER_PORT | KEY_PROTOCOL},
-    [ALARM_CONNECTIONS] = {"connections", KEY_DESTINATION | KEY_SERVER_PORT | KEY_PROTOCOL | ONLY_SYNS},
-    [ALARM_PROTOCOL] = {"protocol", KEY_PROTOCOL},
-    [ALARM_PORT] = {"port", 0},
+    [ALARM_TALKER] = {"talker", {KEY_SRC_IP}},
+    [ALARM_DESTINATION] = {"destination", {KEY_DST_IP}},
+    [ALARM_PAIR] = {"pair", {KEY_SRC_IP, KEY_DST_IP}},
+    [ALARM_SERVICE] = {"service", {KEY_DST_IP, KEY_SERVER_PORT, KEY_IP_PROTO}},
+    [ALARM_CONNECTIONS] = {"connections", {KEY_DST_IP, KEY_SERVER_PORT, KEY_IP_PROTO}, true},
+    [ALARM_PROTOCOL] = {"protocol", {KEY_IP_PROTO}},
+    [ALARM_PORT] = {.word = "port"},
 };
+static const uint8_t places[KEY_N_FIELDS] = {
+    [KEY_SRC_IP] = 1, [KEY_DST_IP] = 1 + FRAME_IP_LEN, [KEY_SERVER_PORT] = 1 + 2 * FRAME_IP_LEN,
+    [KEY_IP_PROTO] = 3 + 2 * FRAME_IP_LEN,
+};
+_Static_assert(3 + 2 * FRAME_IP_LEN + PROTOCOL_OCTETS <= ALARM_KEY_OCTETS, "a key has room for its fields");
 
-static void
-put_address(const struct frame_keys *f, const uint8_t *ip, const uint8_t *mac, uint8_t *at)
+/* False: the frame does not have it. */
+static bool
+put_field(enum key_field field, const struct frame_keys *f, uint8_t *at)
 {
-	if (f->ip_version)
-		memcpy(at, ip, FRAME_IP_LEN);
-	else
-		memcpy(at, mac, FRAME_MAC_LEN);
+	uint16_t protocol = f->has_ip_proto ? f->ip_proto : f->ethertype;
+
+	if (field < KEY_N_ADDRESSES) {
+		if (f->ip_version)
+			memcpy(at, field == KEY_SRC_IP ? f->src_ip : f->dst_ip, FRAME_IP_LEN);
+		else
+			memcpy(at, field == KEY_SRC_IP ? f->src_mac : f->dst_mac, FRAME_MAC_LEN);
+		return f->ip_version || f->has_macs;
+	}
+	if (field == KEY_SERVER_PORT) {
+		memcpy(at, &f->dst_port, sizeof(f->dst_port));
+		return f->ip_version && f->has_ports && f->dst_port <= f->src_port; /* the higher port is the client's (RFC 6335) */
+	}
+	memcpy(at, &protocol, PROTOCOL_OCTETS);
+	return f->has_ip_proto || f->has_ethertype;
 }
 
 bool
 alarm_rule_key(const struct alarm_rule *rule, const struct frame_keys *f, uint8_t key[ALARM_KEY_OCTETS])
 {
-	unsigned parts = kinds[rule->kind].parts;
-	uint16_t protocol = f->has_ip_proto ? f->ip_proto : f->ethertype;
+	const uint8_t *fields = kinds[rule->kind].fields;
 
-	if ((parts & (KEY_SOURCE | KEY_DESTINATION)) && !f->ip_version && !f->has_macs)
-		return false;
-	if ((parts & ONLY_SYNS) && !f->is_syn)
-		return false;
-	if ((parts & KEY_SERVER_PORT) && (!f->ip_version || !f->has_ports || f->dst_port > f->src_port))
-		return false; /* the higher port is the client's (RFC 6335) */
-	if ((parts & KEY_PROTOCOL) && !f->has_ip_proto && !f->has_ethertype)
+	if (kinds[rule->kind].of_syns && !f->is_syn)
 		return false;
 	memset(key, 0, ALARM_KEY_OCTETS);
-	if (parts != 0)
+	if (fields[0] != KEY_NO_FIELD)
 		key[0] = f->ip_version;
-	if (parts & KEY_SOURCE)
-		put_address(f, f->src_ip, f->src_mac, key + IP_AT);
-	if (parts & KEY_DESTINATION)
-		put_address(f, f->dst_ip, f->dst_mac, key + SECOND_AT);
-	if (parts & KEY_SERVER_PORT)
-		memcpy(key + PORT_AT, &f->dst_port, sizeof(f->dst_port));
-	if (parts & KEY_PROTOCOL)
-		memcpy(key + PORT_AT + sizeof(f->dst_port), &protocol, sizeof(protocol));
+	for (size_t i = 0; i < KEY_HALF_FIELDS && fields[i] != KEY_NO_FIELD; i++)
+		if (!put_field(fields[i], f, key + places[fields[i]]))
+			return false;
 	return true;
-}
-_Static_assert(PORT_AT + 4 <= ALARM_KEY_OCTETS, "a key has room for its parts");
-
-static void
-format_address(uint8_t version, const uint8_t *octets, char *text)
-{
-	if (version)
-		frame_format_ip(version, octets, text);
-	else
-		frame_format_mac(octets, text);
 }
 
 void
 alarm_rule_key_text(const struct alarm_rule *rule, const uint8_t key[ALARM_KEY_OCTETS], char text[ALARM_KEY_TEXT])
 {
-	unsigned parts = kinds[rule->kind].parts;
-	char source[FRAME_IP_TEXT] = "", destination[FRAME_IP_TEXT] = "", service[32] = "";
-	uint16_t port, protocol;
+	const uint8_t *fields = kinds[rule->kind].fields;
+	const char *between = "";
+	uint16_t port = 0, protocol;
 
-	memcpy(&port, key + PORT_AT, sizeof(port));
-	memcpy(&protocol, key + PORT_AT + sizeof(port), sizeof(protocol));
-	if (parts & KEY_SOURCE)
-		format_address(key[0], key + IP_AT, source);
-	if (parts & KEY_DESTINATION)
-		format_address(key[0], key + SECOND_AT, destination);
-	if (parts & KEY_SERVER_PORT)
-		snprintf(service, sizeof(service), " %s/%u", protocol == 6 ? "tcp" : protocol == 17 ? "udp" : "ip",
-		    (unsigned)port);
-	else if (parts & KEY_PROTOCOL)
-		snprintf(service, sizeof(service), key[0] ? "IP protocol %u" : "ethertype 0x%04x", (unsigned)protocol);
-	snprintf(text, ALARM_KEY_TEXT, "%s%s%s%s", source, *source && *destination ? " to " : "", destination, service);
+	memcpy(&protocol, key + places[KEY_IP_PROTO], PROTOCOL_OCTETS);
+	*text = '\0';
+	for (size_t i = 0; i < KEY_HALF_FIELDS && fields[i] != KEY_NO_FIELD; i++) {
+		const uint8_t *at = key + places[fields[i]];
+		char address[FRAME_IP_TEXT];
+
+		if (fields[i] < KEY_N_ADDRESSES) {
+			if (key[0])
+				frame_format_ip(key[0], at, address);
+			else
+				frame_format_mac(at, address);
+			text_add(text, ALARM_KEY_TEXT, "%s%s", between, address);
+		} else if (fields[i] == KEY_SERVER_PORT) {
+			memcpy(&port, at, sizeof(port));
+			text_add(text, ALARM_KEY_TEXT, " %s/%u", protocol == 6 ? "tcp" : protocol == 17 ? "udp" : "ip",
+			    (unsigned)port);
+		} else if (i == 0) {
+			text_add(text, ALARM_KEY_TEXT, key[0] ? "IP protocol %u" : "ethertype 0x%04x", (unsigned)protocol);
+		}
+		between = " to ";
+	}
 }
 
 /* ---- rates ---- */
