@@ -1,7 +1,7 @@
 /*
  * The kinds of keys, as data: of which fields of a frame a key is made, and where they lie in its two halves. Whoever
- * makes, reads, ranks, filters, watches, keeps, rolls up or ships keys takes it from here, so a new kind is a row of key_layouts,
- * and a row of collector/report/dimensions.c that lists it (conf/guide/new-key.md). No state.
+ * makes, reads, ranks, filters, watches, keeps, rolls up or ships keys takes it from here, so a new kind is a row of
+ * key_layouts, and a row of collector/report/dimensions.c that lists it (conf/guide/new-key.md). No state.
  *
  * A half is an address, or none, and behind it numbers in network order. How long an address is follows from how long the
  * half is.
