@@ -29,12 +29,12 @@ static const struct {
 	uint8_t fields[KEY_HALF_FIELDS]; /* enum key_field */
 	bool of_syns;
 } kinds[ALARM_KINDS] = {
-    [ALARM_TALKER] = {"talker", {KEY_SRC_IP}},
-    [ALARM_DESTINATION] = {"destination", {KEY_DST_IP}},
-    [ALARM_PAIR] = {"pair", {KEY_SRC_IP, KEY_DST_IP}},
-    [ALARM_SERVICE] = {"service", {KEY_DST_IP, KEY_SERVER_PORT, KEY_IP_PROTO}},
-    [ALARM_CONNECTIONS] = {"connections", {KEY_DST_IP, KEY_SERVER_PORT, KEY_IP_PROTO}, true},
-    [ALARM_PROTOCOL] = {"protocol", {KEY_IP_PROTO}},
+    [ALARM_TALKER] = {.word = "talker", .fields = {KEY_SRC_IP}},
+    [ALARM_DESTINATION] = {.word = "destination", .fields = {KEY_DST_IP}},
+    [ALARM_PAIR] = {.word = "pair", .fields = {KEY_SRC_IP, KEY_DST_IP}},
+    [ALARM_SERVICE] = {.word = "service", .fields = {KEY_DST_IP, KEY_SERVER_PORT, KEY_IP_PROTO}},
+    [ALARM_CONNECTIONS] = {.word = "connections", .fields = {KEY_DST_IP, KEY_SERVER_PORT, KEY_IP_PROTO}, .of_syns = true},
+    [ALARM_PROTOCOL] = {.word = "protocol", .fields = {KEY_IP_PROTO}},
     [ALARM_PORT] = {.word = "port"},
 };
 static const uint8_t places[KEY_N_FIELDS] = {
