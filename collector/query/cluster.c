@@ -328,12 +328,6 @@ take_stated(void *arg, const struct row_cell *cells)
 	return 0;
 }
 
-static void
-put_agents(FILE *sql, const void *query)
-{
-	mirror_write_agents(sql, query);
-}
-
 static bool
 has_sflow(const struct query *query)
 {
@@ -355,6 +349,6 @@ cluster_stated(struct query *query)
 	    " sum(stands_for * (skip + 1.) * (skip + 1.)) / sum(stands_for) FROM {sample}"
 	    " WHERE boot >= {sflow} AND time_us >= {from_us} AND time_us < {to_us}{agents} GROUP BY agent, if_index",
 	    SQL_U64("sflow", QUERY_SFLOW_BOOTS), SQL_U64("from_us", range->from_us),
-	    SQL_U64("to_us", range->to_us < INT64_MAX ? range->to_us : INT64_MAX), SQL_WRITE("agents", put_agents, query)),
+	    SQL_U64("to_us", range->to_us < INT64_MAX ? range->to_us : INT64_MAX), SQL_WRITE("agents", mirror_write_agents, query)),
 	    types, 4, take_stated, query);
 }

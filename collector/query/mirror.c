@@ -156,12 +156,6 @@ prepare_insert(struct filling *f)
 	return 0;
 }
 
-static void
-put_agents(FILE *sql, const void *query)
-{
-	mirror_write_agents(sql, query);
-}
-
 static uint64_t
 at_most_int64(uint64_t time_us)
 {
@@ -186,7 +180,7 @@ ask_rows(struct filling *f, unsigned i)
 		err = mirror_ask(f->query, SQL(mirror_place(f->query->mirror), &cluster_tables[t->from], "{select}{rest}",
 		    SQL_TEXT("select", !t->select ? "SELECT {fetched}" : *t->select ? "SELECT {expressions}" : ""),
 		    SQL_TEXT("fetched", f->columns), SQL_TEXT("expressions", t->select),
-		    SQL_TEXT("rest", rest ? rest : t->rest[i]), SQL_WRITE("agents", put_agents, f->query),
+		    SQL_TEXT("rest", rest ? rest : t->rest[i]), SQL_WRITE("agents", mirror_write_agents, f->query),
 		    SQL_U64("from_us", at_most_int64(range->from_us)), SQL_U64("to_us", at_most_int64(range->to_us)),
 		    SQL_U64("around_from_us", at_most_int64(range->from_us - around_us)),
 		    SQL_U64("around_to_us", at_most_int64(range->to_us + around_us)),

@@ -172,8 +172,9 @@ mirror_add_agent(struct query *query, const struct row_cell *id)
 }
 
 void
-mirror_write_agents(FILE *sql, const struct query *query)
+mirror_write_agents(FILE *sql, const void *of)
 {
+	const struct query *query = of;
 	size_t n = 0;
 
 	for (size_t i = 0; i < query->n_agents; i++)

@@ -52,7 +52,7 @@ int mirror_ask(struct query *query, const struct sql *sql, const enum cluster_ty
 int64_t mirror_agent(const struct mirror *mirror, const uint8_t *agent_id);
 int mirror_add_agent(struct query *query, const struct row_cell *id);
 
-/* Writes " AND agent IN (…)" of the agents asked for; nothing if these are all, or very many. */
-void mirror_write_agents(FILE *sql, const struct query *query);
+/* For SQL_WRITE, of a struct query: " AND agent IN (…)" of the agents asked for; nothing if these are all, or very many. */
+void mirror_write_agents(FILE *sql, const void *of);
 
 #endif

@@ -20,22 +20,6 @@
 /* ---- counters and resources ---- */
 
 static void
-put_from(FILE *sql, const struct query *query, enum cluster_table_id table)
-{
-	fputs(" FROM ", sql);
-	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[table], false);
-	fputs(" WHERE 1", sql);
-	mirror_write_agents(sql, query);
-}
-
-static void
-put_times(FILE *sql, uint64_t from_us, uint64_t to_us)
-{
-	fprintf(sql, " AND time_us >= %" PRIu64 " AND time_us < %" PRIu64,
-	    from_us < INT64_MAX ? from_us : INT64_MAX, to_us < INT64_MAX ? to_us : INT64_MAX);
-}
-
-static void
 put_counted_once(FILE *sql, const struct query *query, uint64_t from_us, uint64_t to_us)
 {
 	fprintf(sql, " AND (collector, agent, toUInt64(time_us - time_us %% %d)) GLOBAL NOT IN (",
@@ -47,6 +31,7 @@ put_counted_once(FILE *sql, const struct query *query, uint64_t from_us, uint64_
 
 /* Rows of a table that are nearest to the ends of a range. */
 struct nearest {
+	const struct query *query;
 	enum cluster_table_id table;
 	const char *level;	/* "": all levels */
 	uint64_t from_us, to_us;
@@ -58,35 +43,32 @@ struct nearest {
 /* Were counters of another collector between those of the one whose minute counts, totals at the end of a range
  * would be interpolated between others than those that this collector's own store has. */
 static void
-put_counted_near(FILE *sql, const struct query *query, const struct nearest *n)
+put_counted_near(FILE *sql, const void *arg)
 {
+	const struct nearest *n = arg;
 	bool is_long = n->to_us - n->from_us > 2 * COUNTED_ONCE_US;
 
 	if (!is_long && (n->from_end || n->to_end)) {
-		put_counted_once(sql, query, n->from_us, n->to_us);
+		put_counted_once(sql, n->query, n->from_us, n->to_us);
 		return;
 	}
 	if (n->from_end)
-		put_counted_once(sql, query, n->from_us, n->from_us + COUNTED_ONCE_US);
+		put_counted_once(sql, n->query, n->from_us, n->from_us + COUNTED_ONCE_US);
 	if (n->to_end)
-		put_counted_once(sql, query, n->to_us - COUNTED_ONCE_US, n->to_us);
+		put_counted_once(sql, n->query, n->to_us - COUNTED_ONCE_US, n->to_us);
 }
 
 /* Rows whose port and time are among those chosen. Their number does not depend on the length of
  * the range. */
 static void
-put_nearest(FILE *sql, const struct query *query, const struct nearest *n)
+put_nearest(FILE *sql, const struct nearest *n)
 {
-	put_from(sql, query, n->table);
-	fputs(n->level, sql);
-	put_times(sql, n->from_us, n->to_us);
-	fprintf(sql, " AND (agent, if_index, time_us) GLOBAL IN (SELECT agent, if_index, %s",
-	    n->chosen);
-	put_from(sql, query, n->table);
-	fputs(n->level, sql);
-	put_times(sql, n->from_us, n->to_us);
-	put_counted_near(sql, query, n);
-	fprintf(sql, " GROUP BY agent, if_index%s)", n->grouped);
+	sql_write(sql, SQL(mirror_place(n->query->mirror), &cluster_tables[n->table], "{rows} AND (agent, if_index, time_us)"
+	    " GLOBAL IN (SELECT agent, if_index, {chosen}{rows}{counted_near} GROUP BY agent, if_index{and_stretch})",
+	    SQL_TEXT("rows", " FROM {table} WHERE 1{agents}{and_level} AND time_us >= {from_us} AND time_us < {to_us}"),
+	    SQL_WRITE("agents", mirror_write_agents, n->query), SQL_TEXT("and_level", n->level), SQL_U64("from_us", n->from_us),
+	    SQL_U64("to_us", n->to_us < INT64_MAX ? n->to_us : INT64_MAX), SQL_TEXT("chosen", n->chosen),
+	    SQL_WRITE("counted_near", put_counted_near, n), SQL_TEXT("and_stretch", n->grouped)));
 }
 
 /* The rows for a difference over the range: those nearest to its ends, and the first and last of
@@ -98,16 +80,16 @@ rest_at_ends(FILE *sql, const struct query *query, enum cluster_table_id table, 
 	uint64_t from_us = query->fetch_range.from_us, to_us = query->fetch_range.to_us;
 	uint64_t near_us = from_us > NEAR_US ? from_us - NEAR_US : 0;
 	const struct nearest nearest[] = {
-	    {table, "", near_us, from_us + 1, "max(time_us)", "", false, true},
-	    {table, "", from_us, to_us + 1, "arrayJoin([min(time_us), max(time_us)])", stretch, true, true},
-	    {table, "", to_us, to_us + NEAR_US, "min(time_us)", "", true, false},
-	    {table, " AND level = 1440", 0, near_us, "max(time_us)", "", false, false},
-	    {table, " AND level = 1440", to_us + NEAR_US, INT64_MAX, "min(time_us)", "", false, false},
+	    {query, table, "", near_us, from_us + 1, "max(time_us)", "", false, true},
+	    {query, table, "", from_us, to_us + 1, "arrayJoin([min(time_us), max(time_us)])", stretch, true, true},
+	    {query, table, "", to_us, to_us + NEAR_US, "min(time_us)", "", true, false},
+	    {query, table, " AND level = 1440", 0, near_us, "max(time_us)", "", false, false},
+	    {query, table, " AND level = 1440", to_us + NEAR_US, INT64_MAX, "min(time_us)", "", false, false},
 	};
 
 	if (i >= sizeof(nearest) / sizeof(*nearest))
 		return false;
-	put_nearest(sql, query, &nearest[i]);
+	put_nearest(sql, &nearest[i]);
 	return true;
 }
 
