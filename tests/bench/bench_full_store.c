@@ -215,6 +215,7 @@ send_record(const struct ease_record *r, const int fds[FULL_AGENTS + 1])
 static void
 go_live(struct full_network *network, int port, _Atomic uint64_t *sent)
 {
+	uint64_t per_s = BUSY_PER_S / (bench_is_small() ? 10 : 1);
 	int fds[FULL_AGENTS + 1];
 	double start_s = bench_now_s();
 
@@ -222,7 +223,7 @@ go_live(struct full_network *network, int port, _Atomic uint64_t *sent)
 	for (unsigned a = 1; a <= FULL_AGENTS; a++)
 		fds[a] = open_sender(a, port);
 	for (uint64_t i = 0, counters = 0;; i++) {
-		while (bench_now_s() < start_s + (double)i / BUSY_PER_S)
+		while (bench_now_s() < start_s + (double)i / per_s)
 			usleep(500);
 		send_record(full_network_sample(network, clock_wall_us(&clock_system)), fds);
 		++*sent;
@@ -230,7 +231,7 @@ go_live(struct full_network *network, int port, _Atomic uint64_t *sent)
 			send_record(full_network_flood(network, clock_wall_us(&clock_system)), fds);
 			++*sent;
 		}
-		for (; counters < i * N_PORTS / BUSY_PER_S / COUNTERS_EVERY_S; counters++)
+		for (; counters < i * N_PORTS / per_s / COUNTERS_EVERY_S; counters++)
 			send_record(full_network_counters(network, (unsigned)(counters % N_PORTS),
 			    clock_wall_us(&clock_system)), fds);
 	}
