@@ -141,13 +141,16 @@ fill(struct bench *b, uint64_t hours, uint64_t busy_minutes)
 	for (unsigned p = 0; p < N_PORTS; p++)
 		take(b, full_network_state(b->network, p, t));
 	while (t < end_us) {
-		bool busy = t >= busy_us;
-		uint64_t step_us = (busy ? 2 : 60) * SECOND_US;
+		bool busy;
+		uint64_t step_us;
 
 		if (t >= flood_us && end_us == UINT64_MAX) {
 			end_us = clock_wall_us(&clock_system);
 			t = end_us - FLOOD_MINUTES * MINUTE_US;
+			busy_us = end_us - busy_minutes * MINUTE_US; /* not more of them the slower the machine is */
 		}
+		busy = t >= busy_us;
+		step_us = (busy ? 2 : 60) * SECOND_US;
 		take_samples(b, t, step_us, busy ? BUSY_PER_S : USUAL_PER_S / (bench_is_small() ? 10 : 1),
 		    end_us != UINT64_MAX);
 		t += step_us;
