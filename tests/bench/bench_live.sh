@@ -11,7 +11,7 @@ seconds=${1:-60}
 rig_http=127.0.0.1:$(free_port)
 rig_new
 sed -i /flush_interval/d "$rig/collector.conf" # that of a collector, not of a test
-# To be made it takes a fifth of its length on a slow machine: a short one is played again and again.
+# One that outlasts any start takes seconds to make; where the bench is small a short one is played again and again.
 "$top/conf/make-capture" "$rig/live.pcap" "$([ -n "${BENCH_SMALL:-}" ] && echo 8 || echo $((seconds + 60)))" >/dev/null || exit 1
 rig_start "$rig/live.pcap" recorded 'mean_skip = 20' 'loop = true' >/dev/null || die 'a daemon did not come up'
 has_edge() { # each port's counters came
