@@ -1,6 +1,6 @@
 /*
- * A simulated year of a container host: 100,000 interfaces come and go, each with a name of its own or with a
- * few names in turn, through the table of links, the HAL, sampling, state, sFlow, link traps and events, as the
+ * A simulated year (without EASE_LONG four months) of a container host: 100,000 interfaces come and go, each with a
+ * name of its own or with a few names in turn, through the table of links, the HAL, sampling, state, sFlow, link traps and events, as the
  * agent joins them. Memory is at the end what it was at half time, and the state's file is small; the last
  * interface is sampled, exported and kept like the first.
  */
@@ -26,6 +26,7 @@
 
 enum {
 	INTERFACES = SUITE_SANITIZES ? 10000 : 100000, /* in a year */
+	MONTHS = 30000, /* in four months: half of them are more than state and links remember */
 	FEWER = SUITE_SANITIZES ? 5000 : 20000, /* and in some months, for what else may grow */
 	PRESENT = 20, /* at any time */
 	NAMES = 50,   /* of a host that uses names again */
@@ -362,7 +363,7 @@ static const struct {
 
 START_TEST(nothing_of_the_departed_stays)
 {
-	const unsigned n = years[_i].n;
+	const unsigned n = getenv("EASE_LONG") || years[_i].n < MONTHS ? years[_i].n : MONTHS;
 	size_t memory = 0;
 
 	n_sampled = n_forgotten = 0;

@@ -185,7 +185,8 @@ try(const struct attack *attack)
 	    : attack && attack->store_mib > 0 && !getenv("EASE_LONG") ? attack->store_mib : STORE_MIB;
 	char size[64], first_elsewhere[128];
 
-	snprintf(size, sizeof(size), "store_size = %u\nmemory = 256", store_mib);
+	/* Memory is taken when the collector starts, twice in each run. */
+	snprintf(size, sizeof(size), "store_size = %u\nmemory = %d", store_mib, getenv("EASE_LONG") ? 256 : 128);
 	attack_rig_open(&rig, 1, size);
 	run(attack);
 	attack_rig_close(&rig);

@@ -141,13 +141,16 @@ fill(struct bench *b, uint64_t hours, uint64_t busy_minutes)
 	for (unsigned p = 0; p < N_PORTS; p++)
 		take(b, full_network_state(b->network, p, t));
 	while (t < end_us) {
-		bool busy = t >= busy_us;
-		uint64_t step_us = (busy ? 2 : 60) * SECOND_US;
+		bool busy;
+		uint64_t step_us;
 
 		if (t >= flood_us && end_us == UINT64_MAX) {
 			end_us = clock_wall_us(&clock_system);
 			t = end_us - FLOOD_MINUTES * MINUTE_US;
+			busy_us = end_us - busy_minutes * MINUTE_US; /* not more of them the slower the machine is */
 		}
+		busy = t >= busy_us;
+		step_us = (busy ? 2 : 60) * SECOND_US;
 		take_samples(b, t, step_us, busy ? BUSY_PER_S : USUAL_PER_S / (bench_is_small() ? 10 : 1),
 		    end_us != UINT64_MAX);
 		t += step_us;
@@ -215,6 +218,7 @@ send_record(const struct ease_record *r, const int fds[FULL_AGENTS + 1])
 static void
 go_live(struct full_network *network, int port, _Atomic uint64_t *sent)
 {
+	uint64_t per_s = BUSY_PER_S / (bench_is_small() ? 10 : 1);
 	int fds[FULL_AGENTS + 1];
 	double start_s = bench_now_s();
 
@@ -222,7 +226,7 @@ go_live(struct full_network *network, int port, _Atomic uint64_t *sent)
 	for (unsigned a = 1; a <= FULL_AGENTS; a++)
 		fds[a] = open_sender(a, port);
 	for (uint64_t i = 0, counters = 0;; i++) {
-		while (bench_now_s() < start_s + (double)i / BUSY_PER_S)
+		while (bench_now_s() < start_s + (double)i / per_s)
 			usleep(500);
 		send_record(full_network_sample(network, clock_wall_us(&clock_system)), fds);
 		++*sent;
@@ -230,7 +234,7 @@ go_live(struct full_network *network, int port, _Atomic uint64_t *sent)
 			send_record(full_network_flood(network, clock_wall_us(&clock_system)), fds);
 			++*sent;
 		}
-		for (; counters < i * N_PORTS / BUSY_PER_S / COUNTERS_EVERY_S; counters++)
+		for (; counters < i * N_PORTS / per_s / COUNTERS_EVERY_S; counters++)
 			send_record(full_network_counters(network, (unsigned)(counters % N_PORTS),
 			    clock_wall_us(&clock_system)), fds);
 	}

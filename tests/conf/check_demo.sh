@@ -41,6 +41,9 @@ demo() { # NAME ARGUMENT...: one run in lock step; its output in $dir/NAME.out, 
 	shift
 	timeout -k 20 150 "$top/conf/demo" --once --state "$dir/$name" "$@" >"$dir/$name.out" 2>&1
 }
+made_before() { # STATE: has the capture that the first demo made, as a second run there would
+	mkdir -p "$1" && cp "$dir/default/demo.pcap" "$1/"
+}
 no_crash() { # NAME STATUS: what a daemon that crashed leaves behind
 	! grep -qsE 'Sanitizer|runtime error:|Segmentation|core dumped|Assertion' "$dir/$1.out" "$dir/$1"/*.log &&
 	    [ "$2" != 124 ] && [ "$2" -lt 128 ]
@@ -159,7 +162,7 @@ default() {
 # have their own quotes. Then the same once more: the earlier run is moved aside, and that is said.
 paths() {
 	local name="blanks, \"quotes\" it's \$HOME \${HOME} a:b\\c#d/$(printf 'long%.0s' {1..50})"
-	mkdir -p "$dir/$name"
+	made_before "$dir/$name"
 	if timeout -k 20 150 "$top/conf/demo" --once --state "$dir/$name" >"$dir/paths.out" 2>&1 &&
 	    [ -s "$dir/$name/ease.db" ]; then
 		pass 'a path of 200 characters, with blanks and quotes'
@@ -245,6 +248,7 @@ RANK  SOURCE  DESTINATION  95% LOW..HIGH  TRUTH          SHARE
 # that the demo has, after which the top five are within 10 % and no stall was told that did not matter.
 paced() { # [SECONDS]
 	local pid started=$SECONDS worst told stalled page
+	made_before "$dir/paced"
 	EASE_DEMO_SECONDS=${1:-60} "$top/conf/demo" --state "$dir/paced" >"$dir/paced.out" 2>&1 &
 	pid=$!
 	until grep -q '^Still running' "$dir/paced.out"; do

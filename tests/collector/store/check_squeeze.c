@@ -48,7 +48,7 @@ send_one(struct accounting_rig *f, uint8_t agent, uint32_t port, uint32_t i, uin
 
 START_TEST(who_fills_the_store_makes_room)
 {
-	enum { HONEST = 20000, FLOOD = 400000, MOST = 16 << 20 };
+	enum { HONEST = 20000, FLOOD = 200000, MOST = 8 << 20 };
 	const struct store_retention keep = {.most_octets = MOST};
 	struct accounting_rig f;
 	char sql[256];
