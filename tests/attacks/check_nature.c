@@ -41,7 +41,7 @@ open_rig_of(unsigned most_mib, const char *further)
 
 	store_mib = most_mib;
 	/* Of 200 samples a second a fifth have a row: what is looked at are the sums of all, and the times of rows. */
-	snprintf(lines, sizeof(lines), "store_size = %u\nmemory = %d\nsample_rows = %d\n%s", store_mib, getenv("EASE_LONG") ? 256 : 128,
+	snprintf(lines, sizeof(lines), "store_size = %u\nmemory = 256\nsample_rows = %d\n%s", store_mib,
 	    getenv("EASE_LONG") ? 20000 : 40, further);
 	attack_rig_open(&rig, 1, lines);
 	rig.rests = getenv("EASE_LONG") != NULL;
