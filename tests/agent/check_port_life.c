@@ -1,8 +1,8 @@
 /*
- * A simulated year (without EASE_LONG four months) of a container host: 100,000 interfaces come and go, each with a
- * name of its own or with a few names in turn, through the table of links, the HAL, sampling, state, sFlow, link traps and events, as the
- * agent joins them. Memory is at the end what it was at half time, and the state's file is small; the last
- * interface is sampled, exported and kept like the first.
+ * A simulated year (without EASE_LONG four months) of a container host: 100,000 interfaces come and go, each with
+ * a name of its own or with a few names in turn, through the table of links, the HAL, sampling, state, sFlow, link
+ * traps and events, as the agent joins them. Memory is at the end what it was at half time, and the state's file is
+ * small; the last interface is sampled, exported and kept like the first.
  */
 #include "agent/event_monitor.h"
 #include "agent/hal/hal_provider.h"
