@@ -180,6 +180,37 @@ START_TEST(columns_that_are_too_long_are_refused)
 }
 END_TEST
 
+/* A report may prepare what it then does not ask; of two statements that read the same rows one fetches them. */
+START_TEST(rows_are_fetched_when_a_statement_runs)
+{
+	static const char version[] = HEAD "Content-Length: 8\r\n\r\n\11\0\0\0\0\0\0";
+	static const char nothing[] = HEAD "Content-Length: 0\r\n\r\n";
+	struct server server = {.answer = version, .octets = sizeof(version), .later = nothing,
+	    .later_octets = sizeof(nothing) - 1};
+	struct cluster_url url = {.host = "127.0.0.1"};
+	char error[QUERY_ERROR_TEXT] = "";
+	sqlite3_stmt *stmts[3];
+	struct query *query;
+	unsigned asked;
+
+	start(&server);
+	url.port = server.port;
+	ck_assert_msg(query_open_cluster(&(struct query_cluster){.servers = &url, .n_servers = 1}, NULL, &query, error,
+	    sizeof(error)) == 0, "%s", error);
+	asked = server.asked;
+	for (int i = 0; i < 3; i++)
+		ck_assert_ptr_nonnull(stmts[i] = query_prepare(query, "SELECT count(*) FROM port"));
+	ck_assert_uint_eq(server.asked, asked);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(query_step(query, stmts[i]), 1);
+	ck_assert_uint_eq(server.asked, asked + 1);
+	for (int i = 0; i < 3; i++)
+		sqlite3_finalize(stmts[i]);
+	query_close(query);
+	stop(&server);
+}
+END_TEST
+
 START_TEST(nobody_there_is_said)
 {
 	struct server server = {0};
@@ -242,6 +273,7 @@ main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, wrong_answers_are_errors_with_a_reason);
 	tcase_add_test(tcase, columns_that_are_too_long_are_refused);
+	tcase_add_test(tcase, rows_are_fetched_when_a_statement_runs);
 	tcase_add_test(tcase, nobody_there_is_said);
 	tcase_add_test(tcase, half_an_answer_is_not_begun_again_elsewhere);
 	tcase_add_test(tcase, limits_end_a_question_that_is_not_answered);
