@@ -76,12 +76,6 @@ sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local, u
 	    cluster_sql[CLUSTER_SQL_PASSED_OVER].text, "", "", where);
 }
 
-void
-sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place, const char *where)
-{
-	put_text(sql, &(struct sums_rows){.place = place}, cluster_sql[CLUSTER_SQL_ACCOUNTS_PASSED_OVER].text, "", "", where);
-}
-
 static void
 put_value(FILE *sql, const struct sums_rows *rows, const char *column)
 {

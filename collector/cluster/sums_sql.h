@@ -63,8 +63,4 @@ void sums_sql_list(FILE *sql, const void *list);
 void sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local,
     uint64_t from_us, uint64_t to_us, const char *where);
 
-/* Writes "SELECT collector, agent, boot, if_index FROM …": accounts that do not count. */
-void sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place,
-    const char *where);
-
 #endif

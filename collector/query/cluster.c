@@ -42,15 +42,6 @@ cluster_source_of(const struct query_want *want)
 
 /* ---- what is asked ---- */
 
-static void
-put_hex(FILE *sql, const uint8_t *octets, size_t n)
-{
-	fputs("unhex('", sql);
-	for (size_t i = 0; i < n; i++)
-		fprintf(sql, "%02x", octets[i]);
-	fputs("')", sql);
-}
-
 /* The keys that a history follows. Networks, and what conversations are part of, cannot be
  * named here: they are not stored as keys. */
 static void
@@ -70,10 +61,10 @@ put_only(FILE *sql, const struct query_want *want)
 		fputs(i > 0 ? ", " : "", sql);
 		fputs(d->key1 && d->key2 ? "(" : "", sql);
 		if (d->key1)
-			put_hex(sql, key->key1, key->n_octets);
+			cluster_write_hex(sql, key->key1, key->n_octets);
 		fputs(d->key1 && d->key2 ? ", " : "", sql);
 		if (d->key2)
-			put_hex(sql, key->key2, d->key->is_pair || d->key1 ? key->n_octets : 0);
+			cluster_write_hex(sql, key->key2, d->key->is_pair || d->key1 ? key->n_octets : 0);
 		fputs(d->key1 && d->key2 ? ")" : "", sql);
 	}
 	fputs(")", sql);

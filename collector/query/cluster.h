@@ -25,6 +25,9 @@ struct cluster_source cluster_source_of(const struct query_want *want);
 /* The number of ports asked for whose frames lists do not count. */
 size_t cluster_uncounted_ports(const struct query *query, const struct report_options *options);
 
+/* unhex('…') of these octets. */
+void cluster_write_hex(FILE *sql, const uint8_t *octets, size_t n);
+
 /* " AND …" of the columns that select rows. */
 void cluster_write_where(FILE *sql, const struct query *query, const struct query_want *want,
     const struct cluster_source *source);
@@ -68,9 +71,6 @@ int cluster_packer_add(void *packer, const struct cluster_entry *entry);
 int cluster_packer_close(struct cluster_packer *packer, int err);
 
 /* As struct query_store has them. */
-int cluster_sums_of_step(struct query *query, const struct query_want *want, query_body_fn *take, void *arg);
-void cluster_begin_steps(struct query *query, uint64_t step_us);
-void cluster_end_steps(struct query *query);
 int cluster_top_keys(struct query *query, const struct report_options *options, const struct dimension *dimension,
     struct query_key **keys, size_t *n, struct query_left *left);
 int cluster_stated(struct query *query);

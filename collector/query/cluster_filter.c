@@ -55,8 +55,8 @@ column_of(enum store_key_kind kind, enum filter_field field)
 	return column;
 }
 
-static void
-put_hex(FILE *sql, const uint8_t *octets, size_t n)
+void
+cluster_write_hex(FILE *sql, const uint8_t *octets, size_t n)
 {
 	fputs("unhex('", sql);
 	for (size_t i = 0; i < n; i++)
@@ -78,9 +78,9 @@ put_prefix(FILE *sql, const char *column, const struct filter_prefix *prefix)
 			high[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
 	}
 	fprintf(sql, "(length(%s) = %u AND %s >= ", column, prefix->n_octets, column);
-	put_hex(sql, low, prefix->n_octets);
+	cluster_write_hex(sql, low, prefix->n_octets);
 	fprintf(sql, " AND %s <= ", column);
-	put_hex(sql, high, prefix->n_octets);
+	cluster_write_hex(sql, high, prefix->n_octets);
 	fputs(")", sql);
 }
 

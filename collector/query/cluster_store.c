@@ -30,8 +30,8 @@ struct query_steps {
 	size_t n;
 };
 
-void
-cluster_end_steps(struct query *query)
+static void
+end_steps(struct query *query)
 {
 	struct query_steps *steps = query->steps;
 
@@ -41,8 +41,8 @@ cluster_end_steps(struct query *query)
 	query->steps = NULL;
 }
 
-void
-cluster_begin_steps(struct query *query, uint64_t step_us)
+static void
+begin_steps(struct query *query, uint64_t step_us)
 {
 	uint64_t n = (query->range.to_us - query->range.from_us) / step_us + 2;
 	size_t keys = query->limits.keys;
@@ -163,8 +163,8 @@ first_of_step(const struct answer *answer, uint64_t step)
 	return low;
 }
 
-int
-cluster_sums_of_step(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+static int
+sums_of_step(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
 {
 	struct query_steps *steps = query->steps;
 	struct answer *answer = NULL;
@@ -210,7 +210,7 @@ read_sums(struct query *query, const struct query_want *want, query_body_fn *tak
 	int err;
 
 	if (query->steps)
-		return cluster_sums_of_step(query, want, take, arg);
+		return sums_of_step(query, want, take, arg);
 	err = cluster_packer_open(&packer, query, want, take, arg);
 	if (err == 0)
 		err = read_runs(query, want, 0, cluster_packer_add, packer);
@@ -243,7 +243,7 @@ totals_by_step(struct query *query, uint64_t step_us, query_totals_fn *take, voi
 static void
 close_cluster(struct query *query)
 {
-	cluster_end_steps(query);
+	end_steps(query);
 	mirror_close(query->mirror);
 }
 
@@ -253,7 +253,7 @@ static const struct query_store cluster_store = {
 	.close = close_cluster, .forget = mirror_forget,
 	.prepare = mirror_prepare, .prepared = mirror_prepared, .step = mirror_step,
 	.sums = read_sums, .totals_by_step = totals_by_step,
-	.begin_steps = cluster_begin_steps, .end_steps = cluster_end_steps,
+	.begin_steps = begin_steps, .end_steps = end_steps,
 	.top_keys = cluster_top_keys, .stated = cluster_stated,
 };
 
