@@ -50,9 +50,11 @@ static const char upsert_sql[] =
     " first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us),"
     " seen = seen + excluded.seen";
 
+/* By the whole key: addresses that were seen at one moment, as those of a datagram are, do not all go with one of them. */
 static const char trim_sql[] =
-    "DELETE FROM place WHERE agent = ?1 AND if_index = ?2 AND last_us <= (SELECT last_us FROM place WHERE"
-    " agent = ?1 AND if_index = ?2 ORDER BY last_us DESC LIMIT 1 OFFSET ?3)";
+    "DELETE FROM place WHERE agent = ?1 AND if_index = ?2 AND (last_us, layer, address) <= (SELECT last_us, layer,"
+    " address FROM place WHERE agent = ?1 AND if_index = ?2 ORDER BY last_us DESC, layer DESC, address DESC LIMIT 1"
+    " OFFSET ?3)";
 
 int
 places_open(struct places **places, sqlite3 *db)

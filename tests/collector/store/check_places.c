@@ -210,6 +210,21 @@ START_TEST(a_flood_takes_the_room_of_its_own_port)
 }
 END_TEST
 
+/* A port keeps its number, though all are seen at one moment. */
+START_TEST(places_of_one_moment_do_not_go_together)
+{
+	for (uint32_t source = 0; source < 30000; source++) {
+		sample(1, 1, 11 + 70 * source, 0, T0, EASE_IN);
+		if (source % 3000 == 2999)
+			flush();
+	}
+	ck_assert_int_eq(places_end(places), 0);
+	ck_assert_uint_gt(places_counts(places).beyond_limit, 0);
+	ck_assert_int_ge(number("SELECT count(*) FROM place"), PLACES_A_PORT);
+	ck_assert_int_le(number("SELECT count(*) FROM place"), PLACES_A_PORT + 1024);
+}
+END_TEST
+
 /* Everything is noted or counted. */
 START_TEST(what_finds_no_room_is_counted)
 {
@@ -254,6 +269,7 @@ main(void)
 	tcase_add_test(tc, any_order_gives_what_all_samples_give);
 	tcase_add_test(tc, what_waits_is_written_later);
 	tcase_add_test(tc, a_flood_takes_the_room_of_its_own_port);
+	tcase_add_test(tc, places_of_one_moment_do_not_go_together);
 	tcase_add_test(tc, what_finds_no_room_is_counted);
 	tcase_add_test(tc, a_batch_that_comes_again_counts_once);
 	suite_add_tcase(suite, tc);
