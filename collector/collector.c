@@ -71,8 +71,9 @@ collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLE
 	sets[7] = slow_path_stats(c->slow_path);
 	sets[8] = c->tap ? tap_stats(c->tap) : &none;
 	sets[9] = alarms_stats(c->alarms);
+	sets[10] = forward_stats(c->forward);
 	for (int i = 0; i < COLLECTOR_FURTHER_STATS; i++)
-		sets[10 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
+		sets[11 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
 }
 
 void
@@ -240,6 +241,20 @@ open_slow(struct collector *c, char *error, size_t error_size)
 	return r;
 }
 
+/* A capture that is imported is sent on to nobody. */
+static int
+open_forward(struct collector *c, char *error, size_t error_size)
+{
+	const struct option_list *forward = &c->config->forward;
+	int r = forward_new(&c->forward, c->seed, c->clock);
+
+	if (r == 0 && !c->options->no_sockets)
+		r = forward_set(c->forward, (const char *const *)forward->items, forward->n);
+	if (r < 0)
+		snprintf(error, error_size, "forward: %s", strerror(-r));
+	return r;
+}
+
 static int
 open_input(struct collector *c, char *error, size_t error_size)
 {
@@ -262,6 +277,7 @@ open_input(struct collector *c, char *error, size_t error_size)
 	    .sink_arg = c,
 	    .slow_path = c->slow_path,
 	    .refused = c->refused,
+	    .forward = c->forward,
 	};
 	size_t octets;
 	int r = input_open(&c->input, &input, error, error_size);
@@ -427,6 +443,8 @@ open_all(struct collector *c, char *error, size_t error_size)
 	if (r == 0 && c->options->tap) /* its reader lives in the system's time, also in an import */
 		r = tap_open(&c->tap, c->options->tap, &clock_system, error, error_size);
 	if (r == 0)
+		r = open_forward(c, error, error_size);
+	if (r == 0)
 		r = open_input(c, error, error_size);
 	if (r == 0 && c->options->opened)
 		r = c->options->opened(c->config, error, error_size);
@@ -478,6 +496,7 @@ collector_close(struct collector *c)
 	if (!c)
 		return;
 	input_close(c->input);
+	forward_free(c->forward);
 	slow_path_close(c->slow_path);
 	refused_senders_free(c->refused);
 	tap_close(c->tap);

@@ -40,6 +40,7 @@ struct collector {
 	struct slow_path *slow_path;
 	uint64_t submitted; /* batches given to the store */
 	struct input *input;
+	struct forward *forward;
 	struct accounting *accounting;
 	struct alarms *alarms;
 	struct store *store;

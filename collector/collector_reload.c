@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ROOM "easecapd"
 
@@ -64,6 +65,17 @@ change_agent_sources(struct collector *c, struct agent_source_rule *rules)
 		accounting_bind_sources(c->accounting, sources, n);
 	input_forget_sources(c->input);
 	free(sources);
+	return r;
+}
+
+static int
+change_forward(struct collector *c)
+{
+	const struct option_list *forward = &c->config->forward;
+	int r = forward_set(c->forward, (const char *const *)forward->items, forward->n);
+
+	if (r < 0)
+		log_error(ROOM, "reload: forward: %s; sFlow goes on to where it went before", strerror(-r));
 	return r;
 }
 
@@ -127,6 +139,8 @@ take_over(struct collector *c, struct collector_config *fresh, char *naming)
 			log_error(ROOM, "reload: out of memory; the alarms stay as they were");
 		r = change_users(c, before, n_before, users);
 		if (change_agent_sources(c, rules) < 0)
+			r = -EIO;
+		if (change_forward(c) < 0)
 			r = -EIO;
 		store_set_retention(c->store, &retention);
 		store_set_naming(c->store, naming);

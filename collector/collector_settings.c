@@ -154,6 +154,7 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 	limits->clock_tolerance_us = config->clock_tolerance_ms * 1000ull;
 	limits->ports = most_ports(config);
 	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + memory_taken + input_memory(config->threads) +
+	    (config->forward.n > 0 ? FORWARD_RING_OCTETS : 0) +
 	    accounting_memory(limits->agents, limits->ports);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
 		snprintf(error, error_size,

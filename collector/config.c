@@ -3,6 +3,7 @@
 #include "collector/cluster/http.h"
 #include "collector/cluster/schema.h"
 #include "collector/cluster/url.h"
+#include "collector/input/forward.h"
 #include "collector/input/receiver_threads.h"
 #include "collector/input/receive.h"
 #include "collector/input/v3.h"
@@ -10,6 +11,7 @@
 #include "collector/window/uplinks.h"
 #include "common/endpoint.h"
 #include "common/privilege.h"
+#include "common/udp_out.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -130,6 +132,12 @@ const struct option_row collector_options[] = {
 	.help = "Addresses where sFlow v5 is received, written as in listen; sFlow's port is "
 		"6343. Empty: sFlow is not received. A switch should send notifications or "
 		"sFlow to a collector, not both: it would be counted as two switches."},
+    {"forward", OPTION_LIST, AT(forward), .max = FORWARD_RECEIVERS_MAX, .live = true, .check = udp_out_check,
+	.help = "Where each sFlow datagram of an allowed sender goes on to, unchanged, written as in listen: what "
+		"received it before goes on as before. It comes from this machine's address; the agent's own is in it. "
+		"What cannot be sent at once is counted (forward.queue_full) and not sent, and nothing that is "
+		"received here waits for it. A datagram that came within two seconds before is not sent again. Empty: "
+		"nowhere."},
     {"sflow_shared_agents", OPTION_LIST, AT(sflow_shared_agents), .max = MAX_SENDERS, .check = prefix_check,
 	.help = "Agent addresses that several switches state, as sFlow agents behind NAT or with a maker's default do: "
 		"ADDRESS or ADDRESS/BITS. Each sender of such an address is a switch of its own, named by the "
@@ -359,6 +367,22 @@ find_incomplete_user(const struct collector_config *config)
 	return NULL;
 }
 
+/* Where forward would send what comes back at once; NULL: nowhere. */
+static const char *
+find_own_receiver(const struct collector_config *config)
+{
+	const char *reason;
+	struct endpoint to, own;
+
+	for (size_t i = 0; i < config->forward.n; i++)
+		for (size_t j = 0; j < config->sflow_listen.n; j++)
+			if (endpoint_parse(config->forward.items[i], &to, &reason) == 0 &&
+			    endpoint_parse(config->sflow_listen.items[j], &own, &reason) == 0 && to.len == own.len &&
+			    memcmp(&to.address, &own.address, to.len) == 0)
+				return config->forward.items[i];
+	return NULL;
+}
+
 /* What several options together must fulfil: NULL, or the reason why they do not. */
 static const char *
 check_together(const struct collector_config *config)
@@ -368,6 +392,10 @@ check_together(const struct collector_config *config)
 	if (!collector_takes_notifications(config) && config->sflow_listen.n == 0)
 		return "communities: at least one community, or a user section, is needed; or an address in "
 		       "sflow_listen, for sFlow alone";
+	if (config->forward.n > 0 && config->sflow_listen.n == 0)
+		return "forward: what is sent on is sFlow: an address in sflow_listen is needed";
+	if (find_own_receiver(config))
+		return "forward: one of its addresses is in sflow_listen, too: it would be sent to itself";
 	if (config->senders.n == 0)
 		return "senders: at least one address is needed";
 	if (strcmp(config->http_store, "clickhouse") == 0 && config->clickhouse.n == 0)

@@ -21,6 +21,7 @@ struct collector_user {
 struct collector_config {
 	struct option_list listen;
 	struct option_list sflow_listen;
+	struct option_list forward;
 	struct option_list communities;
 	struct option_list senders, sflow_shared_agents;
 	struct option_list agent_sources;

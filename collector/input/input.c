@@ -233,6 +233,7 @@ take_sflow(struct input *in, const void *octets, size_t n, const struct decode_o
 {
 	struct decode_result *result = admission_result(in->admission);
 
+	forward_put(in->config.forward, octets, n);
 	sflow_input_take(in->sflow, octets, n, origin, result);
 	if (sflow_input_refusal(in->sflow))
 		refused_senders_note(in->config.refused, origin->sender, sflow_input_refusal(in->sflow),

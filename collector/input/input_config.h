@@ -5,6 +5,7 @@
 #ifndef EASE_COLLECTOR_INPUT_INPUT_CONFIG_H
 #define EASE_COLLECTOR_INPUT_INPUT_CONFIG_H
 
+#include "collector/input/forward.h"
 #include "collector/input/refused_senders.h"
 #include "collector/input/sflow_input.h"
 #include "collector/input/slow_path.h"
@@ -56,6 +57,7 @@ struct input_config {
 	void *sink_arg;
 	struct slow_path *slow_path; /* NULL: SNMPv3, informs and events are refused */
 	struct refused_senders *refused; /* NULL: who is refused is only logged */
+	struct forward *forward; /* gets each sFlow datagram of an allowed sender; NULL: nobody does */
 };
 
 #endif

@@ -22,14 +22,15 @@ sfcapd_port=$(free_port)
 printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$rig/collector.conf"
 # The replay is of January and sFlow of now: what is of both stays.
 printf 'keep_%s = 0\n' samples 1min 5min 1h >>"$rig/collector.conf"
-if command -v sfcapd >/dev/null; then
+sfcapd_listens() { grep -qi ":$(printf %04X "$sfcapd_port") " /proc/net/udp; }
+start_sfcapd() {
 	mkdir "$rig/nf"
 	sfcapd -b 127.0.0.1 -p "$sfcapd_port" -l "$rig/nf" -t 3600 >"$rig/sfcapd.log" 2>&1 &
 	sfcapd_pid=$!
 	disown "$sfcapd_pid"
-	sfcapd_listens() { grep -qi ":$(printf %04X "$sfcapd_port") " /proc/net/udp; }
 	wait_for 10 sfcapd_listens
-fi
+}
+! command -v sfcapd >/dev/null || start_sfcapd
 sfacctd_port=$(free_port)
 if command -v sfacctd >/dev/null; then
 	cat >"$rig/sfacctd.conf" <<END
@@ -182,17 +183,17 @@ if [ -s "$rig/counters.tshark" ] && cmp -s "$rig/counters.tshark" "$rig/counters
 else
 	fail 'counters' "$(diff "$rig/counters.tshark" "$rig/counters.noted" | head -4)"
 fi
-if [ -n "$sfcapd_pid" ]; then
+# What sfcapd has counted, beside the collector's samples.
+hold_sfcapd() { # NAME WHERE
+	[ -n "$sfcapd_pid" ] || { skip "$1" 'sfcapd is not there'; return; }
 	rig_end "$sfcapd_pid"
 	sfcapd_pid=''
 	nfdump -r "$rig"/nf/nfcapd.2* -I >"$rig/nfdump" 2>&1
-	expect 'sfcapd: samples, frames and octets that they stand for' \
+	expect "$1: samples, frames and octets that they stand for" \
 	    "$(awk '$1 == "Flows:" || $1 == "Packets:" || $1 == "Bytes:" { printf "%s ", $2 }' "$rig/nfdump")" \
-	    "$(sql "SELECT count(*) || ' ' || sum(mean_skip) || ' ' || sum(mean_skip * frame_octets) || ' '
-	    FROM sample WHERE agent = $noted")"
-else
-	skip 'sfcapd' 'sfcapd is not there'
-fi
+	    "$(sql "SELECT count(*) || ' ' || sum(mean_skip) || ' ' || sum(mean_skip * frame_octets) || ' ' FROM sample $2")"
+}
+hold_sfcapd sfcapd "WHERE agent = $noted"
 # sfacctd, another project's reader: samples and octets of each pair of MAC and IP addresses.
 if [ -n "$sfacctd_pid" ]; then
 	by_sfacctd() {
@@ -218,6 +219,10 @@ sums=$(sql "SELECT sum(n) || ' ' || sum(wb) FROM window WHERE agent = $flowed")
 
 rig_new
 printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$rig/collector.conf"
+if command -v sfcapd >/dev/null; then # it stands behind the collector, which sends on what comes
+	printf 'forward = {"127.0.0.1:%s"}\n' "$sfcapd_port" >>"$rig/collector.conf"
+	start_sfcapd
+fi
 rig_start "$capture" lock_step 'mean_skip = 20' 'notify_samples = false' \
     "sflow_collector = \"127.0.0.1:$sflow_port\"" || exit 1
 wait_for 60 replay_ended || fail 'replay of sFlow only' 'it did not end'
@@ -228,6 +233,10 @@ expect 'sFlow only: the same sums from the same seed' \
 expect 'sFlow only: no sample came as notification, and none is missed' \
     "$(sql "SELECT count(*) FROM account WHERE agent = $noted"
     easetop loss --last all --format json | jq '.completeness + 0')" $'0\n1'
+hold_sfcapd 'sfcapd behind the collector' ''
+expect 'sent on: all datagrams, once' "$(sql "SELECT sum(value * (name = 'forward.sent')) - sum(value * (name =
+    'sflow.datagrams')), sum(value * (name NOT IN ('forward.sent', 'sflow.datagrams'))) FROM stat WHERE name LIKE
+    'forward.%' OR name = 'sflow.datagrams'")" '0|0'
 
 # ---- a foreign sender ----
 
