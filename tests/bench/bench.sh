@@ -108,6 +108,7 @@ figures() {
 		cluster;samples shipped;/s;b("shipping").samples_per_s;;
 		live;the picture behind the clock;s;b("live").behind_clock_s_median;;
 		sflow;samples, none lost;/s;last(.[]).lossless_per_s;sfacctd;last(.[]).sfacctd_per_s
+		sflow;samples sent on, too, none lost;/s;last(.[]).forward_per_s;not sent on;last(.[]).lossless_per_s
 		sflow;samples, none lost;/s;last(.[]).lossless_per_s;sfcapd;last(.[]).sfcapd_per_s
 	END
 }
