@@ -3,6 +3,7 @@
 #include "collector/cluster/http.h"
 #include "collector/cluster/schema.h"
 #include "collector/cluster/url.h"
+#include "collector/filter/address_databases.h"
 #include "collector/input/forward.h"
 #include "collector/input/receiver_threads.h"
 #include "collector/input/receive.h"
@@ -238,9 +239,12 @@ const struct option_row collector_options[] = {
 	.help = "How many of the largest sources, and of the largest services, /metrics has "
 		"time series for, three each. The largest change with time, and each new one "
 		"creates new time series in Prometheus."},
-    {"names", OPTION_STRING, AT(names),
+    {"names", OPTION_STRING, AT(names), .live = true,
 	.help = "File with names of addresses, prefixes and VLANs for the page, as for easetop "
-		"--names."},
+		"--names. It is read again at SIGHUP."},
+    {"mmdb", OPTION_LIST, AT(mmdb), .max = ADDRESS_DATABASES_MAX, .live = true,
+	.help = "Files of AS numbers and countries for the page, as for easetop --mmdb: GeoLite2-ASN.mmdb, "
+		"GeoLite2-Country.mmdb and others of that format. The first that knows an address answers."},
     {"device_names", OPTION_STRING, AT(device_names), .live = true,
 	.help = "File with names of switches and their ports, and the sites where they stand; "
 		"easecapd(8) has its rows. It is read at the start and at SIGHUP into the "

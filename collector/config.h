@@ -45,6 +45,7 @@ struct collector_config {
 	uint32_t http_metrics_ports;
 	uint32_t http_metrics_top;
 	char *names;
+	struct option_list mmdb;
 	char *device_names;
 	bool vendors;
 	/* how long data is kept; 0: for ever */

@@ -240,6 +240,12 @@ note_damage(void *collector, uint64_t inode)
 	collector_note_damage(collector, inode);
 }
 
+static struct web_names
+names_of(const struct collector_config *config)
+{
+	return (struct web_names){config->names, (const char *const *)config->mmdb.items, config->mmdb.n, config->vendors};
+}
+
 static struct web *
 open_page(int listen_fd, const struct collector_config *config, const struct query_cluster *cluster,
     struct collector *collector, const struct stat_set *stats[COLLECTOR_STAT_SETS])
@@ -258,8 +264,7 @@ open_page(int listen_fd, const struct collector_config *config, const struct que
 	    .damaged = note_damage,
 	    .damaged_arg = collector,
 	    .cluster = strcmp(config->http_store, "clickhouse") == 0 ? cluster : NULL,
-	    .names = config->names,
-	    .vendors = config->vendors,
+	    .names = names_of(config),
 	    .stats = stats,
 	    .n_stats = COLLECTOR_STAT_SETS,
 	    .started_us = clock_wall_us(&clock_system),
@@ -289,10 +294,14 @@ static void
 reload_services(void *arg)
 {
 	const struct services *s = arg;
+	const struct web_names names = names_of(s->config);
+	char error[ERROR_TEXT];
 
 	if (s->web)
 		web_allow(s->web, s->config->http_token,
 		    (const char *const *)s->config->http_hosts.items, s->config->http_hosts.n);
+	if (s->web && web_set_names(s->web, &names, error, sizeof(error)) < 0)
+		log_error("easecapd", "reload: %s; the page has the names as they were", error);
 	clickhouse_set_retention(s->ship, s->config);
 }
 

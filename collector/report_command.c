@@ -155,12 +155,13 @@ static int
 open_address_names(const struct report_command *command, struct address_names **names)
 {
 	struct address_names_options options = {.file = command->names, .resolve = command->resolve,
-	    .vendors = command->vendors ? COMMAND_VENDORS_FOLDER : NULL};
+	    .vendors = command->vendors ? COMMAND_VENDORS_FOLDER : NULL, .databases = command->mmdb,
+	    .n_databases = command->n_mmdb};
 	char error[QUERY_ERROR_TEXT];
 	int err;
 
 	*names = NULL;
-	if (!command->names && !command->resolve && !command->vendors)
+	if (!command->names && !command->resolve && !command->vendors && command->n_mmdb == 0)
 		return 0;
 	err = address_names_open(&options, names, error, sizeof(error));
 	if (err)

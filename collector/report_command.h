@@ -5,6 +5,7 @@
 #ifndef EASE_COLLECTOR_REPORT_COMMAND_H
 #define EASE_COLLECTOR_REPORT_COMMAND_H
 
+#include "collector/filter/address_databases.h"
 #include "collector/render/render.h"
 #include "collector/report/question.h"
 
@@ -20,6 +21,8 @@ struct report_command {
 	render_fn *format;
 	const char *store;  /* borrowed from argv; NULL: not named */
 	const char *names;  /* file; NULL: none */
+	const char *mmdb[ADDRESS_DATABASES_MAX]; /* files */
+	size_t n_mmdb;
 	bool resolve, vendors;
 	uint32_t watch_s;   /* 0: not asked for */
 	bool help, version, claims; /* are asked for, and no report */

@@ -31,6 +31,15 @@ set_names(struct report_command *command, const char *value)
 }
 
 static int
+set_mmdb(struct report_command *command, const char *value)
+{
+	if (command->n_mmdb == ADDRESS_DATABASES_MAX)
+		return -EINVAL;
+	command->mmdb[command->n_mmdb++] = value;
+	return 0;
+}
+
+static int
 set_resolve(struct report_command *command, const char *value)
 {
 	(void)value;
@@ -97,6 +106,8 @@ static const struct command_option {
 	const char *help;
 } command_options[] = {
 	{"names", "FILE", NULL, set_names, "names of addresses, prefixes and VLANs, like /etc/hosts"},
+	{"mmdb", "FILE", "may be given eight times", set_mmdb,
+	    "AS numbers and countries, as GeoLite2-ASN.mmdb; may be given again"},
 	{"resolve", NULL, NULL, set_resolve, "asks the resolver for names of IP addresses"},
 	{"vendors", NULL, NULL, set_vendors, "makers of MAC addresses (package ieee-data)"},
 	{"watch", "SECONDS", "must be 1 to 86400", set_watch,

@@ -18,6 +18,8 @@ enum { VLAN_OCTETS = 2, VLAN_MAX = 4094, LINE_OCTETS = 1024 };
 struct entry {
 	uint8_t n_octets, bits;
 	uint8_t octets[FRAME_IP_LEN]; /* zeros behind the bits */
+	bool is_network; /* it states its bits */
+	uint32_t network; /* of the entries that do: 1 and more, one for each name */
 	char name[ADDRESS_NAME_ROOM];
 };
 
@@ -28,6 +30,10 @@ struct entries {
 
 struct address_names {
 	struct entries named, vendors, resolved;
+	const struct entry **networks; /* by number, the first is not used; in the order of their names */
+	size_t n_networks;
+	bool bits_used[FRAME_IP_LEN + 1][8 * FRAME_IP_LEN + 1]; /* there are networks of so many octets and bits */
+	struct address_databases *databases; /* NULL: none */
 	bool resolve;
 };
 
@@ -77,12 +83,18 @@ prefix_of(size_t n_octets, const uint8_t *octets, unsigned bits)
 	return entry;
 }
 
+static const struct entry *
+find_entry(const struct entries *entries, size_t n_octets, const uint8_t *octets, unsigned bits)
+{
+	struct entry key = prefix_of(n_octets, octets, bits);
+
+	return entries->n == 0 ? NULL : bsearch(&key, entries->items, entries->n, sizeof(key), compare_entries);
+}
+
 static const char *
 find(const struct entries *entries, size_t n_octets, const uint8_t *octets, unsigned bits)
 {
-	struct entry key = prefix_of(n_octets, octets, bits);
-	const struct entry *found = entries->n == 0 ? NULL
-	    : bsearch(&key, entries->items, entries->n, sizeof(key), compare_entries);
+	const struct entry *found = find_entry(entries, n_octets, octets, bits);
 
 	return found ? found->name : NULL;
 }
@@ -152,6 +164,7 @@ read_prefix(const char *word, struct entry *entry)
 	if (filter_parse_prefix(word, &prefix) != 0)
 		return -EINVAL;
 	*entry = prefix_of(prefix.n_octets, prefix.octets, prefix.bits);
+	entry->is_network = strchr(word, '/') != NULL;
 	return 0;
 }
 
@@ -281,6 +294,38 @@ read_vendors(struct entries *entries, const char *folder, char *error, size_t er
 	return err;
 }
 
+/* ---- networks ---- */
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp((*(const struct entry *const *)a)->name, (*(const struct entry *const *)b)->name);
+}
+
+/* Numbers the networks by their names. The entries stay where they are from here on. */
+static int
+number_networks(struct address_names *d)
+{
+	size_t n = 1;
+
+	d->networks = calloc(d->named.n + 1, sizeof(*d->networks));
+	if (!d->networks)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->named.n; i++)
+		if (d->named.items[i].is_network)
+			d->networks[n++] = &d->named.items[i];
+	qsort(d->networks + 1, n - 1, sizeof(*d->networks), compare_names);
+	for (size_t i = 1; i < n; i++) {
+		struct entry *entry = &d->named.items[d->networks[i] - d->named.items];
+
+		if (d->n_networks == 0 || compare_names(&d->networks[d->n_networks], &d->networks[i]) != 0)
+			d->networks[++d->n_networks] = entry;
+		entry->network = (uint32_t)d->n_networks;
+		d->bits_used[entry->n_octets][entry->bits] = true;
+	}
+	return 0;
+}
+
 /* ---- opening ---- */
 
 static int
@@ -312,6 +357,10 @@ address_names_open(const struct address_names_options *options, struct address_n
 		d->resolve = options->resolve;
 	if (err == 0 && options->file)
 		err = open_file(&d->named, options->file, error, error_size);
+	if (err == 0)
+		err = number_networks(d);
+	if (err == 0 && options->n_databases > 0)
+		err = address_databases_open(options->databases, options->n_databases, &d->databases, error, error_size);
 	if (err == 0 && options->vendors)
 		err = read_vendors(&d->vendors, options->vendors, error, error_size);
 	if (err) {
@@ -337,6 +386,8 @@ address_names_parse(const char *name, const char *text, struct address_names **n
 		fclose(in);
 	if (d)
 		sort(&d->named);
+	if (err == 0)
+		err = number_networks(d);
 	if (err) {
 		address_names_close(d);
 		d = NULL;
@@ -353,6 +404,8 @@ address_names_close(struct address_names *names)
 	free(names->named.items);
 	free(names->vendors.items);
 	free(names->resolved.items);
+	free(names->networks);
+	address_databases_close(names->databases);
 	free(names);
 }
 
@@ -424,4 +477,70 @@ address_names_of_vlan(const struct address_names *d, unsigned vlan, char name[AD
 	uint8_t octets[VLAN_OCTETS] = {(uint8_t)(vlan >> 8), (uint8_t)vlan};
 
 	copy_name(name, d ? find(&d->named, VLAN_OCTETS, octets, 8 * VLAN_OCTETS) : NULL);
+}
+
+/* ---- groups ---- */
+
+bool
+address_names_has_groups(const struct address_names *d, enum address_group group)
+{
+	return d && (group == ADDRESS_NETWORK ? d->n_networks > 0 : d->databases && address_databases_has(d->databases, group));
+}
+
+static uint32_t
+network_of(const struct address_names *d, size_t n_octets, const uint8_t *octets)
+{
+	for (unsigned bits = 8 * (unsigned)n_octets + 1; bits-- > 0;) {
+		const struct entry *entry =
+		    d->bits_used[n_octets][bits] ? find_entry(&d->named, n_octets, octets, bits) : NULL;
+
+		if (entry && entry->is_network)
+			return entry->network;
+	}
+	return 0;
+}
+
+uint32_t
+address_names_group(struct address_names *d, enum address_group group, size_t n_octets, const uint8_t *octets)
+{
+	if (!d || (n_octets != 4 && n_octets != FRAME_IP_LEN))
+		return 0;
+	if (group == ADDRESS_NETWORK)
+		return network_of(d, n_octets, octets);
+	return d->databases ? address_databases_find(d->databases, group, n_octets, octets) : 0;
+}
+
+void
+address_names_of_group(const struct address_names *d, enum address_group group, uint32_t number,
+    char text[ADDRESS_NAME_ROOM], char name[ADDRESS_NAME_ROOM])
+{
+	*text = *name = '\0';
+	if (group == ADDRESS_AS)
+		snprintf(text, ADDRESS_NAME_ROOM, "AS%u", number);
+	else if (group == ADDRESS_COUNTRY)
+		snprintf(text, ADDRESS_NAME_ROOM, "%c%c", (int)(number >> 8 & 0x7f), (int)(number & 0x7f));
+	else if (d && number <= d->n_networks && number > 0)
+		copy_name(text, d->networks[number]->name);
+	if (d && d->databases && group != ADDRESS_NETWORK)
+		address_databases_name(d->databases, group, number, name, ADDRESS_NAME_ROOM);
+}
+
+uint32_t
+address_names_find_group(const struct address_names *d, enum address_group group, const char *text)
+{
+	unsigned long number;
+	char *end;
+
+	if (group == ADDRESS_COUNTRY)
+		return isalpha((unsigned char)text[0]) && isalpha((unsigned char)text[1]) && text[2] == '\0'
+		    ? (uint32_t)toupper((unsigned char)text[0]) << 8 | (uint32_t)toupper((unsigned char)text[1]) : 0;
+	if (group == ADDRESS_AS) {
+		text += strncasecmp(text, "AS", 2) == 0 ? 2 : 0;
+		number = strtoul(text, &end, 10);
+		return isdigit((unsigned char)*text) && *end == '\0' && number <= UINT32_MAX ? (uint32_t)number : 0;
+	}
+	for (size_t i = 1; d && i <= d->n_networks; i++)
+		if (strcmp(d->networks[i]->name, text) == 0)
+			return (uint32_t)i;
+	return 0;
 }

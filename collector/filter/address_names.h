@@ -9,9 +9,14 @@
  *	00:1b:21	lab
  *	vlan 5		voice
  * The rest of the line after the name is ignored, and so is everything behind a #.
+ *
+ * Names and databases also say of which group an IP address is. Each row that states a prefix (10.20.1.15/32 does,
+ * 10.20.1.15 alone does not) is of the network with its name; several may have one name.
  */
 #ifndef EASE_COLLECTOR_FILTER_ADDRESS_NAMES_H
 #define EASE_COLLECTOR_FILTER_ADDRESS_NAMES_H
+
+#include "collector/filter/address_databases.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +32,8 @@ struct address_names_options {
 	const char *file;    /* NULL: none */
 	const char *vendors; /* folder of oui.csv, mam.csv and oui36.csv; NULL: none */
 	bool resolve;	     /* ask the resolver; it may take seconds for each address */
+	const char *const *databases; /* of AS numbers and countries (address_databases.h) */
+	size_t n_databases;
 };
 
 struct address_names;
@@ -49,5 +56,20 @@ void address_names_of_prefix(const struct address_names *names, size_t n_octets,
     const uint8_t *octets, unsigned bits, char name[ADDRESS_NAME_ROOM]);
 void address_names_of_vlan(const struct address_names *names, unsigned vlan,
     char name[ADDRESS_NAME_ROOM]);
+
+/* Whether any address can be of such a group: there is a row with a prefix, or a database. */
+bool address_names_has_groups(const struct address_names *names, enum address_group group);
+
+/* The number of the group that an address of 4 or 16 octets is of: the network of the longest prefix, the AS, or the
+ * letters of the country; 0: of none. As long as the names are open, a group has one number. */
+uint32_t address_names_group(struct address_names *names, enum address_group group, size_t n_octets,
+    const uint8_t *octets);
+
+/* What a group is called, as users write it ("customer-a", "AS64500", "DE"), and what it is ("" if that is all). */
+void address_names_of_group(const struct address_names *names, enum address_group group, uint32_t number,
+    char text[ADDRESS_NAME_ROOM], char name[ADDRESS_NAME_ROOM]);
+
+/* The number of what a user wrote; 0: no name of a network, no number of an AS, not two letters. */
+uint32_t address_names_find_group(const struct address_names *names, enum address_group group, const char *text);
 
 #endif

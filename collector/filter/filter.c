@@ -39,7 +39,16 @@ filter_set_address(struct filter_subject *subject, enum filter_field field, cons
 /* ---- judging ---- */
 
 static enum filter_answer
-judge_term(const struct filter_node *node, const struct filter_subject *subject)
+judge_member(const struct filter_groups *groups, const struct filter_node *node, const struct filter_subject *subject)
+{
+	if (!groups->group_of)
+		return FILTER_NOT_KNOWN;
+	return groups->group_of(groups->arg, (enum address_group)node->member.group, subject->n_octets[node->field],
+		   subject->address[node->field]) == node->member.number ? FILTER_YES : FILTER_NO;
+}
+
+static enum filter_answer
+judge_term(const struct filter *filter, const struct filter_node *node, const struct filter_subject *subject)
 {
 	uint32_t bit = FILTER_BIT(node->field), number = subject->number[node->field];
 
@@ -54,6 +63,8 @@ judge_term(const struct filter_node *node, const struct filter_subject *subject)
 			   subject->address[node->field]) ? FILTER_YES : FILTER_NO;
 	if (node->op == FILTER_IS_GROUP)
 		return frame_mac_is_group(subject->address[node->field]) ? FILTER_YES : FILTER_NO;
+	if (node->op == FILTER_IN_GROUP)
+		return judge_member(&filter->groups, node, subject);
 	return node->range.low <= number && number <= node->range.high ? FILTER_YES : FILTER_NO;
 }
 
@@ -70,7 +81,7 @@ judge(const struct filter *filter, const struct filter_node *node, const struct 
 		return answer == FILTER_NOT_KNOWN ? answer : answer == FILTER_NO ? FILTER_YES : FILTER_NO;
 	}
 	if (node->op != FILTER_ALL_OF && node->op != FILTER_ANY_OF)
-		return judge_term(node, subject);
+		return judge_term(filter, node, subject);
 	for (uint16_t i = node->child; i > 0; i = filter->nodes[i].next) {
 		enum filter_answer part = judge(filter, &filter->nodes[i], subject);
 
@@ -86,6 +97,29 @@ enum filter_answer
 filter_judge(const struct filter *filter, const struct filter_subject *subject)
 {
 	return filter && filter->n_nodes > 0 ? judge(filter, &filter->nodes[0], subject) : FILTER_YES;
+}
+
+int
+filter_bind_groups(struct filter *filter, const struct filter_groups *groups, char error[FILTER_ERROR_TEXT])
+{
+	static const char *const words[] = {
+	    [ADDRESS_NETWORK] = "network", [ADDRESS_AS] = "AS number", [ADDRESS_COUNTRY] = "country of two letters"};
+
+	filter->groups = *groups;
+	for (size_t i = 0; i < filter->n_nodes; i++) {
+		struct filter_node *node = &filter->nodes[i];
+
+		if (node->op != FILTER_IN_GROUP)
+			continue;
+		node->member.number = groups->find(groups->arg, (enum address_group)node->member.group,
+		    filter_name(filter, node->name));
+		if (node->member.number == 0) {
+			snprintf(error, FILTER_ERROR_TEXT, "column %u: there is no %s %.100s", node->column,
+			    words[node->member.group], filter_name(filter, node->name));
+			return -EINVAL;
+		}
+	}
+	return 0;
 }
 
 const struct filter_node *

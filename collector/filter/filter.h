@@ -13,6 +13,7 @@
 #ifndef EASE_COLLECTOR_FILTER_FILTER_H
 #define EASE_COLLECTOR_FILTER_FILTER_H
 
+#include "collector/filter/address_databases.h"
 #include "common/frame.h"
 
 #include <stdbool.h>
@@ -23,7 +24,7 @@ enum {
 	FILTER_TEXT_MAX = 1000, /* octets of all expressions together */
 	FILTER_NODES_MAX = 256,
 	FILTER_DEPTH_MAX = 24,	/* of parentheses and "not" */
-	FILTER_NAMES_MAX = 32,	/* terms with a name of an agent, an interface or a site */
+	FILTER_NAMES_MAX = 32,	/* terms with a name of an agent, an interface, a site or a group of addresses */
 	FILTER_ERROR_TEXT = 200,
 };
 
@@ -74,12 +75,13 @@ enum filter_op {
 	FILTER_IN_PREFIX,
 	FILTER_IS_GROUP, /* a MAC address of several stations */
 	FILTER_IN_RANGE, /* low <= field <= high */
+	FILTER_IN_GROUP, /* an IP address of a network, AS or country; answers are not known until filter_bind_groups */
 };
 
 struct filter_node {
 	uint8_t op;
 	uint8_t field;	/* from FILTER_NAMED on */
-	uint8_t name;	/* FILTER_NAMED: index in names */
+	uint8_t name;	/* FILTER_NAMED, FILTER_IN_GROUP: index in names */
 	uint16_t child; /* the first; 0: none */
 	uint16_t next;	/* sibling; 0: the last */
 	uint16_t column; /* of the term in its own text, from 1, in characters */
@@ -88,7 +90,18 @@ struct filter_node {
 		struct {
 			uint32_t low, high;
 		} range;
+		struct {
+			uint8_t group; /* enum address_group */
+			uint32_t number;
+		} member;
 	};
+};
+
+/* Who is of which group: address_names.h. */
+struct filter_groups {
+	uint32_t (*group_of)(void *arg, enum address_group group, size_t n_octets, const uint8_t *octets);
+	uint32_t (*find)(void *arg, enum address_group group, const char *text); /* 0: there is no such group */
+	void *arg;
 };
 
 struct filter {
@@ -96,6 +109,8 @@ struct filter {
 	uint8_t n_names;
 	bool asks_for_ports; /* by an interface or one agent: then its uplinks count as well */
 	uint32_t fields;     /* that it looks at */
+	bool asks_for_groups;
+	struct filter_groups groups; /* once they are bound */
 	struct filter_node nodes[FILTER_NODES_MAX]; /* the first is the root: all of what was added */
 	struct filter_name {
 		uint8_t field;
@@ -109,6 +124,10 @@ struct filter {
 /* Adds an expression, which must hold beside what was added before. A zeroed filter lets all pass. 0, or -EINVAL
  * with error, "column 12: expected …, not …", and the filter as it was. */
 int filter_add(struct filter *filter, const char *text, char error[FILTER_ERROR_TEXT]);
+
+/* Finds the groups that the filter asks for. 0, or -EINVAL with error: one of them does not exist. What groups has is
+ * borrowed as long as the filter is judged. */
+int filter_bind_groups(struct filter *filter, const struct filter_groups *groups, char error[FILTER_ERROR_TEXT]);
 
 /* Writes "WORD NAME", the name quoted as the language needs it. False if it does not fit. */
 bool filter_write_name(const char *word, const char *name, char *text, size_t size);

@@ -24,7 +24,7 @@ enum direction { EITHER, SRC, DST, BOTH };
 enum layer { ANY_LAYER, ETHER, IP4, IP6, OVER_IP };
 
 enum type { NO_TYPE, HOST, NET, PORT, PROTO, MAC, VLAN, ICMP_TYPE, ICMP_CODE, OCTETS, LENGTH, LESS, GREATER, AGENT, IF, SITE, BROADCAST,
-	MULTICAST, EVERYTHING };
+	MULTICAST, NETWORK, AS, COUNTRY, EVERYTHING };
 
 struct qualifiers {
 	enum direction direction;
@@ -52,7 +52,7 @@ static const struct {
 	{"host", HOST}, {"net", NET}, {"port", PORT}, {"portrange", PORT}, {"proto", PROTO}, {"mac", MAC},
 	{"vlan", VLAN}, {"octets", OCTETS}, {"bytes", OCTETS}, {"len", LENGTH}, {"less", LESS}, {"greater", GREATER},
 	{"icmp-type", ICMP_TYPE}, {"icmp-code", ICMP_CODE}, {"agent", AGENT}, {"if", IF}, {"site", SITE}, {"broadcast", BROADCAST}, {"multicast", MULTICAST},
-	{"any", EVERYTHING},
+	{"network", NETWORK}, {"as", AS}, {"country", COUNTRY}, {"any", EVERYTHING},
 };
 
 /* Names that other filters have for protocols, beside those of protocol_names.h. */
@@ -67,7 +67,7 @@ static const struct {
 
 enum { N_TYPES = sizeof(types) / sizeof(types[0]), N_ALIASES = sizeof(aliases) / sizeof(aliases[0]) };
 
-#define EXPECTED_TERM "a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address"
+#define EXPECTED_TERM "a term (host, net, mac, port, proto, vlan, octets, network, as, country, agent, if, site) or an address"
 
 /* ---- mistakes ---- */
 
@@ -553,28 +553,67 @@ parse_group(struct parser *p, const struct qualifiers *q, const struct token *at
 	return new_node(p, node, at);
 }
 
-/* ---- names of places ---- */
+/* ---- names of places and of groups of addresses ---- */
+
+static const char *
+expected_name(enum type type)
+{
+	switch (type) {
+	case IF:
+		return "the name or ifIndex of an interface";
+	case SITE:
+		return "the name of a site";
+	case NETWORK:
+		return "the name of a network";
+	case AS:
+		return "an AS number (64500 or AS64500)";
+	case COUNTRY:
+		return "the two letters of a country (DE)";
+	default:
+		return "an agent: its name, its address, or its id's first digits";
+	}
+}
+
+/* Takes a name for a term of that field; false: refused. */
+static bool
+take_name(struct parser *p, enum type type, enum filter_field field, uint8_t *number)
+{
+	struct filter *f = p->filter;
+	char *text = f->name_text + f->name_octets;
+
+	if ((p->token.kind != TOKEN_WORD && p->token.kind != TOKEN_QUOTED) || p->token.octets == 0)
+		return refuse(p, &p->token, expected_name(type));
+	if (f->n_names == FILTER_NAMES_MAX)
+		return refuse_size(p, &p->token, "names of agents, interfaces, sites and networks", FILTER_NAMES_MAX);
+	if (!filter_token_text(&p->token, text, sizeof(f->name_text) - f->name_octets))
+		return refuse_size(p, &p->token, "octets", FILTER_TEXT_MAX);
+	take(p);
+	f->names[f->n_names] = (struct filter_name){(uint8_t)field, f->name_octets};
+	f->name_octets = (uint16_t)(f->name_octets + strlen(text) + 1);
+	*number = f->n_names++;
+	return true;
+}
 
 static uint16_t
 parse_name(struct parser *p, const struct qualifiers *q, const struct token *at)
 {
 	static const enum filter_field fields[] = {[AGENT] = FILTER_AGENT, [IF] = FILTER_IF, [SITE] = FILTER_SITE};
-	struct filter *f = p->filter;
-	struct filter_name *name = &f->names[f->n_names];
-	char *text = f->name_text + f->name_octets;
+	struct filter_node node = {.op = FILTER_NAMED, .field = (uint8_t)fields[q->type]};
 
-	if ((p->token.kind != TOKEN_WORD && p->token.kind != TOKEN_QUOTED) || p->token.octets == 0)
-		return refuse(p, &p->token, q->type == IF ? "the name or ifIndex of an interface"
-		    : q->type == SITE ? "the name of a site"
-		    : "an agent: its name, its address, or its id's first digits");
-	if (f->n_names == FILTER_NAMES_MAX)
-		return refuse_size(p, &p->token, "names of agents, interfaces and sites", FILTER_NAMES_MAX);
-	if (!filter_token_text(&p->token, text, sizeof(f->name_text) - f->name_octets))
-		return refuse_size(p, &p->token, "octets", FILTER_TEXT_MAX);
-	take(p);
-	*name = (struct filter_name){(uint8_t)fields[q->type], f->name_octets};
-	f->name_octets = (uint16_t)(f->name_octets + strlen(text) + 1);
-	return new_node(p, (struct filter_node){.op = FILTER_NAMED, .field = name->field, .name = f->n_names++}, at);
+	return take_name(p, q->type, fields[q->type], &node.name) ? new_node(p, node, at) : 0;
+}
+
+static uint16_t
+parse_member(struct parser *p, const struct qualifiers *q, const struct token *at)
+{
+	static const enum address_group groups[] = {
+	    [NETWORK] = ADDRESS_NETWORK, [AS] = ADDRESS_AS, [COUNTRY] = ADDRESS_COUNTRY};
+	enum filter_field src = q->inner ? FILTER_INNER_SRC_IP : FILTER_SRC_IP;
+	struct filter_node node = {.op = FILTER_IN_GROUP, .member = {.group = (uint8_t)groups[q->type]}};
+
+	if (!take_name(p, q->type, src, &node.name))
+		return 0;
+	return directed(p, q, node, src, q->inner ? FILTER_INNER_DST_IP : FILTER_DST_IP, at);
 }
 
 /* ---- terms ---- */
@@ -605,6 +644,10 @@ parse_value(struct parser *p, const struct qualifiers *q)
 	case IF:
 	case SITE:
 		return parse_name(p, q, &at);
+	case NETWORK:
+	case AS:
+	case COUNTRY:
+		return parse_member(p, q, &at);
 	default:
 		return parse_address(p, q, &at);
 	}
@@ -741,11 +784,12 @@ check_qualifiers(struct parser *p, const struct qualifiers *q, const struct toke
 {
 	bool is_address = q->type == NO_TYPE || q->type == HOST || q->type == NET || q->type == MAC;
 	bool is_group = q->type == BROADCAST || q->type == MULTICAST;
+	bool is_member = q->type == NETWORK || q->type == AS || q->type == COUNTRY;
 
-	if (q->direction != EITHER && !is_address && q->type != PORT)
-		refuse(p, at, "src or dst before host, net, mac or port only");
-	else if (q->inner && (!is_address || q->type == MAC || q->layer == ETHER))
-		refuse(p, at, "inner before host or net only");
+	if (q->direction != EITHER && !is_address && !is_member && q->type != PORT)
+		refuse(p, at, "src or dst before host, net, mac, port, network, as or country only");
+	else if (q->inner && ((!is_address && !is_member) || q->type == MAC || q->layer == ETHER))
+		refuse(p, at, "inner before host, net, network, as or country only");
 	else if (q->layer == ETHER && !is_address && !is_group && q->type != PROTO)
 		refuse(p, at, "ether before host, proto, broadcast or multicast only");
 	else if (q->layer == ETHER && q->type == NET)
@@ -890,9 +934,11 @@ static void
 finish(struct filter *f)
 {
 	f->fields = 0;
-	for (size_t i = 0; i < f->n_nodes; i++)
+	for (size_t i = 0; i < f->n_nodes; i++) {
 		if (f->nodes[i].op >= FILTER_NAMED)
 			f->fields |= FILTER_BIT(f->nodes[i].field);
+		f->asks_for_groups |= f->nodes[i].op == FILTER_IN_GROUP;
+	}
 	f->asks_for_ports = asks_for_ports(f, &f->nodes[0]);
 }
 

@@ -201,6 +201,8 @@ put_node(FILE *sql, const struct query *query, enum store_key_kind kind, const s
 	case FILTER_IN_RANGE:
 		put_range(sql, kind, node);
 		break;
+	case FILTER_IN_GROUP: /* cluster_can_filter */
+		break;
 	}
 }
 
@@ -209,7 +211,7 @@ cluster_can_filter(const struct query *query, unsigned kind)
 {
 	size_t with, without;
 
-	if (!query_kind_has(kind, query->filter))
+	if (!query_kind_has(kind, query->filter) || (query->filter && query->filter->asks_for_groups))
 		return false;
 	for (uint8_t name = 0; query->filter && name < query->filter->n_names; name++) {
 		count_named(query, name, &with, &without);

@@ -352,7 +352,7 @@ can_rank(const struct query *query, const struct report_options *options,
     const struct dimension *dimension)
 {
 	return !options->only && !options->per_site && !query_needs_samples(dimension) &&
-	    cluster_can_filter(query, dimension->kind) && !dimension->subnet && !dimension->from_conversations && options->top <= TOP_MAX &&
+	    cluster_can_filter(query, dimension->kind) && dimension->fold == FOLD_NOTHING && !dimension->from_conversations && options->top <= TOP_MAX &&
 	    cluster_uncounted_ports(query, options) <= CLUSTER_PORTS_LISTED_MAX;
 }
 

@@ -6,6 +6,7 @@
 #ifndef EASE_COLLECTOR_QUERY_DIMENSION_H
 #define EASE_COLLECTOR_QUERY_DIMENSION_H
 
+#include "collector/filter/address_databases.h"
 #include "collector/query/options.h"
 #include "collector/store/levels.h"
 #include "collector/store/pack.h"
@@ -14,13 +15,22 @@ struct dimension_layout;
 struct query_key;
 struct report_value;
 
+/* What the IP addresses of keys become in rows. */
+enum dimension_fold {
+	FOLD_NOTHING, /* themselves */
+	FOLD_SUBNET,  /* without their host bits */
+	FOLD_GROUP,   /* the number of the group that they are of (address_names_group), 4 octets in network order */
+};
+
 struct dimension {
 	enum report_by by;
 	enum report_layer layer; /* if has_layer */
 	bool has_layer;
 	const struct key_layout *key; /* of these halves: */
 	bool key1, key2;
-	bool subnet; /* of the first half, its host bits cut off */
+	enum dimension_fold fold; /* of both halves */
+	enum address_group group; /* of FOLD_GROUP */
+	bool has_two; /* a column for the source, and one for the destination */
 	const struct dimension_layout *layout;
 	/* Fills the columns behind the rank. */
 	void (*fill)(const struct report_options *options, const struct query_key *key,

@@ -2,6 +2,7 @@
  * What a filter means for a query: which agents and ports it chooses, which sums can answer it, and what of a key
  * or a sample it looks at. Part of query.h.
  */
+#include "collector/filter/address_names.h"
 #include "collector/query/dimension.h"
 #include "collector/query/query_private.h"
 #include "common/text.h"
@@ -391,21 +392,38 @@ query_sql_is_wanted(sqlite3_context *context, int n, sqlite3_value **values)
 
 /* ---- SQL functions: they turn addresses and columns of a sample into the octets of a key, and select keys ---- */
 
-/* subnet(address): its host bits cleared. */
+bool
+query_fold_address(const struct report_options *options, enum dimension_fold fold, enum address_group group,
+    const uint8_t *octets, uint8_t *n_octets, uint8_t folded[FRAME_IP_LEN])
+{
+	uint32_t number;
+
+	if (*n_octets == 0 || *n_octets > FRAME_IP_LEN)
+		return false;
+	if (fold == FOLD_SUBNET) {
+		filter_cut(octets, report_mask_bits(options, *n_octets), folded);
+		return true;
+	}
+	number = htobe32(address_names_group(options->names, group, *n_octets, octets));
+	memset(folded, 0, FRAME_IP_LEN);
+	memcpy(folded, &number, sizeof(number));
+	*n_octets = sizeof(number);
+	return number != 0;
+}
+
+/* fold(group, address): query_fold_address, of a subnet if the group is -1; NULL: of none. */
 static void
-sql_subnet(sqlite3_context *context, int n, sqlite3_value **values)
+sql_fold(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	const struct report_options *options = sqlite3_user_data(context);
-	int octets = n == 1 ? sqlite3_value_bytes(values[0]) : 0;
-	uint8_t subnet[FRAME_IP_LEN];
+	int group = sqlite3_value_int(values[0]), octets = sqlite3_value_bytes(values[1]);
+	uint8_t folded[FRAME_IP_LEN], n_octets = (uint8_t)(octets > 0 && octets <= FRAME_IP_LEN ? octets : 0);
 
-	if (octets <= 0 || octets > FRAME_IP_LEN) {
+	if (n == 2 && query_fold_address(options, group < 0 ? FOLD_SUBNET : FOLD_GROUP, (enum address_group)group,
+	    sqlite3_value_blob(values[1]), &n_octets, folded))
+		sqlite3_result_blob(context, folded, n_octets, SQLITE_TRANSIENT);
+	else
 		sqlite3_result_null(context);
-		return;
-	}
-	filter_cut(sqlite3_value_blob(values[0]), report_mask_bits(options, (size_t)octets),
-	    subnet);
-	sqlite3_result_blob(context, subnet, octets, SQLITE_TRANSIENT);
 }
 
 /* octets(value, n, value, n, ...): joins numbers, as n octets in network order, and blobs as they
@@ -449,7 +467,7 @@ query_add_functions(struct query *query, const struct report_options *options)
 		const char *name;
 		int n;
 		void (*run)(sqlite3_context *, int, sqlite3_value **);
-	} functions[] = {{"subnet", 1, sql_subnet}, {"octets", -1, sql_octets}};
+	} functions[] = {{"fold", 2, sql_fold}, {"octets", -1, sql_octets}};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (sqlite3_create_function(query->db, functions[i].name, functions[i].n,

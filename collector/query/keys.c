@@ -111,6 +111,16 @@ has_half(const struct dimension *d, unsigned half)
 	return half == 1 ? d->key1 : half == 2 && d->key2;
 }
 
+/* An address as the dimension has it; NULL where that is of no group. */
+static void
+write_address(const struct dimension *d, const char *column, char *sql, size_t size)
+{
+	if (d->fold == FOLD_NOTHING)
+		snprintf(sql, size, "%s", column);
+	else
+		snprintf(sql, size, "fold(%d, %s)", d->fold == FOLD_GROUP ? (int)d->group : -1, column);
+}
+
 /* The octets of a half of the dimension's key (1, 2), or NULL where it is no part of it (0). */
 static void
 write_half(const struct dimension *d, unsigned half, char *sql, size_t size)
@@ -121,7 +131,7 @@ write_half(const struct dimension *d, unsigned half, char *sql, size_t size)
 	if (!has_half(d, half))
 		return;
 	if (field[0] < KEY_N_ADDRESSES && field[1] == KEY_NO_FIELD) {
-		snprintf(sql, size, d->subnet ? "subnet(%s)" : "%s", sample_fields[field[0]].value);
+		write_address(d, sample_fields[field[0]].value, sql, size);
 		return;
 	}
 	for (size_t i = 0; i < KEY_HALF_FIELDS && field[i] != KEY_NO_FIELD; i++)
@@ -133,11 +143,18 @@ write_half(const struct dimension *d, unsigned half, char *sql, size_t size)
 static void
 write_has(const struct dimension *d, char *sql, size_t size)
 {
+	char address[SAMPLES_SQL / 16];
+
 	snprintf(sql, size, "1");
 	for (unsigned half = 1; half <= 2; half++)
-		for (size_t i = 0; has_half(d, half) && i < KEY_HALF_FIELDS; i++)
-			if (sample_fields[d->key->halves[half - 1][i]].needs)
-				text_add(sql, size, " AND %s IS NOT NULL", sample_fields[d->key->halves[half - 1][i]].needs);
+		for (size_t i = 0; has_half(d, half) && i < KEY_HALF_FIELDS; i++) {
+			const char *needs = sample_fields[d->key->halves[half - 1][i]].needs;
+
+			if (!needs)
+				continue;
+			write_address(d, needs, address, sizeof(address));
+			text_add(sql, size, " AND %s IS NOT NULL", address);
+		}
 }
 
 /* Weights as floating point: sums of squares of integers would overflow. A half of the key that each sample has is NULL

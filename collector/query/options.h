@@ -27,6 +27,16 @@ enum report_by {
 	REPORT_BY_REASON,
 	REPORT_BY_PLACE,
 	REPORT_BY_GROUP,
+	/* groups of addresses (address_databases.h): of the source, of the destination, of both */
+	REPORT_BY_NETWORK,
+	REPORT_BY_DST_NETWORK,
+	REPORT_BY_NETWORK_PAIR,
+	REPORT_BY_AS,
+	REPORT_BY_DST_AS,
+	REPORT_BY_AS_PAIR,
+	REPORT_BY_COUNTRY,
+	REPORT_BY_DST_COUNTRY,
+	REPORT_BY_COUNTRY_PAIR,
 	REPORT_BY_CONVERSATION, /* the last one */
 };
 

@@ -11,6 +11,7 @@
 #ifndef EASE_COLLECTOR_QUERY_QUERY_PRIVATE_H
 #define EASE_COLLECTOR_QUERY_QUERY_PRIVATE_H
 
+#include "collector/query/dimension.h"
 #include "collector/query/query.h"
 #include "collector/store/pack.h"
 
@@ -54,6 +55,10 @@ enum key_field query_key_field(enum filter_field field);
 
 /* Whether keys of that kind of parts say all that the filter looks at. */
 bool query_kind_has(unsigned kind, const struct filter *filter);
+
+/* What an address of *n_octets becomes in rows, and of how many octets; false: it is of no group. */
+bool query_fold_address(const struct report_options *options, enum dimension_fold fold, enum address_group group,
+    const uint8_t *octets, uint8_t *n_octets, uint8_t folded[FRAME_IP_LEN]);
 
 /* The condition that a row of sample passes the query's filter, and the function that it calls. */
 void query_write_wanted(const struct query *query, char *sql, size_t size);

@@ -192,7 +192,7 @@ static bool
 set_key(const struct key_sums *t, const struct pack_key *from, bool single, struct query_key *key)
 {
 	const struct dimension *d = t->dimension;
-	uint8_t n1, n2, cut[FRAME_IP_LEN] = {0}, made[MADE_OCTETS];
+	uint8_t n1, n2, folded1[FRAME_IP_LEN], folded2[FRAME_IP_LEN], made[MADE_OCTETS];
 	const uint8_t *half1 = pack_half1(from, &n1), *half2 = pack_half2(from, &n2);
 
 	if (d->from_conversations && !take_from_conversation(t, &half1, &n1, &half2, &n2, made))
@@ -201,11 +201,14 @@ set_key(const struct key_sums *t, const struct pack_key *from, bool single, stru
 		half2 = half1;
 		n2 = n1;
 	}
-	key->n_octets = d->key1 ? n1 : n2;
-	if (d->subnet && n1 <= FRAME_IP_LEN) {
-		filter_cut(half1, report_mask_bits(t->table.options, n1), cut);
-		half1 = cut;
+	if (d->fold != FOLD_NOTHING) {
+		if ((d->key1 && !query_fold_address(t->table.options, d->fold, d->group, half1, &n1, folded1)) ||
+		    (d->key2 && !query_fold_address(t->table.options, d->fold, d->group, half2, &n2, folded2)))
+			return false;
+		half1 = folded1;
+		half2 = folded2;
 	}
+	key->n_octets = d->key1 ? n1 : n2;
 	set_half(key->key1, half1, d->key1 ? n1 : 0);
 	set_half(key->key2, half2, d->key2 ? n2 : 0);
 	return true;

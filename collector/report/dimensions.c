@@ -125,6 +125,31 @@ fill_subnet(const struct report_options *options, const struct query_key *key,
 	row[3] = cell_text(name);
 }
 
+/* In the columns of an address. */
+static void
+fill_group(const struct report_options *options, enum address_group group, const uint8_t *octets,
+    struct report_value *both, struct report_value *alone)
+{
+	uint32_t number = (uint32_t)be16(octets) << 16 | be16(octets + 2);
+	char text[ADDRESS_NAME_ROOM], name[ADDRESS_NAME_ROOM];
+
+	address_names_of_group(options->names, group, number, text, name);
+	*both = with_name(text, name);
+	alone[0] = cell_text(text);
+	alone[1] = cell_text(name);
+}
+
+static void
+fill_groups(const struct report_options *options, const struct query_key *key, struct report_value *row)
+{
+	const struct dimension *d = dimension_find(options);
+
+	if (d->key1)
+		fill_group(options, d->group, key->key1, &row[1], &row[3]);
+	if (d->key2)
+		fill_group(options, d->group, key->key2, &row[2], &row[5]);
+}
+
 static void
 fill_vlan(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
@@ -302,14 +327,21 @@ static const struct key_layout inner_pair = {.halves = {{KEY_INNER_SRC_IP}, {KEY
 #define REST(without) .rest = without, .rest_or_folded = without ", or memory full"
 #define ETH(b, k1, k2, f, u)                                                                       \
 	{.by = b, .layer = REPORT_LAYER_ETH, .has_layer = true, KEY(KIND_ETH_PAIR), HALVES(k1, k2), \
-	 .layout = &addresses, .fill = f, u, REST("without MAC address")}
+	 .layout = &addresses, .has_two = true, .fill = f, u, REST("without MAC address")}
 #define IP(b, k1, k2, f, u)                                                                        \
 	{.by = b, .layer = REPORT_LAYER_IP, .has_layer = true, KEY(KIND_IP_PAIR), HALVES(k1, k2),   \
-	 .layout = &addresses, .fill = f, u, REST("without IP")}
+	 .layout = &addresses, .has_two = true, .fill = f, u, REST("without IP")}
 #define INNER(b, k1, k2, f, u)                                                                     \
 	{.by = b, .layer = REPORT_LAYER_INNER, .has_layer = true, .key = &inner_pair,              \
-	 HALVES(k1, k2), .layout = &addresses, .fill = f, u, .rest = "not in a tunnel",            \
+	 HALVES(k1, k2), .layout = &addresses, .has_two = true, .fill = f, u, .rest = "not in a tunnel", \
 	 .rest_or_folded = "not in a tunnel"}
+#define GROUP(b, of, k1, k2, what, did, without)                                                   \
+	{.by = b, KEY(KIND_IP_PAIR), HALVES(k1, k2), .fold = FOLD_GROUP, .group = of, .layout = &addresses, .has_two = true, \
+	 .fill = fill_groups, .noun = what, .unseen = what " without a sample " did, REST(without)}
+#define GROUPS(src, dst, pair, of, what, without)                                                  \
+	GROUP(src, of, true, false, what, "sent", without),                                        \
+	    GROUP(dst, of, false, true, what, "received", without),                                \
+	    GROUP(pair, of, true, true, "pair of " what "s", "carried", without)
 #define SYN(b, k1, k2, l, f, ...)                                                                  \
 	{.by = b, .layer = REPORT_LAYER_SYN, .has_layer = true, KEY(KIND_SYN), HALVES(k1, k2),      \
 	 .layout = l, .fill = f, __VA_ARGS__, REST("other frames")}
@@ -332,8 +364,13 @@ static const struct dimension dimensions[] = {
 	INNER(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
 	INNER(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
 	INNER(REPORT_BY_PAIR, true, true, fill_pair, NO_PAIR),
-	{.by = REPORT_BY_SUBNET, KEY(KIND_IP_PAIR), .key1 = true, .subnet = true, .layout = &subnets, .fill = fill_subnet,
+	{.by = REPORT_BY_SUBNET, KEY(KIND_IP_PAIR), .key1 = true, .fold = FOLD_SUBNET, .layout = &subnets, .fill = fill_subnet,
 	 .noun = "subnet", .unseen = "subnet without a sample sent", REST("without IP")},
+	GROUPS(REPORT_BY_NETWORK, REPORT_BY_DST_NETWORK, REPORT_BY_NETWORK_PAIR, ADDRESS_NETWORK, "network",
+	    "in no named network, or without IP"),
+	GROUPS(REPORT_BY_AS, REPORT_BY_DST_AS, REPORT_BY_AS_PAIR, ADDRESS_AS, "AS number", "in no known AS, or without IP"),
+	GROUPS(REPORT_BY_COUNTRY, REPORT_BY_DST_COUNTRY, REPORT_BY_COUNTRY_PAIR, ADDRESS_COUNTRY, "country code",
+	    "in no known country, or without IP"),
 	ALONE(REPORT_BY_VLAN, KIND_VLAN, &vlans, fill_vlan, "VLAN", "untagged"),
 	ALONE(REPORT_BY_ETHERTYPE, KIND_ETHERTYPE, &ethertypes, fill_ethertype, "ethertype", "header cut off"),
 	ALONE(REPORT_BY_PROTO, KIND_IP_PROTO, &protocols, fill_protocol, "protocol", "without IP"),
@@ -388,12 +425,12 @@ conversations_tell(const struct key_layout *key, const struct filter *filter)
 	return has_all || (key->kind == STORE_KEY_IP_PAIR && is_of_conversations(filter));
 }
 
-/* Of samples of one notification all are taken to be of one subnet, which makes limits wider under loss than they need
+/* Of samples of one notification all are taken to be of one subnet or group, which makes limits wider under loss than they need
  * to be. */
 static enum pack_column
 pairs_of_samples(const struct dimension *d)
 {
-	if (d->subnet)
+	if (d->fold != FOLD_NOTHING)
 		return PACK_ANY_PKTS;
 	return !d->key->is_pair || (d->key1 && d->key2) ? PACK_SAME_PKTS : d->key1 ? PACK_SAME1_PKTS : PACK_SAME2_PKTS;
 }

@@ -3,6 +3,8 @@
  * from the limits: talkers, protocols, conversations. dimension.h says what a key is. A matrix is
  * the talkers by pair, shown as a grid.
  */
+#include "collector/filter/address_names.h"
+#include "collector/query/query_private.h"
 #include "collector/query/unkeyed.h"
 #include "collector/report/agreement.h"
 #include "collector/report/list_account.h"
@@ -591,8 +593,8 @@ hide_what_is_the_same(struct list *list)
 	result->hidden |= result->uncounted.n_ports > 0 ? 0 : 1u << dimension_tail(list->dimension, TAIL_UNCOUNTED);
 	result->hidden |= several_sites ? 0 : 1u << dimension_tail(list->dimension, TAIL_SITE);
 	result->hidden |= several_agents ? 0 : 1u << dimension_tail(list->dimension, TAIL_AGENT);
-	result->hidden |= list->options->by == REPORT_BY_SRC ? 1u << COLUMN_DST : 0;
-	result->hidden |= list->options->by == REPORT_BY_DST ? 1u << COLUMN_SRC : 0;
+	result->hidden |= list->dimension->has_two && !list->dimension->key2 ? 1u << COLUMN_DST : 0;
+	result->hidden |= list->dimension->has_two && !list->dimension->key1 ? 1u << COLUMN_SRC : 0;
 	result->hidden |= 1u << dimension_tail(list->dimension,
 	    list->options->sort == ESTIMATE_PKTS ? TAIL_OCTETS : TAIL_PKTS);
 }
@@ -713,19 +715,21 @@ fill(struct list *list)
 	return err;
 }
 
+#define GROUPS REPORT_BY_NETWORK, REPORT_BY_DST_NETWORK, REPORT_BY_NETWORK_PAIR, REPORT_BY_AS, REPORT_BY_DST_AS,  \
+	REPORT_BY_AS_PAIR, REPORT_BY_COUNTRY, REPORT_BY_DST_COUNTRY, REPORT_BY_COUNTRY_PAIR
 /* The lists, each with the values that --by may have; the first is the default. */
 static const struct list_report {
 	const char *name;
-	enum report_by by[9]; /* ended by 0 */
+	enum report_by by[18]; /* ended by 0 */
 } talkers = {"talkers", {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SUBNET,
-		 REPORT_BY_VLAN}},
+		 REPORT_BY_VLAN, GROUPS}},
   matrix = {"matrix", {REPORT_BY_PAIR}},
   protocols = {"protocols", {REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE,
 		   REPORT_BY_VLAN}},
   conversations = {"conversations", {REPORT_BY_CONVERSATION}},
   connections = {"connections", {REPORT_BY_SERVER, REPORT_BY_SRC}},
   history = {"history", {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SUBNET,
-		 REPORT_BY_VLAN, REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE}};
+		 REPORT_BY_VLAN, REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE, GROUPS}};
 
 static bool
 has_by(const struct list_report *report, enum report_by wanted)
@@ -734,6 +738,22 @@ has_by(const struct list_report *report, enum report_by wanted)
 		if (*by == wanted)
 			return true;
 	return false;
+}
+
+/* Rows of groups need what says who is of which. */
+static int
+check_groups(struct query *query, const struct report_options *options)
+{
+	static const char *const needs[] = {
+	    [ADDRESS_NETWORK] = "prefixes with names: a file of rows as \"10.20.0.0/16 customer-a\"; names, or --names",
+	    [ADDRESS_AS] = "a file that knows AS numbers: mmdb, or --mmdb",
+	    [ADDRESS_COUNTRY] = "a file that knows countries: mmdb, or --mmdb",
+	};
+	const struct dimension *d = dimension_find(options);
+
+	if (!d || d->fold != FOLD_GROUP || address_names_has_groups(options->names, d->group))
+		return 0;
+	return query_fail(query, -EINVAL, "--by %s needs %s", report_by_name(options->by), needs[d->group]);
 }
 
 static int
@@ -748,7 +768,7 @@ choose_by(struct query *query, const struct list_report *report, struct report_o
 	if (options->by == REPORT_BY_PORT) /* what "service" was called first */
 		options->by = REPORT_BY_SERVICE;
 	if (has_by(report, options->by))
-		return 0;
+		return check_groups(query, options);
 	snprintf(query->error, sizeof(query->error), "%s has no --by %s", report->name,
 	    report_by_name(options->by));
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)

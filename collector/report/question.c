@@ -1,5 +1,6 @@
 #include "collector/report/question.h"
 
+#include "collector/filter/address_names.h"
 #include "collector/filter/protocol_names.h"
 #include "collector/query/query.h"
 #include "collector/report/compare.h"
@@ -228,9 +229,11 @@ set_warn(struct question *question, const char *value)
 #define POINT_IN_TIME "must be a time with its zone, 2026-11-21T14:00:00+01:00, or a date"
 
 const struct question_option question_options[] = {
-	{"by", "KEY", "must be src, dst, pair, subnet, vlan, service, proto, ethertype, server, port, reason, place or group",
+	{"by", "KEY", "must be src, dst, pair, subnet, network, as, country, vlan, service, proto, ethertype, server, port, reason,"
+	    " place or group; dst-network, network-pair and so on",
 	    REPORT_TAKES_BY, false, set_by,
-	    "what a row is; talkers: src (default), dst, pair, subnet or vlan;\n"
+	    "what a row is; talkers: src (default), dst, pair, subnet, vlan,\n"
+	    "                             network, as, country (also dst-network, network-pair);\n"
 	    "                             protocols: service (default), proto, ethertype or vlan;\n"
 	    "                             history: any of these (src);\n"
 	    "                             connections: server (default) or src;\n"
@@ -457,14 +460,43 @@ check_sort(const struct question *question, struct query *query)
 	return -EINVAL;
 }
 
+static uint32_t
+group_of(void *names, enum address_group group, size_t n_octets, const uint8_t *octets)
+{
+	return address_names_group(names, group, n_octets, octets);
+}
+
+static uint32_t
+find_group(void *names, enum address_group group, const char *text)
+{
+	return address_names_find_group(names, group, text);
+}
+
+/* filter: a copy of the question's. */
+static int
+bind_groups(const struct question *question, struct query *query, struct filter *filter)
+{
+	const struct filter_groups groups = {group_of, find_group, question->options.names};
+	char error[FILTER_ERROR_TEXT];
+
+	*filter = question->filter;
+	if (!filter->asks_for_groups || filter_bind_groups(filter, &groups, error) == 0)
+		return 0;
+	snprintf(query->error, sizeof(query->error), "filter: %s", error);
+	return -EINVAL;
+}
+
 int
 question_answer(const struct question *question, struct query *query, uint64_t now_us,
     struct report_result *result)
 {
 	struct report_options options = question->options;
+	struct filter filter;
 	int err = check_sort(question, query);
 
-	options.filter = question->filter.n_nodes > 0 ? &question->filter : NULL;
+	if (err == 0)
+		err = bind_groups(question, query, &filter);
+	options.filter = question->filter.n_nodes > 0 ? &filter : NULL;
 	options.wants_change = question->versus_us > 0;
 	options.wants_alarm = options.wants_alarm || question->warn > 0;
 	if (err == 0)

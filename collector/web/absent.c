@@ -27,6 +27,13 @@ web_allow(struct web *web, const char *token, const char *const *hosts, size_t n
 	(void)web, (void)token, (void)hosts, (void)n_hosts;
 }
 
+int
+web_set_names(struct web *web, const struct web_names *names, char *error, size_t error_size)
+{
+	(void)web, (void)names, (void)error, (void)error_size;
+	return 0;
+}
+
 void
 web_announce(const struct web *web)
 {

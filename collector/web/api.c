@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,30 +15,62 @@ enum { HTTP_BAD_REQUEST = 400, HTTP_UNAVAILABLE = 503 };
 
 #define VENDORS_FOLDER "/usr/share/ieee-data" /* where Debian's package ieee-data has it */
 
-int
-api_open(struct api *api, char *error, size_t error_size)
+/* One for each worker, who asks it without a lock. */
+static int
+open_names(const struct web_names *names, struct address_names *opened[static JOBS_WORKERS], char *error,
+    size_t error_size)
 {
-	const struct web_config *config = api->config;
 	const struct address_names_options options = {
-	    .file = *config->names ? config->names : NULL,
-	    .vendors = config->vendors ? VENDORS_FOLDER : NULL,
+	    .file = *names->file ? names->file : NULL,
+	    .vendors = names->vendors ? VENDORS_FOLDER : NULL,
+	    .databases = names->databases,
+	    .n_databases = names->n_databases,
 	};
 	int err = 0;
 
-	moments_open(&api->moments);
-	if (!options.file && !options.vendors)
-		return 0;
 	for (int i = 0; err == 0 && i < JOBS_WORKERS; i++)
-		err = address_names_open(&options, &api->names[i], error, error_size);
+		err = address_names_open(&options, &opened[i], error, error_size);
 	return err;
+}
+
+int
+api_open(struct api *api, char *error, size_t error_size)
+{
+	moments_open(&api->moments);
+	return open_names(&api->config->names, api->names, error, error_size);
+}
+
+int
+api_set_names(struct api *api, const struct web_names *names, char *error, size_t error_size)
+{
+	struct address_names *fresh[JOBS_WORKERS] = {NULL};
+	int err = open_names(names, fresh, error, error_size);
+
+	for (int i = 0; i < JOBS_WORKERS; i++)
+		address_names_close(err == 0 ? atomic_exchange(&api->fresh_names[i], fresh[i]) : fresh[i]);
+	return err;
+}
+
+struct address_names *
+api_names(struct api *api, unsigned worker)
+{
+	struct address_names *fresh = atomic_exchange(&api->fresh_names[worker], NULL);
+
+	if (fresh) {
+		address_names_close(api->names[worker]);
+		api->names[worker] = fresh;
+	}
+	return api->names[worker];
 }
 
 void
 api_close(struct api *api)
 {
 	moments_close(&api->moments);
-	for (int i = 0; i < JOBS_WORKERS; i++)
+	for (int i = 0; i < JOBS_WORKERS; i++) {
 		address_names_close(api->names[i]);
+		address_names_close(api->fresh_names[i]);
+	}
 }
 
 /* ---- replies ---- */

@@ -39,6 +39,7 @@ struct api {
 	const struct web_config *config;
 	const struct stat_set *stats; /* enum web_stat_id */
 	struct address_names *names[JOBS_WORKERS];
+	struct address_names *_Atomic fresh_names[JOBS_WORKERS]; /* in place of those, from the next question on; or NULL */
 	struct moments moments;	    /* not used with a cluster */
 	bool has_lent[JOBS_WORKERS]; /* the worker has one of its queries */
 	_Atomic bool stopping;
@@ -48,6 +49,12 @@ struct api {
 /* Reads the files of names and vendors. 0, or -errno with the reason in error. api_close in both cases. */
 int api_open(struct api *api, char *error, size_t error_size);
 void api_close(struct api *api);
+
+/* Reads the files again, others if they are. 0, or -errno with the reason in error: then the names stay. */
+int api_set_names(struct api *api, const struct web_names *names, char *error, size_t error_size);
+
+/* For a question of that worker, which calls it. */
+struct address_names *api_names(struct api *api, unsigned worker);
 
 /* The collector's sets of counters, and the server's own set as the last one. */
 static inline size_t

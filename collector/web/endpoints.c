@@ -68,7 +68,7 @@ answer_report(struct api *api, unsigned worker, const struct request *request, s
 
 	if (!query)
 		return;
-	question.options.names = api->names[worker];
+	question.options.names = api_names(api, worker);
 	err = question_answer(&question, query, now_us, &result);
 	if (err == 0)
 		err = api_write(reply, write_report, &result);
@@ -86,9 +86,23 @@ write_object(FILE *out, const void *object)
 	return json_dumpf(object, out, JSON_COMPACT | JSON_PRESERVE_ORDER);
 }
 
-/* {"moment": what further questions give back, "from": and "to": the range that they all have}. */
+/* The groups of addresses that lists can have rows of. */
+static json_t *
+groups_json(const struct address_names *names)
+{
+	static const enum report_by by[ADDRESS_N_GROUPS] = {[ADDRESS_NETWORK] = REPORT_BY_NETWORK,
+	    [ADDRESS_AS] = REPORT_BY_AS, [ADDRESS_COUNTRY] = REPORT_BY_COUNTRY};
+	json_t *groups = json_array();
+
+	for (enum address_group g = ADDRESS_NETWORK; g < ADDRESS_N_GROUPS; g++)
+		if (address_names_has_groups(names, g))
+			json_array_append_new(groups, json_string(report_by_name(by[g])));
+	return groups;
+}
+
+/* {"moment": what further questions give back, "from" and "to": the range that they all have, "groups"}. */
 static int
-write_moment(const struct report_moment *moment, struct reply *reply)
+write_moment(const struct report_moment *moment, const struct address_names *names, struct reply *reply)
 {
 	char text[REQUEST_MOMENT_TEXT], from[CLOCK_RFC3339_MAX], to[CLOCK_RFC3339_MAX];
 	json_t *object;
@@ -97,7 +111,7 @@ write_moment(const struct report_moment *moment, struct reply *reply)
 	request_format_moment(moment, text);
 	clock_format_rfc3339(moment->from_us, from, sizeof(from));
 	clock_format_rfc3339(moment->to_us, to, sizeof(to));
-	object = json_pack("{s:s, s:s, s:s}", "moment", text, "from", from, "to", to);
+	object = json_pack("{s:s, s:s, s:s, s:o}", "moment", text, "from", from, "to", to, "groups", groups_json(names));
 	err = object ? api_write(reply, write_object, object) : -ENOMEM;
 	json_decref(object);
 	return err;
@@ -118,7 +132,7 @@ answer_moment(struct api *api, unsigned worker, const struct question *asked, st
 	err = query_begin(query, &options, moment_us);
 	moment = query_moment(query, moment_us);
 	if (err == 0)
-		err = write_moment(&moment, reply);
+		err = write_moment(&moment, api_names(api, worker), reply);
 	reply->status = HTTP_OK;
 	reply->content_type = API_JSON;
 	if (err)

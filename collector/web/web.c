@@ -609,6 +609,12 @@ web_allow(struct web *web, const char *token, const char *const *hosts, size_t n
 	warn_without_token(web);
 }
 
+int
+web_set_names(struct web *web, const struct web_names *names, char *error, size_t error_size)
+{
+	return api_set_names(&web->api, names, error, error_size);
+}
+
 /* However many clients there are, the store must be able to open its file again. */
 static void
 limit_connections(struct web *web)

@@ -28,6 +28,10 @@ int web_open(struct web **out, const struct web_config *config, char *error, siz
  * returns. From any thread. */
 void web_allow(struct web *web, const char *token, const char *const *hosts, size_t n_hosts);
 
+/* Reads the files of names again, others if they are; they are only read. 0, or -errno with the reason in error: then
+ * questions go on with those before. */
+int web_set_names(struct web *web, const struct web_names *names, char *error, size_t error_size);
+
 /* "page at http://ADDRESS:PORT/" to standard output. */
 void web_announce(const struct web *web);
 

@@ -27,8 +27,12 @@ struct web_config {
 	void (*damaged)(void *arg, uint64_t inode);
 	void *damaged_arg;
 	const struct query_cluster *cluster; /* what page and /api/v1/ read instead, or NULL */
-	const char *names; /* file of names (address_names.h); "": none */
-	bool vendors;
+	struct web_names {
+		const char *file; /* of names (address_names.h); "": none */
+		const char *const *databases; /* of AS numbers and countries */
+		size_t n_databases;
+		bool vendors;
+	} names;
 	const struct stat_set *const *stats; /* of the collector, shown together with the server's */
 	size_t n_stats;
 	uint64_t started_us;

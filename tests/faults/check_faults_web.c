@@ -177,7 +177,7 @@ open_server(struct web **web, uint16_t *port)
 	static const struct stat_set *const all_stats[] = {&stats};
 	struct web_config config = {.token = "secret", .connections = 100, .question_ms = 60000,
 	    .question_keys = 100000, .metrics_ports = 100, .metrics_top = 5,
-	    .store = store.newest, .names = names, .stats = all_stats, .n_stats = 1,
+	    .store = store.newest, .names = {.file = names}, .stats = all_stats, .n_stats = 1,
 	    .started_us = REPORT_STORE_T0, .clock = &noon};
 	struct sockaddr_in at;
 	socklen_t size = sizeof(at);

@@ -13,7 +13,7 @@ const DEFAULTS = {
 	step: 'auto'
 };
 const FILTERS = ['agent', 'port', 'vlan', 'addr', 'proto']; /* short forms, one of each */
-const NAMES = ['last', 'from', 'to', ...FILTERS, 'layer', 'sort', 'by', 'step', 'open'];
+const NAMES = ['last', 'from', 'to', ...FILTERS, 'layer', 'sort', 'by', 'group', 'step', 'open'];
 const UNIT_MS = {
 	s: 1000,
 	m: 60000,
@@ -132,4 +132,14 @@ export function icmp(row) {
 /* The filter of a service, as the collector reads it. */
 export function service(protocol, port) {
 	return protocol in PORTS_OF ? `${PORTS_OF[protocol]} port ${port}` : `proto ${protocol} and port ${port}`;
+}
+
+/* What lists of addresses have rows of: the parameters of a report of sources, or ('dst-') of destinations. */
+export function rowsOf({group, layer}, side = '') {
+	return group ? {by: `${side}${group}`} : {layer};
+}
+
+/* What a key of such rows filters by: the address, or as source ('src') or destination the group. */
+export function onlyOf(side, group, key) {
+	return group ? {also: `${side} ${group} "${key.replace(/["\\]/g, '\\$&')}"`} : {addr: key};
 }

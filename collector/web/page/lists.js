@@ -16,6 +16,13 @@ const BY = {
 	vlan: 'VLANs'
 };
 
+const GROUPS = {
+	'': 'addresses',
+	network: 'networks',
+	as: 'AS numbers',
+	country: 'countries'
+};
+
 /* An address with its port, if there is one, and its name. */
 function end(address, name, port) {
 	const bare = port === null || port === undefined;
@@ -67,7 +74,10 @@ function conversationKey(row, host, name, port) {
 
 const serverFilter = (row) => `dst host ${row.dst} and tcp dst port ${row.dst_port}`;
 
-const one = (text, filter) => [{text, filter}];
+/* An address, or the group that it stands for. */
+function addressKey(side, row, group) {
+	return [{text: end(row[side], row[`${side}_name`]), filter: address.onlyOf(side, group, row[side])}];
+}
 
 /* keys: the buttons of a row, each with what it filters by (and that as text in `only`). one: what a row is; without it
  * the title without its s. unit: of a list that has one order only. */
@@ -77,14 +87,18 @@ const LISTS = [
 		title: 'Sources',
 		report: 'talkers',
 		by: 'src',
-		keys: (row) => one(end(row.src, row.src_name), {addr: row.src})
+		side: '',
+		choices: GROUPS,
+		keys: (row, group) => addressKey('src', row, group)
 	},
 	{
 		id: 'destinations',
 		title: 'Destinations',
 		report: 'talkers',
 		by: 'dst',
-		keys: (row) => one(end(row.dst, row.dst_name), {addr: row.dst})
+		side: 'dst-',
+		choices: GROUPS,
+		keys: (row, group) => addressKey('dst', row, group)
 	},
 	{
 		id: 'conversations',
@@ -159,8 +173,8 @@ function keyButton() {
 	return make('button', {type: 'button', class: 'filter'});
 }
 
-function fillKeys(cell, list, row) {
-	const keys = list.keys(row).map((key, i) => ({...key, i}));
+function fillKeys(cell, list, row, group) {
+	const keys = list.keys(row, group).map((key, i) => ({...key, i}));
 
 	reconcile(cell, keys, (key) => key.i, keyButton, (button, key) => {
 		setText(button, key.text);
@@ -175,7 +189,7 @@ function fillRow(element, row, list, context) {
 	const cells = element.children;
 
 	setText(cells[0], format.rank(row.rank));
-	fillKeys(cells[1], list, row);
+	fillKeys(cells[1], list, row, context.group);
 	setText(cells[2], portText(row, context.manyAgents));
 	setAttribute(cells[2], 'title', cells[2].textContent);
 	fillFigures(cells, row, context);
@@ -264,22 +278,39 @@ class List {
 			return [];
 		const choices = Object.entries(this.list.choices);
 		const options = choices.map(([value, text]) => make('option', {value, text}));
+		const name = this.#isOfGroups() ? 'group' : 'by';
 
-		this.select = make('select', {'aria-label': 'Protocols by'}, ...options);
-		this.select.addEventListener('change', () => change({by: this.select.value}));
+		this.select = make('select', {'aria-label': `${this.list.title} by`}, ...options);
+		this.select.hidden = this.#isOfGroups();
+		this.select.addEventListener('change', () => change({[name]: this.select.value || undefined}));
 		return [this.select];
+	}
+
+	#isOfGroups() {
+		return this.list.side !== undefined;
+	}
+
+	/* Which groups of addresses there are names for. */
+	offer(groups, view) {
+		if (!this.#isOfGroups())
+			return;
+		for (const option of this.select.options)
+			option.hidden = option.disabled = option.value !== '' && !groups.includes(option.value);
+		this.select.hidden = groups.length === 0 && !view.group;
 	}
 
 	/* Parameters of the request, beside range and filters. */
 	question(view) {
-		const {by, choices, unit} = this.list;
+		const {by, choices, side, unit} = this.list;
 		const top = view.open === this.id ? MANY : FEW;
 
 		if (unit)
 			return {top};
+		if (this.#isOfGroups())
+			return {sort: view.sort, top, by, ...address.rowsOf(view, side)};
 		if (choices)
 			return {sort: view.sort, top, by: view.by};
-		return {sort: view.sort, top, layer: view.layer, ...by && {by}};
+		return {sort: view.sort, top, layer: view.layer};
 	}
 
 	show(result, view, {utc}) {
@@ -287,6 +318,7 @@ class List {
 		const context = {
 			sort,
 			seconds: result.seconds,
+			group: view.group,
 			full: Math.max(0, ...rows.map((row) => row[sort].high)),
 			manyAgents: new Set(rows.map((row) => row.agent)).size > 1,
 		};
@@ -297,7 +329,7 @@ class List {
 
 		this.view = view;
 		if (this.select)
-			this.select.value = view.by;
+			this.select.value = this.#isOfGroups() ? view.group ?? '' : view.by;
 		this.head.replaceChildren(...makeHead(this.list, sort));
 		reconcile(this.body, items, ({key}) => key,
 		    ({sum}) => (sum ? makeSum() : makeRow()), (element, {row, sum}) => {

@@ -4,7 +4,7 @@
  * lines and axes; a plug-in below draws whiskers and marks. The same figures are in a table. A click
  * on a step, or on its time in the table, makes that step the range.
  */
-import {range} from './address.js';
+import {onlyOf, range} from './address.js';
 import {$, fillTable, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
@@ -34,10 +34,10 @@ function valueOf(row, k, sort) {
 }
 
 /* {name, filter, values: by step, {estimate, low, high} a second or null}, largest first. */
-function seriesOf({top = [], rows}, sort) {
+function seriesOf({top = [], rows}, {sort, group}) {
 	return top.slice(0, SERIES).map((key, k) => ({
 		name: nameOf(key),
-		filter: {addr: key.src},
+		filter: onlyOf('src', group, key.src),
 		values: rows.map((row) => valueOf(row, k, sort))
 	}));
 }
@@ -351,7 +351,7 @@ export class LoadChart {
 
 	show(result, view, context) {
 		const {sort} = view, rows = result.rows, steps = stepsOf(result, context.now);
-		const series = seriesOf(result, sort), counted = countedOf(rows, sort);
+		const series = seriesOf(result, view), counted = countedOf(rows, sort);
 		const unit = format.unit(sort), names = series.map(({name}) => name).join(', ');
 		const keys = [{name: `counted ${unit}`}, ...series.map((one, i) => ({...one, i}))];
 

@@ -60,7 +60,7 @@ function questions(view, moment) {
 	return [
 		one('ports', 'load', everywhere, tiles),
 		one('agent', 'agents', range, agents),
-		one('load', 'history', {...filtered, sort, layer, top: SERIES, ...address.stepOf(view)}, chart),
+		one('load', 'history', {...filtered, sort, ...address.rowsOf(view), top: SERIES, ...address.stepOf(view)}, chart),
 		...lists.map((list) =>
 			one(list.id, list.report, {...filtered, ...list.question(view)}, list,
 			    list.report === 'connections' && address.filtersFrames(view, ['vlan', 'proto']))),
@@ -169,7 +169,11 @@ function isRefusal(error) {
  * cannot be had: then each answer says why. */
 async function momentOf(view, signal) {
 	try {
-		return (await get('moment', address.parameters(view), signal)).moment;
+		const {moment, groups} = await get('moment', address.parameters(view), signal);
+
+		for (const list of lists)
+			list.offer(groups ?? [], view);
+		return moment;
 	} catch {
 		return undefined;
 	}

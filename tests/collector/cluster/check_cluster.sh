@@ -256,6 +256,9 @@ reports() { # DATABASE REFERENCE
 	equal_report "$1" "$2" conversations --filter 'icmp-type icmp-echo or dst port < 1024' --top 20
 	equal_report "$1" "$2" protocols --filter 'icmp and not (icmp-type 0 and icmp-code 0)'
 	expect 'report: matrix as a grid' "$(grid "$(cluster_url "$1")")" "$(grid "sqlite:$work/$2.db")"
+	printf '10.0.0.0/%d net-%d\n' 8 8 12 12 16 16 25 25 >"$work/networks"
+	equal_report "$1" "$2" talkers --by network-pair --names "$work/networks"
+	equal_report "$1" "$2" talkers --by dst --filter 'src network net-25' --names "$work/networks"
 	[ -n "${EASE_LONG:-}" ] || return
 	for by in src dst pair subnet vlan; do equal_report "$1" "$2" talkers --by $by --top 100; done
 	equal_report "$1" "$2" talkers --layer eth --sort packets

@@ -74,6 +74,49 @@ START_TEST(the_longest_prefix_wins)
 }
 END_TEST
 
+/* The network of an address, by its name; "": none. */
+static const char *
+network_of(struct address_names *d, const char *address)
+{
+	static char network[ADDRESS_NAME_ROOM];
+	char rest[ADDRESS_NAME_ROOM];
+	uint8_t octets[16];
+	bool is_ip4 = inet_pton(AF_INET, address, octets) == 1;
+	uint32_t number;
+
+	ck_assert(is_ip4 || inet_pton(AF_INET6, address, octets) == 1);
+	number = address_names_group(d, ADDRESS_NETWORK, is_ip4 ? 4 : 16, octets);
+	address_names_of_group(d, ADDRESS_NETWORK, number, network, rest);
+	ck_assert_uint_eq(number > 0, *network != '\0');
+	ck_assert_uint_eq(number, number == 0 ? 0 : address_names_find_group(d, ADDRESS_NETWORK, network));
+	return network;
+}
+
+/* Of several prefixes with one name one network is made, and a host's own name takes it out of none. */
+START_TEST(prefixes_are_networks)
+{
+	struct address_names *d = parse("10.0.0.0/8 all\n10.20.1.15 backup1\n10.20.0.0/16 servers\n10.30.0.0/16 servers\n"
+	    "10.20.1.16/32 customer\n2001:db8::/32 servers\n00:1b:21 desks\nvlan 5 voice\n");
+
+	ck_assert_str_eq(network_of(d, "10.20.1.15"), "servers");
+	ck_assert_str_eq(network_of(d, "10.20.1.16"), "customer");
+	ck_assert_str_eq(network_of(d, "10.30.255.255"), "servers");
+	ck_assert_str_eq(network_of(d, "2001:db8::1"), "servers");
+	ck_assert_str_eq(network_of(d, "10.31.0.0"), "all");
+	ck_assert_str_eq(network_of(d, "11.0.0.0"), "");
+	ck_assert_str_eq(network_of(d, "2001:db9::"), "");
+	ck_assert_uint_eq(address_names_find_group(d, ADDRESS_NETWORK, "backup1"), 0);
+	ck_assert_uint_eq(address_names_find_group(d, ADDRESS_AS, "AS64500"), 64500);
+	ck_assert_uint_eq(address_names_find_group(d, ADDRESS_AS, "64500"), 64500);
+	ck_assert_uint_eq(address_names_find_group(d, ADDRESS_AS, "4294967296"), 0);
+	ck_assert_uint_eq(address_names_find_group(d, ADDRESS_COUNTRY, "de"), 'D' << 8 | 'E');
+	ck_assert_uint_eq(address_names_find_group(d, ADDRESS_COUNTRY, "DEU"), 0);
+	ck_assert(address_names_has_groups(d, ADDRESS_NETWORK) && !address_names_has_groups(d, ADDRESS_AS));
+	address_names_close(d);
+	ck_assert_uint_eq(address_names_group(NULL, ADDRESS_NETWORK, 4, (const uint8_t[]){10, 0, 0, 1}), 0);
+}
+END_TEST
+
 START_TEST(mistakes_have_file_and_line)
 {
 	static const struct {
@@ -228,6 +271,7 @@ main(void)
 	TCase *tc = tcase_create("directory");
 
 	tcase_add_test(tc, the_longest_prefix_wins);
+	tcase_add_test(tc, prefixes_are_networks);
 	tcase_add_test(tc, mistakes_have_file_and_line);
 	tcase_add_test(tc, vendors_of_the_ieee);
 	tcase_add_test(tc, the_resolver_is_asked_where_the_file_is_silent);

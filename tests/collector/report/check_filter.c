@@ -64,6 +64,9 @@ static const struct {
 	{"icmp and icmp-type 8", "icmp-type icmp-echo"},
 	{"icmp6 and icmp-type 135", "icmp-type icmp6-neighborsolicit"},
 	{"icmp-code 1-255", "icmp-code > 0"},
+	{"src as 64500 or src as 64501", "src AS in [64500, '64501']"},
+	{"network customer-a", "NETWORK \"customer-a\""},
+	{"inner dst country DE", "dst inner country 'DE'"},
 	{"any", "any"},
 };
 
@@ -99,8 +102,8 @@ END_TEST
 static const struct {
 	const char *text, *error;
 } wrong[] = {
-	{"", "column 1: expected a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address, not the end"},
-	{"tcp and", "column 8: expected a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address, not the end"},
+	{"", "column 1: expected a term (host, net, mac, port, proto, vlan, octets, network, as, country, agent, if, site) or an address, not the end"},
+	{"tcp and", "column 8: expected a term (host, net, mac, port, proto, vlan, octets, network, as, country, agent, if, site) or an address, not the end"},
 	{"port htpx", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"htpx\""},
 	{"port 65536", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"65536\""},
 	{"port 9-5", "column 6: expected a port (0 to 65535, two with a dash, or a service's name), not \"9-5\""},
@@ -108,7 +111,7 @@ static const struct {
 	{"vlan 5000", "column 6: expected a VLAN (0 to 4095), not \"5000\""},
 	{"icmp-type 256", "column 11: expected a type of ICMP (0 to 255, icmp-echo, icmp6-echo, …), not \"256\""},
 	{"icmp-code icmp-echo", "column 11: expected a code of ICMP (0 to 255), not \"icmp-echo\""},
-	{"src icmp-type 8", "column 1: expected src or dst before host, net, mac or port only, not \"src\""},
+	{"src icmp-type 8", "column 1: expected src or dst before host, net, mac, port, network, as or country only, not \"src\""},
 	{"tcp and udp or icmp", "column 13: expected parentheses: here \"and\" and \"or\" stand side by side, not \"or\""},
 	{"10.20.0.0/16, tcp", "column 13: expected and, or, or the end, not \",\""},
 	{"net 10.0.0.0/33", "column 5: expected an address or prefix (10.0.0.0/8, 2001:db8::1, 00:11:22), not \"10.0.0.0/33\""},
@@ -120,12 +123,16 @@ static const struct {
 	{"if \"e-1", "column 4: expected the name or ifIndex of an interface, not \"\"e-1\""},
 	{"proto tcpx", "column 7: expected a protocol (a name, 0 to 255, or an ethertype such as 0x0800), not \"tcpx\""},
 	{"ip proto arp", "column 10: expected an IP protocol, not \"arp\""},
-	{"src vlan 5", "column 1: expected src or dst before host, net, mac or port only, not \"src\""},
+	{"as", "column 3: expected an AS number (64500 or AS64500), not the end"},
+	{"network (", "column 10: expected a term (host, net, mac, port, proto, vlan, octets, network, as, country, agent, if, site)"
+	    " or an address, not the end"},
+	{"ip network a", "column 1: expected a protocol before host, net, port or proto only, not \"ip\""},
+	{"src vlan 5", "column 1: expected src or dst before host, net, mac, port, network, as or country only, not \"src\""},
 	{"net 10.0.0.0 mask 255.0.255.0", "column 19: expected a mask such as 255.255.0.0, not \"255.0.255.0\""},
 	{"port in [80", "column 12: expected ], not the end"},
 	/* a place is counted in characters; control characters are neither read nor shown */
-	{"if \303\251\303\251 and )", "column 11: expected a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address, not \")\""},
-	{"tcp and \033[2J", "column 9: expected a term (host, net, mac, port, proto, vlan, octets, agent, if, site) or an address, not \"?\""},
+	{"if \303\251\303\251 and )", "column 11: expected a term (host, net, mac, port, proto, vlan, octets, network, as, country, agent, if, site) or an address, not \")\""},
+	{"tcp and \033[2J", "column 9: expected a term (host, net, mac, port, proto, vlan, octets, network, as, country, agent, if, site) or an address, not \"?\""},
 };
 
 START_TEST(mistakes_have_a_place)
@@ -233,6 +240,56 @@ START_TEST(little_knowledge)
 }
 END_TEST
 
+/* 10.0.0.0/8 is of network 7, and everybody of AS 64500. */
+static uint32_t
+group_of(void *arg, enum address_group group, size_t n_octets, const uint8_t *octets)
+{
+	ck_assert_str_eq(arg, "groups");
+	if (group == ADDRESS_NETWORK)
+		return n_octets == 4 && octets[0] == 10 ? 7 : 0;
+	return group == ADDRESS_AS ? 64500 : 0;
+}
+
+static uint32_t
+find_group(void *arg, enum address_group group, const char *text)
+{
+	ck_assert_str_eq(arg, "groups");
+	return group == ADDRESS_NETWORK ? (strcmp(text, "ten") == 0 ? 7 : 0) : (uint32_t)atoi(text);
+}
+
+START_TEST(groups_are_known_once_they_are_bound)
+{
+	static const struct {
+		const char *text;
+		enum filter_answer before, answer; /* of a frame from 10.1.2.3, whose destination is not known */
+	} cases[] = {
+		{"src network ten", FILTER_NOT_KNOWN, FILTER_YES}, {"dst network ten", FILTER_NOT_KNOWN, FILTER_NOT_KNOWN},
+		{"network ten", FILTER_NOT_KNOWN, FILTER_YES}, {"not src network ten", FILTER_NOT_KNOWN, FILTER_NO},
+		{"src as 64500", FILTER_NOT_KNOWN, FILTER_YES}, {"src as 1", FILTER_NOT_KNOWN, FILTER_NO},
+		{"inner network ten", FILTER_NO, FILTER_NO}, {"src and dst as 64500", FILTER_NOT_KNOWN, FILTER_NOT_KNOWN},
+		{"src network ten or vlan 3", FILTER_NOT_KNOWN, FILTER_YES},
+	};
+	char arg[] = "groups";
+	const struct filter_groups groups = {group_of, find_group, arg};
+	const uint8_t octets[] = {10, 1, 2, 3};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct filter_subject subject = {0};
+
+		read_filter(cases[i].text);
+		ck_assert(filter.asks_for_groups);
+		filter_set_address(&subject, FILTER_SRC_IP, octets, sizeof(octets));
+		filter_set_absent(&subject, FILTER_INNER_IPS);
+		ck_assert_msg(filter_judge(&filter, &subject) == cases[i].before, "%s", cases[i].text);
+		ck_assert_int_eq(filter_bind_groups(&filter, &groups, error), 0);
+		ck_assert_msg(filter_judge(&filter, &subject) == cases[i].answer, "%s", cases[i].text);
+	}
+	read_filter("tcp and src network eleven");
+	ck_assert_int_lt(filter_bind_groups(&filter, &groups, error), 0);
+	ck_assert_str_eq(error, "column 21: there is no network eleven");
+}
+END_TEST
+
 /* A list with uplinks counts frames that cross two switches twice, so they count where one place is asked for. */
 START_TEST(what_asks_for_ports)
 {
@@ -278,6 +335,7 @@ main(void)
 	tcase_add_test(tcase, size_and_depth_are_bounded);
 	tcase_add_test(tcase, several_are_one);
 	tcase_add_test(tcase, little_knowledge);
+	tcase_add_test(tcase, groups_are_known_once_they_are_bound);
 	tcase_add_test(tcase, what_asks_for_ports);
 	tcase_add_test(tcase, names_are_quoted_where_they_need_it);
 	suite_add_tcase(suite, tcase);

@@ -352,9 +352,7 @@ def check_choices(page, asked):
     page.click('#layer [data-layer=eth]')
     key = page.texts('#sources .filter')[0]
     check('MAC addresses', re.fullmatch('([0-9a-f]{2}:){5}[0-9a-f]{2}', key), key)
-    page.js("(() => { const by = document.querySelector('#protocols select'); by.value = 'proto';"
-            " by.dispatchEvent(new Event('change')); })()")
-    page.settle()
+    choose(page, 'protocols', 'proto')
     equal('IP protocols', page.texts('#protocols .key .filter')[0],
           api('protocols', **asked, by='proto')['rows'][0]['name'])
     page.click('#sources .more')
@@ -365,6 +363,40 @@ def check_choices(page, asked):
     page.open(**view)
     equal('a link that was sent shows the same',
           (page.asked(), len(page.texts('#sources .key .filter'))), (view, n))
+
+
+def choose(page, section, value):
+    page.js(f"(() => {{ const by = document.querySelector('#{section} select'); by.value = {quoted(value)};"
+            " by.dispatchEvent(new Event('change')); })()")
+    page.settle()
+
+
+def check_groups(page, asked):
+    """Networks in place of addresses, in both lists and in the chart; a network filters."""
+    page.open(**asked)
+    offered = page.js("[...document.querySelector('#sources select').options].filter((o) => !o.hidden).map((o) => o.value)")
+    equal('groups are offered for which there are names', offered, ['', 'network'])
+    choose(page, 'sources', 'network')
+    for section, by, key in (('sources', 'network', 'src'), ('destinations', 'dst-network', 'dst')):
+        rows = api('talkers', **asked, by=by, top=5)['rows']
+        equal(f'{section} by network', page.texts(f'#{section} .key .filter'), [row[key] for row in rows])
+        check(f'{section} by network: both are there', len(rows) == 2, rows)
+    top = api('history', **asked, by='network', top=5)['top']
+    equal('the chart is of networks', page.texts('#load .filter')[1:3], [row['src'] for row in top])
+    page.shot('groups')
+    view = page.asked()
+    page.open(**view)
+    equal('a link to networks shows them', page.texts('#sources .key .filter'), [row['src'] for row in top])
+    hostile = '<b>"one"\\'
+    i = page.texts('#sources .key .filter').index(hostile)
+    page.js(f"document.querySelectorAll('#sources .key .filter')[{i}].click()")
+    page.settle()
+    equal('a network filters by its name, quoted', page.asked().get('filter'), 'src network "<b>\\"one\\"\\\\"')
+    equal('and is all that is left', page.texts('#sources .key .filter'), [hostile])
+    choose(page, 'sources', '')
+    equal('its addresses', page.texts('#sources .key .filter'),
+          [' '.join(filter(None, (row['src'], row['src_name'])))
+           for row in api('talkers', **asked, by='src', top=5, filter=page.asked()['filter'])['rows']])
 
 
 def check_ranges(page):
@@ -766,6 +798,7 @@ def check_all(page, live):
     check_tooltips(page, asked)
     check_old_browser(page, asked)
     check_choices(page, asked)
+    check_groups(page, asked)
     check_ranges(page)
     check_keyboard(page, asked)
     check_claims(page, asked)

@@ -18,7 +18,7 @@ sed 's/^port "e-3" {/port "e-3" { errors = {"crc 200"}/; s/^port "e-8" {/port "e
     "$board" >"$rig/board.conf"
 board=$rig/board.conf
 sflow_port=$(free_port)
-echo '10.20.1.1 <i>boss</i>' >"$rig/names"
+printf '%s\n' '10.20.1.1 <i>boss</i>' '10.20.1.0/29 <b>"one"\' '10.20.1.8/29 two' >"$rig/names"
 echo "names = \"$rig/names\"" >>"$rig/collector.conf"
 echo 'agent 192.0.2.11 site "<i>odd</i> & sons"' >"$rig/devices"
 echo "device_names = \"$rig/devices\"" >>"$rig/collector.conf"

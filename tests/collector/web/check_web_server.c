@@ -42,7 +42,7 @@ set_up(void)
 	report_store_agent(&store, 1, 120);
 	config = (struct web_config){.token = "", .connections = 100, .question_ms = 60000,
 	    .question_keys = 1000, .metrics_ports = 2, .metrics_top = 5, .store = store.newest,
-	    .names = "", .started_us = REPORT_STORE_T0, .clock = &now};
+	    .names = {.file = ""}, .started_us = REPORT_STORE_T0, .clock = &now};
 }
 
 static void
