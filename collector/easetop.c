@@ -17,7 +17,7 @@ main(int argc, char **argv)
 		return COMMAND_EXIT_TROUBLE;
 	}
 	if (command.help)
-		report_command_print_usage(stdout);
+		report_command_print_usage(&command, stdout);
 	else if (command.version)
 		puts("easetop " PACKAGE_VERSION);
 	else if (command.claims)

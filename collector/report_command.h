@@ -31,7 +31,8 @@ struct report_command {
 /* Reads the command line. 0, or -EINVAL after saying why on stderr. */
 int report_command_parse(struct report_command *command, int argc, char **argv);
 
-void report_command_print_usage(FILE *out);
+/* Of the report that was named, or of all. */
+void report_command_print_usage(const struct report_command *command, FILE *out);
 
 /* Prints the report to stdout, with --watch until the user ends it. The exit status. */
 int report_command_run(struct report_command *command);

@@ -3,6 +3,7 @@
 #include "collector/config.h"
 #include "collector/query/query.h"
 #include "common/clock.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -134,17 +135,47 @@ print_option(FILE *out, const char *name, const char *value, const char *help)
 	    *help == '\n' ? "" : " ", help);
 }
 
-void
-report_command_print_usage(FILE *out)
+/* What --by may be of a report. */
+static void
+print_by(FILE *out, const struct report *report)
 {
-	fputs("usage: easetop REPORT [options], or easetop claims\n\nReports:\n", out);
+	char values[320] = "";
+
+	for (const enum report_by *by = report->by; *by; by++)
+		text_add(values, sizeof(values), "%s%s%s", by == report->by ? "" : ", ", report_by_name(*by),
+		    by == report->by ? " (default)" : "");
+	print_option(out, "by", "KEY", "what a row is:");
+	fprintf(out, "%29s%s\n", "", values);
+}
+
+static void
+print_options(FILE *out, const struct report *report)
+{
+	for (const struct question_option *o = question_options; o->name; o++)
+		if (report && strcmp(o->name, "by") == 0 && report->takes & o->takes)
+			print_by(out, report);
+		else if (!report || o->takes == 0 || report->takes & o->takes)
+			print_option(out, o->name, o->value, o->help);
+	for (const struct command_option *o = command_options; o->name; o++)
+		print_option(out, o->name, o->value, o->help);
+}
+
+void
+report_command_print_usage(const struct report_command *command, FILE *out)
+{
+	const struct report *asked = command->question.report;
+
+	if (asked) {
+		fprintf(out, "usage: easetop %s [options]: %s\n\nOptions:\n", asked->name, asked->help);
+		print_options(out, asked);
+		fputs("\neasetop --help lists the other reports, and says how a list reads.\n", out);
+		return;
+	}
+	fputs("usage: easetop REPORT [options], or easetop claims; easetop REPORT --help\n\nReports:\n", out);
 	for (const struct report *report = reports; report->name; report++)
 		fprintf(out, "  %-13s  %s\n", report->name, report->help);
 	fputs("\nOptions:\n", out);
-	for (const struct question_option *o = question_options; o->name; o++)
-		print_option(out, o->name, o->value, o->help);
-	for (const struct command_option *o = command_options; o->name; o++)
-		print_option(out, o->name, o->value, o->help);
+	print_options(out, NULL);
 	fputs("\nReading a list: of LOW..HIGH, in the unit of the figure before them, 95 of 100 hold"
 	      "\nthat lists print, also for the first row alone. All sums below the rows add up to what"
 	      "\nthe ports counted, if they send counters. easetop claims says of each printed thing what it claims.\nThe bar goes with = up to the lower limit and on with - to the upper one; its full"
@@ -215,6 +246,8 @@ refuse_word(const char *word)
 static int
 parse_report(struct report_command *command, int argc, char **argv)
 {
+	if (command->help && optind < argc)
+		command->question.report = report_find(argv[optind]);
 	if (command->help || command->version)
 		return 0;
 	if (optind == argc) {

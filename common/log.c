@@ -7,7 +7,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,15 +32,29 @@ static const struct {
 static struct {
 	const char *ident;
 	bool to_syslog;
+	bool to_journal; /* lines begin with <PRIORITY>, sd-daemon(3) */
 	int fd;
 	_Atomic(enum log_level) most; /* the only member that may change later */
 } sink = {.fd = STDERR_FILENO, .most = LOG_LEVEL_INFO};
+
+/* Whether standard error goes to the journal: systemd.exec(5), $JOURNAL_STREAM. */
+static bool
+is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long device, inode;
+	struct stat st;
+
+	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && fstat(STDERR_FILENO, &st) == 0 &&
+	    st.st_dev == device && st.st_ino == inode;
+}
 
 void
 log_open(const char *ident, bool to_syslog, enum log_level most)
 {
 	sink.ident = ident;
 	sink.to_syslog = to_syslog;
+	sink.to_journal = !to_syslog && is_journal();
 	sink.most = most;
 	tzset(); /* else the first message would allocate memory for it, whoever logs it */
 	if (to_syslog)
@@ -60,11 +76,13 @@ log_set_most(enum log_level most)
 static void
 write_stderr(enum log_level level, const char *room, const char *message)
 {
-	char when[CLOCK_RFC3339_MAX], line[LINE_MAX_OCTETS + 128];
+	char priority[8] = "", when[CLOCK_RFC3339_MAX], line[LINE_MAX_OCTETS + 128];
 	int n;
 
 	clock_format_rfc3339(clock_wall_us(&clock_system) / 1000 * 1000, when, sizeof(when));
-	n = snprintf(line, sizeof(line), "%s %s%s%s %.40s: %s\n", when,
+	if (sink.to_journal)
+		snprintf(priority, sizeof(priority), "<%d>", levels[level].syslog_priority);
+	n = snprintf(line, sizeof(line), "%s%s %s%s%s %.40s: %s\n", priority, when,
 	    sink.ident ? sink.ident : "", sink.ident ? " " : "", levels[level].name, room, message);
 	if (n >= (int)sizeof(line)) {
 		n = sizeof(line) - 1;

@@ -1,8 +1,9 @@
 /*
  * Logging for the daemons: one line a message, with level and room, to standard error (which
- * systemd and the demo keep) or to syslog. The _limited forms let a few messages of one call site
- * pass in each period and count the others in the next line that passes ("... 120 more like it"),
- * because hostile input must not fill a disk. Keeps errno. Thread-safe.
+ * systemd and the demo keep) or to syslog. In the journal lines have their priority, so that journalctl -p
+ * finds them. The _limited forms let a few messages of one call site pass in each period and count the others
+ * in the next line that passes ("... 120 more like it"), because hostile input must not fill a disk. Keeps errno.
+ * Thread-safe.
  */
 #ifndef EASE_COMMON_LOG_H
 #define EASE_COMMON_LOG_H

@@ -13,6 +13,7 @@
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/report/verdicts.h"
+#include "common/text.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -715,26 +716,10 @@ fill(struct list *list)
 	return err;
 }
 
-#define GROUPS REPORT_BY_NETWORK, REPORT_BY_DST_NETWORK, REPORT_BY_NETWORK_PAIR, REPORT_BY_AS, REPORT_BY_DST_AS,  \
-	REPORT_BY_AS_PAIR, REPORT_BY_COUNTRY, REPORT_BY_DST_COUNTRY, REPORT_BY_COUNTRY_PAIR
-/* The lists, each with the values that --by may have; the first is the default. */
-static const struct list_report {
-	const char *name;
-	enum report_by by[18]; /* ended by 0 */
-} talkers = {"talkers", {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SUBNET,
-		 REPORT_BY_VLAN, GROUPS}},
-  matrix = {"matrix", {REPORT_BY_PAIR}},
-  protocols = {"protocols", {REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE,
-		   REPORT_BY_VLAN}},
-  conversations = {"conversations", {REPORT_BY_CONVERSATION}},
-  connections = {"connections", {REPORT_BY_SERVER, REPORT_BY_SRC}},
-  history = {"history", {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SUBNET,
-		 REPORT_BY_VLAN, REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE, GROUPS}};
-
 static bool
-has_by(const struct list_report *report, enum report_by wanted)
+has_by(const struct report *report, enum report_by wanted)
 {
-	for (const enum report_by *by = report->by; *by; by++)
+	for (const enum report_by *by = report->by; by && *by; by++)
 		if (*by == wanted)
 			return true;
 	return false;
@@ -757,11 +742,9 @@ check_groups(struct query *query, const struct report_options *options)
 }
 
 static int
-choose_by(struct query *query, const struct list_report *report, struct report_options *options)
+choose_by(struct query *query, const struct report *report, struct report_options *options)
 {
-	static const struct list_report *const lists[] = {&talkers, &protocols, &connections, &history};
 	const char *between = "; it is for ";
-	size_t len;
 
 	if (options->by == REPORT_BY_DEFAULT)
 		options->by = report->by[0];
@@ -771,11 +754,9 @@ choose_by(struct query *query, const struct list_report *report, struct report_o
 		return check_groups(query, options);
 	snprintf(query->error, sizeof(query->error), "%s has no --by %s", report->name,
 	    report_by_name(options->by));
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		if (has_by(lists[i], options->by)) {
-			len = strlen(query->error);
-			snprintf(query->error + len, sizeof(query->error) - len, "%s%s", between,
-			    lists[i]->name);
+	for (const struct report *other = reports; other->name; other++)
+		if (has_by(other, options->by)) {
+			text_add(query->error, sizeof(query->error), "%s%s", between, other->name);
 			between = ", ";
 		}
 	return -EINVAL;
@@ -828,13 +809,14 @@ note_uncounted_rows(const struct list *list)
 
 /* keys: set to those of the rows. */
 static int
-list_run(const struct list_report *report, struct query *query,
+list_run(const char *name, struct query *query,
     const struct report_options *asked, uint64_t now_us, struct report_result *result,
     struct list_keys *keys)
 {
 	struct report_options options = *asked;
 	struct list list = {.query = query, .options = &options, .result = result,
-	    .narrows = report != &history};
+	    .narrows = strcmp(name, "history") != 0};
+	const struct report *report = report_find(name);
 	int err = choose_by(query, report, &options);
 
 	if (err == 0)
@@ -872,11 +854,11 @@ list_run(const struct list_report *report, struct query *query,
 }
 
 static int
-list_of(const struct list_report *report, struct query *query,
+list_of(const char *name, struct query *query,
     const struct report_options *options, uint64_t now_us, struct report_result *result)
 {
 	struct list_keys keys = {0};
-	int err = list_run(report, query, options, now_us, result, &keys);
+	int err = list_run(name, query, options, now_us, result, &keys);
 
 	if (result->list) {
 		result->list->keys = keys.keys;
@@ -889,21 +871,21 @@ int
 report_talkers(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	return list_of(&talkers, query, options, now_us, result);
+	return list_of("talkers", query, options, now_us, result);
 }
 
 int
 report_protocols(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	return list_of(&protocols, query, options, now_us, result);
+	return list_of("protocols", query, options, now_us, result);
 }
 
 int
 report_conversations(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	return list_of(&conversations, query, options, now_us, result);
+	return list_of("conversations", query, options, now_us, result);
 }
 
 /* Each SYN is one attempt, whatever its length, so attempts are counted in frames. */
@@ -915,7 +897,7 @@ report_connections(struct query *query, const struct report_options *options, ui
 
 	of_syns.layer = REPORT_LAYER_SYN;
 	of_syns.sort = ESTIMATE_PKTS;
-	return list_of(&connections, query, &of_syns, now_us, result);
+	return list_of("connections", query, &of_syns, now_us, result);
 }
 
 /* ---- a grid of a cluster's ---- */
@@ -966,7 +948,7 @@ grid_run(struct query *query, struct report_options *options, uint64_t now_us,
 	int err;
 
 	options->top = GRID_RANKED;
-	err = list_run(&matrix, query, options, now_us, &first, &keys);
+	err = list_run("matrix", query, options, now_us, &first, &keys);
 	if (err == 0)
 		err = add_grid_pairs(&keys);
 	if (err == 0) {
@@ -975,7 +957,7 @@ grid_run(struct query *query, struct report_options *options, uint64_t now_us,
 		options->top = UINT32_MAX;
 		options->n_ranked = first.list->n_ranked;
 		options->told = &first.list->told;
-		err = list_of(&matrix, query, options, now_us, result);
+		err = list_of("matrix", query, options, now_us, result);
 	}
 	if (err == 0)
 		result->sums[REPORT_SUM_OTHERS].n = first.n_rows + first.sums[REPORT_SUM_OTHERS].n - result->n_rows;
@@ -998,7 +980,7 @@ report_matrix(struct query *query, const struct report_options *options, uint64_
 	if (options->fold_few && query->store->is_remote)
 		err = grid_run(query, &by_pair, now_us, result);
 	else
-		err = list_of(&matrix, query, &by_pair, now_us, result);
+		err = list_of("matrix", query, &by_pair, now_us, result);
 	if (err == 0)
 		result->list->as_grid = true;
 	return err;
@@ -1008,5 +990,5 @@ int
 list_history(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result, struct list_keys *shown)
 {
-	return list_run(&history, query, options, now_us, result, shown);
+	return list_run("history", query, options, now_us, result, shown);
 }

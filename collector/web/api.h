@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #define API_JSON "application/json"
+#define API_CSV "text/csv"
 
 enum web_stat_id {
 	WEB_STAT_REQUESTS,

@@ -2,6 +2,7 @@
 
 #include "collector/render/render.h"
 #include "collector/report/claims.h"
+#include "collector/web/describe.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -49,11 +50,19 @@ compress_reply(struct reply *reply)
 /* ---- reports ---- */
 
 static int
-write_report(FILE *out, const void *result)
+write_json(FILE *out, const void *result)
 {
 	const struct render_options none = {0};
 
 	return render_json(out, result, &none);
+}
+
+static int
+write_csv(FILE *out, const void *result)
+{
+	const struct render_options none = {.utc = true};
+
+	return render_csv(out, result, &none);
 }
 
 static void
@@ -71,9 +80,9 @@ answer_report(struct api *api, unsigned worker, const struct request *request, s
 	question.options.names = api_names(api, worker);
 	err = question_answer(&question, query, now_us, &result);
 	if (err == 0)
-		err = api_write(reply, write_report, &result);
+		err = api_write(reply, request->as_csv ? write_csv : write_json, &result);
 	reply->status = HTTP_OK;
-	reply->content_type = API_JSON;
+	reply->content_type = request->as_csv ? API_CSV : API_JSON;
 	if (err)
 		api_failed(api, query, err, reply);
 	report_result_free(&result);
@@ -140,13 +149,12 @@ answer_moment(struct api *api, unsigned worker, const struct question *asked, st
 	api_close_moment(api, worker, moment_us, query, err);
 }
 
+/* object: ours now. */
 static void
-answer_claims(struct reply *reply)
+answer_object(json_t *object, struct reply *reply)
 {
-	json_t *array = claims_json();
-
-	reply->body = array ? json_dumps(array, JSON_COMPACT) : NULL;
-	json_decref(array);
+	reply->body = object ? json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
+	json_decref(object);
 	if (!reply->body) {
 		api_error(reply, HTTP_UNAVAILABLE, strerror(ENOMEM));
 		return;
@@ -195,7 +203,13 @@ endpoint_answer(void *arg, unsigned worker, const struct request *request, struc
 		endpoint_status(api, reply);
 		break;
 	case REQUEST_CLAIMS:
-		answer_claims(reply);
+		answer_object(claims_json(), reply);
+		break;
+	case REQUEST_INDEX:
+		answer_object(describe_index(), reply);
+		break;
+	case REQUEST_OPENAPI:
+		answer_object(describe_openapi(), reply);
 		break;
 	case REQUEST_METRICS:
 		endpoint_metrics(api, reply);

@@ -1,5 +1,6 @@
 #include "collector/web/request.h"
 
+#include "common/text.h"
 #include "common/utf8.h"
 
 #include <ctype.h>
@@ -12,7 +13,7 @@ enum { HTTP_OK = 200, HTTP_BAD_REQUEST = 400, HTTP_NOT_FOUND = 404, HTTP_URI_TOO
 
 enum { NAME_SHOWN = 32 }; /* octets of a name that is refused */
 
-#define API "/api/v1/"
+#define API REQUEST_API
 
 static int
 refuse(char error[REQUEST_ERROR], int status, const char *format, ...)
@@ -121,6 +122,17 @@ take_moment(struct request *request, char *value, char error[REQUEST_ERROR])
 	return HTTP_OK;
 }
 
+/* JSON, if it is not asked for. */
+static int
+take_format(struct request *request, const char *value, char error[REQUEST_ERROR])
+{
+	request->as_csv = strcmp(value, "csv") == 0;
+	if (!request->as_csv && strcmp(value, "json") != 0)
+		return refuse(error, HTTP_BAD_REQUEST, "format: must be json or csv");
+	text_add(request->key, sizeof(request->key), "\nformat=%s", value);
+	return HTTP_OK;
+}
+
 static int
 take_option(struct request *request, char *name, char *value, struct values *values, char error[REQUEST_ERROR])
 {
@@ -157,6 +169,8 @@ take_query(struct request *request, char *query, struct values *values, char err
 			*value++ = '\0';
 		if (strcmp(pair, "moment") == 0 && request->kind == REQUEST_REPORT && value && *value)
 			status = take_moment(request, value, error);
+		else if (strcmp(pair, "format") == 0 && request->kind == REQUEST_REPORT && value && *value)
+			status = take_format(request, value, error);
 		else if (*pair && value && *value)
 			status = take_option(request, pair, value, values, error);
 		else if (*pair && !question_find_option(pair))
@@ -217,9 +231,21 @@ static const struct {
 } places[] = {
 	{API "status", REQUEST_STATUS},
 	{API "claims", REQUEST_CLAIMS},
+	{API, REQUEST_INDEX},
+	{"/api/v1", REQUEST_INDEX},
+	{API "openapi.json", REQUEST_OPENAPI},
 	{"/healthz", REQUEST_HEALTH},
 	{"/metrics", REQUEST_METRICS},
 };
+
+static int
+refuse_report(const char *name, char error[REQUEST_ERROR])
+{
+	refuse(error, HTTP_NOT_FOUND, "no report %.*s; there are", (int)utf8_cut(name, NAME_SHOWN), name);
+	for (const struct report *report = reports; report->name; report++)
+		text_add(error, REQUEST_ERROR, " %s", report->name);
+	return HTTP_NOT_FOUND;
+}
 
 static int
 take_path(struct request *request, char *path, char error[REQUEST_ERROR])
@@ -239,8 +265,7 @@ take_path(struct request *request, char *path, char error[REQUEST_ERROR])
 	if (strncmp(path, API, strlen(API)) == 0) {
 		request->kind = REQUEST_REPORT;
 		request->question.report = report_find(path + strlen(API));
-		return request->question.report ? HTTP_OK
-		    : refuse(error, HTTP_NOT_FOUND, "no such report");
+		return request->question.report ? HTTP_OK : refuse_report(path + strlen(API), error);
 	}
 	request->kind = REQUEST_FILE;
 	request->file = path[1] ? path + 1 : "index.html";

@@ -17,12 +17,16 @@ enum {
 	REQUEST_TOP_MAX = 1000,
 };
 
+#define REQUEST_API "/api/v1/"
+
 enum request_kind {
 	REQUEST_FILE,
 	REQUEST_REPORT,
 	REQUEST_MOMENT, /* of the question's range and filter, for others (moments.h) */
 	REQUEST_STATUS,
 	REQUEST_CLAIMS,
+	REQUEST_INDEX,
+	REQUEST_OPENAPI,
 	REQUEST_HEALTH,
 	REQUEST_METRICS,
 };
@@ -33,6 +37,7 @@ struct request {
 	struct question question; /* REQUEST_REPORT, REQUEST_MOMENT: its strings are in text */
 	struct report_moment moment; /* of REQUEST_REPORT: what it is put to; now_us 0: to what is stored now */
 	uint64_t asker; /* by whom it is shared out (jobs.h); 0: not known */
+	bool as_csv;
 	bool is_long; /* the query reads samples instead of sums, which may take seconds */
 	char key[REQUEST_URI_MAX + 1];
 	char text[REQUEST_URI_MAX + 1]; /* decoded */

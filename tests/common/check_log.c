@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Standard error since capture_begin. */
@@ -61,6 +62,31 @@ START_TEST(a_line_has_time_level_and_room)
 	capture_end();
 	ck_assert_ptr_nonnull(strstr(seen, "Z easetest warn feed: x.pcap: link type 113\n"));
 	ck_assert_uint_eq(lines_seen(), 1);
+}
+END_TEST
+
+/* As systemd says where standard error goes: the journal takes <4> off and has the line's priority. */
+START_TEST(the_journal_has_priorities)
+{
+	char stream[64];
+	struct stat st;
+
+	capture_begin();
+	ck_assert_int_eq(fstat(STDERR_FILENO, &st), 0);
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	log_open("easetest", false, LOG_LEVEL_INFO);
+	log_warn("feed", "to the journal");
+	log_error("feed", "to the journal");
+	setenv("JOURNAL_STREAM", "1:1", 1); /* inherited; standard error goes elsewhere */
+	log_open("easetest", false, LOG_LEVEL_INFO);
+	log_warn("feed", "elsewhere");
+	capture_end();
+	unsetenv("JOURNAL_STREAM");
+	ck_assert_int_eq(strncmp(seen, "<4>2", 4), 0);
+	ck_assert_ptr_nonnull(strstr(seen, "\n<3>2"));
+	ck_assert_ptr_nonnull(strstr(seen, "\n2"));
+	ck_assert_ptr_nonnull(strstr(seen, "Z easetest warn feed: elsewhere\n"));
 }
 END_TEST
 
@@ -166,6 +192,7 @@ main(void)
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, a_line_has_time_level_and_room);
+	tcase_add_test(tc, the_journal_has_priorities);
 	tcase_add_test(tc, a_stranger_writes_no_line_of_his_own);
 	tcase_add_test(tc, repeats_are_limited_and_counted);
 	tcase_add_test(tc, a_flood_leaves_few_lines);

@@ -67,8 +67,8 @@ async function limited(signal, ask) {
 	}
 }
 
-/* The report's object. Throws Refused, Gone, or AbortError if the caller has aborted the request. */
-export async function get(name, asked, signal) {
+/* What `read` makes of the answer. Throws Refused, Gone, or AbortError if the caller has aborted the request. */
+async function request(name, asked, signal, read) {
 	const values = Object.entries(asked).flatMap(([key, all]) => [all].flat().map((value) => [key, value]));
 	const search = new URLSearchParams(values);
 	const {answer, report} = await limited(signal, async (until) => {
@@ -79,7 +79,7 @@ export async function get(name, asked, signal) {
 		});
 
 		setClock(answer);
-		return {answer, report: answer.ok ? await answer.json() : undefined};
+		return {answer, report: answer.ok ? await read(answer) : undefined};
 	});
 
 	if (answer.ok)
@@ -87,4 +87,20 @@ export async function get(name, asked, signal) {
 	const reason = await reasonOf(answer) ?? `${answer.status} ${answer.statusText}`;
 
 	throw new (KINDS[answer.status] ?? Refused)(reason);
+}
+
+/* The report's object. */
+export function get(name, asked, signal) {
+	return request(name, asked, signal, (answer) => answer.json());
+}
+
+/* Saves the report as CSV, under its name. A link could not carry the token. */
+export async function save(name, asked) {
+	const file = await request(name, {...asked, format: 'csv'}, new AbortController().signal, (answer) => answer.blob());
+	const link = document.createElement('a');
+
+	link.href = URL.createObjectURL(file);
+	link.download = `${name}.csv`;
+	link.click();
+	URL.revokeObjectURL(link.href);
 }

@@ -4,6 +4,7 @@
  * has a mark at the estimate. A key is a button that filters by it.
  */
 import * as address from './address.js';
+import {save} from './api.js';
 import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
@@ -259,16 +260,18 @@ class List {
 		this.head = make('tr', {role: 'row'});
 		this.body = make('tbody', {role: 'rowgroup'});
 		this.more = make('button', {type: 'button', class: 'more', hidden: 'hidden'});
+		this.csv = make('button', {type: 'button', class: 'csv', text: 'CSV', 'aria-label': `${list.title} as CSV`});
 		const id = `${list.id}-title`, space = make('span', {class: 'space'});
 		const table = {role: 'table', class: 'rows', 'aria-labelledby': id};
 
 		this.section.append(
 		    make('div', {class: 'title'}, make('h2', {id, text: list.title}),
-			...this.#choices(change), space, this.more));
+			...this.#choices(change), space, this.csv, this.more));
 		this.section.append(
 		    make('table', table, make('thead', {role: 'rowgroup'}, this.head), this.body));
 		this.section.append(this.note);
 		onFilter(this.body, change);
+		this.csv.addEventListener('click', () => this.#save());
 		this.more.addEventListener(
 		    'click', () => change({open: this.#isOpen() ? undefined : list.id}));
 	}
@@ -328,6 +331,8 @@ class List {
 		];
 
 		this.view = view;
+		this.result = result;
+		this.csv.disabled = rows.length === 0;
 		if (this.select)
 			this.select.value = this.#isOfGroups() ? view.group ?? '' : view.by;
 		this.head.replaceChildren(...makeHead(this.list, sort));
@@ -344,6 +349,18 @@ class List {
 		setAttribute(this.more, 'aria-expanded', this.#isOpen());
 		setAttribute(
 		    this.more, 'aria-label', `${this.list.title}: ${this.more.textContent}`);
+	}
+
+	/* A hundred rows, of the range that is shown. */
+	async #save() {
+		const {from, to} = this.result, range = {last: undefined, from, to};
+		const asked = address.parameters({...this.view, ...range});
+
+		try {
+			await save(this.report, {...asked, ...this.question(this.view), top: MANY});
+		} catch (error) {
+			setText(this.note, `There is no CSV: ${error.message}`);
+		}
 	}
 
 	#isOpen() {

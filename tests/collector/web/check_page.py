@@ -1,12 +1,15 @@
 """What tests/collector/web/check_page.sh does with the page. Figures on it are compared with those of /api/v1,
 written out by code of this file; what is asked of the document stands in page_probes.js."""
+import csv
 import datetime
+import io
 import json
 import math
 import os
 import re
 import signal
 import sys
+import tempfile
 import threading
 import time
 import urllib.parse
@@ -363,6 +366,25 @@ def check_choices(page, asked):
     page.open(**view)
     equal('a link that was sent shows the same',
           (page.asked(), len(page.texts('#sources .key .filter'))), (view, n))
+
+
+def check_csv(page, asked):
+    """The button saves what the API says."""
+    page.open(**asked)
+    with tempfile.TemporaryDirectory() as folder:
+        page.browser.call('Page.setDownloadBehavior', behavior='allow', downloadPath=folder)
+        page.click('#sources .csv')
+        path = os.path.join(folder, 'talkers.csv')
+        for _ in range(200):
+            if os.path.exists(path):
+                break
+            time.sleep(0.05)
+        with open(path) as file:
+            saved = file.read()
+    rows = list(csv.DictReader(io.StringIO(saved)))
+    must = api('talkers', **asked, by='src', top=100)['rows']
+    equal('CSV has the rows of the API', [(row['src'], row['samples']) for row in rows],
+          [(row['src'], str(row['samples'])) for row in must])
 
 
 def choose(page, section, value):
@@ -799,6 +821,7 @@ def check_all(page, live):
     check_old_browser(page, asked)
     check_choices(page, asked)
     check_groups(page, asked)
+    check_csv(page, asked)
     check_ranges(page)
     check_keyboard(page, asked)
     check_claims(page, asked)

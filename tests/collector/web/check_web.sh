@@ -136,6 +136,72 @@ same load port=e-1
 same addresses layer=eth top=2
 expect 'as easetop: there are rows' "$(get "$url/api/v1/talkers?last=all" | jq '.rows | length')" 10
 
+# ---- what there is ----
+
+expect 'the index has each report' "$(get "$url/api/v1/" | jq -r '.reports[].report' | tr '\n' ' ')" \
+    "$(easetop --help | awk '/^Options/ { exit } /^  / { printf "%s ", $1 }')"
+expect 'with and without a slash' "$(get "$url/api/v1" | jq -c .)" "$(get "$url/api/v1/" | jq -c .)"
+expect 'and a report the options that easetop says' \
+    "$(get "$url/api/v1/" | jq -r '.reports[] | select(.report == "history") | .options[]' | grep -v moment | sort | tr '\n' ' ')" \
+    "$(easetop history --help | awk '/^  --/ { sub("--", "", $1); print $1 }' |
+	grep -vxE 'names|mmdb|resolve|vendors|watch|store|utc|version|help' | sort | tr '\n' ' ')"
+# Each path of the document answers, each value of an enum is taken, each parameter is an option, each reference has an end.
+get "$url/api/v1/openapi.json" >"$rig/openapi.json"
+cat >"$rig/openapi.py" <<'END'
+import json, sys, urllib.error, urllib.request
+url, path = sys.argv[1:]
+doc, mistakes, asked = json.load(open(path)), [], 0
+def find(ref):
+    at = doc
+    for part in ref.removeprefix('#/').split('/'):
+        at = at[part]
+    return at
+def refs(at):
+    if isinstance(at, dict):
+        if '$ref' in at:
+            find(at['$ref'])
+        for value in at.values():
+            refs(value)
+    elif isinstance(at, list):
+        for value in at:
+            refs(value)
+def ask(path):
+    global asked
+    asked += 1
+    try:
+        with urllib.request.urlopen(url + path, timeout=60) as answer:
+            return answer.status, answer.headers['Content-Type'], answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, '', error.read()
+refs(doc)
+assert doc['openapi'] == '3.0.3' and doc['info']['version'] and doc['info']['title']
+names = set()
+for path, item in doc['paths'].items():
+    get = item['get']
+    assert get['operationId'] not in names
+    names.add(get['operationId'])
+    kinds = get['responses']['200']['content']
+    status, kind, body = ask(path)
+    if status != 200 or kind not in kinds:
+        mistakes.append((path, status, kind))
+    for parameter in get['parameters']:
+        assert parameter['in'] == 'query' and parameter['schema']['type'] and len(parameter['description']) > 5, parameter
+        for value in parameter['schema'].get('enum', []):
+            status, kind, body = ask('%s?%s=%s' % (path, parameter['name'], value))
+            needs_names = status == 400 and b'needs' in body and value.split('-')[-1 if value.startswith('dst') else 0] in ('network', 'as', 'country')
+            if status != 200 and not needs_names:
+                mistakes.append((path, parameter['name'], value, status, body))
+print(len(doc['paths']), asked > 60, mistakes)
+END
+expect 'OpenAPI: what it has is so' "$(python3 "$rig/openapi.py" "$url" "$rig/openapi.json" 2>&1 | tail -1)" \
+    "$(($(get "$url/api/v1/" | jq '.reports + .more | length'))) True []"
+for report in talkers load; do
+	easetop $report --from "$from" --to "$to" --names "$rig/names" --format csv --utc >"$rig/of_easetop"
+	get "$url/api/v1/$report?from=$from&to=$to&format=csv" >"$rig/of_api"
+	check "CSV of $report is easetop's" cmp -s "$rig/of_easetop" "$rig/of_api"
+done
+check 'and says that it is' has_header "$url/api/v1/load?format=csv" content-type 'text/csv$'
+
 # ---- markup stays text ----
 
 expect 'an alias with markup is in JSON as it is' \
@@ -183,7 +249,8 @@ refused() { # STATUS WORD-OF-THE-REASON CURL-ARGUMENT...
 	if [ "$is" = "$must" ] && jq -r .error "$rig/body" | grep -q "$word"; then pass "refused: $must $word"; else
 		fail "refused: $must $word" "$is $(head -c 200 "$rig/body")"; fi
 }
-refused 404 'no such report' "$url/api/v1/nothing"
+refused 404 'no report nothing; there are talkers matrix ' "$url/api/v1/nothing"
+refused 400 '^format: must be json or csv' "$url/api/v1/talkers?format=xml"
 refused 404 'not found' "$url/../../etc/passwd" --path-as-is
 refused 404 'not found' "$url/nothing.html"
 refused 400 '^colour:' "$url/api/v1/talkers?colour=red"
@@ -194,7 +261,7 @@ refused 400 'no agent' "$url/api/v1/talkers?agent=192.0.2.99"
 refused 400 'no agent' "$url/api/v1/talkers?agent=x$(printf '%%C3%%A9%.0s' {1..300})"
 refused 400 'no agent' "$url/api/v1/talkers?agent=%C2%9B2J"
 refused 400 'no such option' "$url/api/v1/talkers?"$'\xff'
-refused 400 'protocols has no --by src; it is for talkers, connections, history' "$url/api/v1/protocols?by=src"
+refused 400 'protocols has no --by src; it is for talkers, connections, history, drops' "$url/api/v1/protocols?by=src"
 refused 400 '^step:' "$url/api/v1/history?last=30d&step=1m"
 refused 405 GET -X POST -d x=y "$url/api/v1/talkers"
 refused 405 GET -X DELETE "$url/"
