@@ -24,6 +24,7 @@ report_by_name(enum report_by by)
 		[REPORT_BY_SUBNET] = "subnet",	[REPORT_BY_VLAN] = "vlan",
 		[REPORT_BY_ETHERTYPE] = "ethertype", [REPORT_BY_PROTO] = "proto",
 		[REPORT_BY_SERVICE] = "service", [REPORT_BY_SERVER] = "server",
+		[REPORT_BY_LAG] = "lag",	[REPORT_BY_SITE] = "site",
 		[REPORT_BY_NETWORK] = "network", [REPORT_BY_DST_NETWORK] = "dst-network",
 		[REPORT_BY_NETWORK_PAIR] = "network-pair", [REPORT_BY_AS] = "as",
 		[REPORT_BY_DST_AS] = "dst-as",	[REPORT_BY_AS_PAIR] = "as-pair",

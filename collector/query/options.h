@@ -27,6 +27,9 @@ enum report_by {
 	REPORT_BY_REASON,
 	REPORT_BY_PLACE,
 	REPORT_BY_GROUP,
+	/* of billing alone, which has ports, too */
+	REPORT_BY_LAG,
+	REPORT_BY_SITE,
 	/* groups of addresses (address_databases.h): of the source, of the destination, of both */
 	REPORT_BY_NETWORK,
 	REPORT_BY_DST_NETWORK,

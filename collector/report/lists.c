@@ -716,15 +716,6 @@ fill(struct list *list)
 	return err;
 }
 
-static bool
-has_by(const struct report *report, enum report_by wanted)
-{
-	for (const enum report_by *by = report->by; by && *by; by++)
-		if (*by == wanted)
-			return true;
-	return false;
-}
-
 /* Rows of groups need what says who is of which. */
 static int
 check_groups(struct query *query, const struct report_options *options)
@@ -750,12 +741,12 @@ choose_by(struct query *query, const struct report *report, struct report_option
 		options->by = report->by[0];
 	if (options->by == REPORT_BY_PORT) /* what "service" was called first */
 		options->by = REPORT_BY_SERVICE;
-	if (has_by(report, options->by))
+	if (report_has_by(report, options->by))
 		return check_groups(query, options);
 	snprintf(query->error, sizeof(query->error), "%s has no --by %s", report->name,
 	    report_by_name(options->by));
 	for (const struct report *other = reports; other->name; other++)
-		if (has_by(other, options->by)) {
+		if (report_has_by(other, options->by)) {
 			text_add(query->error, sizeof(query->error), "%s%s", between, other->name);
 			between = ", ";
 		}

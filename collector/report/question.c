@@ -229,7 +229,7 @@ set_warn(struct question *question, const char *value)
 #define POINT_IN_TIME "must be a time with its zone, 2026-11-21T14:00:00+01:00, or a date"
 
 const struct question_option question_options[] = {
-	{"by", "KEY", "must be src, dst, pair, subnet, network, as, country, vlan, service, proto, ethertype, server, port, reason,"
+	{"by", "KEY", "must be src, dst, pair, subnet, network, as, country, vlan, service, proto, ethertype, server, port, lag, site, reason,"
 	    " place or group; dst-network, network-pair and so on",
 	    REPORT_TAKES_BY, false, set_by,
 	    "what a row is; talkers: src (default), dst, pair, subnet, vlan,\n"

@@ -212,6 +212,9 @@ struct report {
 extern const struct report reports[]; /* ended by a row without name */
 const struct report *report_find(const char *name); /* NULL if there is none */
 
+/* Whether --by may be that. */
+bool report_has_by(const struct report *report, enum report_by wanted);
+
 /* Runs the report; also -ENOMEM where there was no memory for a text: a result is complete, or
  * there is none. */
 int report_run(const struct report *report, struct query *query,

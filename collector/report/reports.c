@@ -39,6 +39,8 @@ const struct report reports[] = {
 		REPORT_BY_PROTO, REPORT_BY_ETHERTYPE, BY_GROUPS)},
 	{"load", "what each port counted, and whether the samples agree",
 	    REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_WARN, report_load, NULL},
+	{"billing", "the 95th percentile of five minutes, of ports, link aggregates or sites", REPORT_TAKES_BY, report_billing,
+	    BY(REPORT_BY_PORT, REPORT_BY_LAG, REPORT_BY_SITE)},
 	{"errors", "errors and discards of each port, and who sent bad frames", REPORT_TAKES_TOP,
 	    report_errors, NULL},
 	{"drops", "packets that switches discarded and reported, with reasons, and how many of all these are",
@@ -65,6 +67,15 @@ report_find(const char *name)
 		if (strcmp(report->name, name) == 0)
 			return report;
 	return NULL;
+}
+
+bool
+report_has_by(const struct report *report, enum report_by wanted)
+{
+	for (const enum report_by *by = report->by; by && *by; by++)
+		if (*by == wanted)
+			return true;
+	return false;
 }
 
 int

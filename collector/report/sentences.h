@@ -94,6 +94,11 @@
 	    "The store is at work ({work}): {done:whole} of {total:whole} windows done.") \
 	S(CLUSTER_LAG, "cluster_lag", CAUTION, MEMBERS, NULL, NULL, \
 	    "The ClickHouse cluster is {cluster_lag_s:age} behind.") \
+	S(HOLES, "holes", WARNING, LIST, "holes", "places", \
+	    "Holes: [, {place}<port| {port}> ({missing:whole} interval{missing?:s} without counters, the longest hole" \
+	    " {longest_hole_s:age})]; they are in no percentile.") \
+	S(BILLING_KEPT, "five_minutes_since", CAUTION, MEMBERS, NULL, NULL, \
+	    "Counters of each five minutes are kept since {five_minutes_since} (keep_5min); before that there are holes.") \
 	S(KEPT_SINCE, "kept_since", HINT, OBJECT, "kept_since", NULL, \
 	    "The store has [, <sums|sums of >{level} since {since}].")
 

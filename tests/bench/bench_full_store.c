@@ -264,7 +264,7 @@ static const struct question {
 	{"/metrics", "/metrics", ""},
 };
 static const char *const reports[] = {"talkers", "matrix", "protocols", "conversations", "connections", "history",
-    "load", "errors", "energy", "pause", "addresses", "events", "agents", "loss"};
+    "load", "billing", "errors", "energy", "pause", "addresses", "events", "agents", "loss"};
 static const char *const ranges[] = {"5m", "1h", "1d"};
 
 enum {

@@ -240,7 +240,7 @@ reports() { # DATABASE REFERENCE
 	for report in talkers matrix protocols conversations connections 'history --step 1m' load errors addresses events; do
 		equal_report "$1" "$2" $report --top 20
 	done
-	for report in load energy pause agents loss audit drops 'drops --by reason' 'drops --by port'; do equal_report "$1" "$2" $report; done
+	for report in load energy pause agents loss audit billing 'billing --by site' drops 'drops --by reason' 'drops --by port'; do equal_report "$1" "$2" $report; done
 	# Within: what was counted up to an end lies between two counters, of which each collector has kept others.
 	for minutes in 1-2 3-5 10-12; do
 		range=(--from "$(minute "${whole[1]}" "${minutes%-*}")" --to "$(minute "${whole[1]}" "${minutes#*-}")")

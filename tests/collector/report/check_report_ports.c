@@ -9,6 +9,7 @@
 #include "collector/store/store.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -418,6 +419,189 @@ START_TEST(sums_of_a_forgotten_switch_stay_and_are_in_no_report)
 }
 END_TEST
 
+/* ---- billing ---- */
+
+enum { BILLED_DAYS = 31, BILLED = BILLED_DAYS * 288, INTERVAL_S = 300 };
+/* T0 is 22:14: the first whole five minutes begin a minute later. */
+enum { BILLED_FROM_S = 60 };
+
+static uint64_t billed_seed;
+
+static uint64_t
+billed_random(uint64_t n)
+{
+	billed_seed = billed_seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (billed_seed >> 33) % n;
+}
+
+static void
+counter(int if_index, uint64_t at_s, uint64_t discontinuity, double rx, double tx)
+{
+	uint64_t at_us = REPORT_STORE_T0 + at_s * SECOND;
+
+	report_store_sql(&store, "INSERT INTO counter VALUES(1, %d, %llu, 1, %llu, %.0f, 0, 0, 0, 0, 0, %.0f, 0, 0, 0, 0, 0, %llu,"
+	    " 0, 0, 0, 0, 0, 0, 0)", if_index, (unsigned long long)at_us, (unsigned long long)at_us, rx, tx,
+	    (unsigned long long)discontinuity);
+}
+
+/* What a port counted each five minutes, from its own counters and no others: NAN a hole. */
+static double billed[3][2][BILLED];
+
+/* A month of a port, counters each 60 to 150 s at odd moments, so that linear interpolation is what anybody would do
+ * with them: octets of an interval are drawn, and pass evenly in it. Of port 2 counters stay away for 25 minutes, twice,
+ * and begin anew once; it has come on the second day. */
+static void
+make_month(int if_index)
+{
+	double rx = 1e15, tx = 5e14; /* far beyond what 32 bits hold */
+	uint64_t discontinuity = 7;
+
+	report_store_sql_text(&store, "BEGIN");
+	for (int i = 0; i < BILLED; i++) {
+		uint64_t from_s = BILLED_FROM_S + (uint64_t)i * INTERVAL_S;
+		double octets[2] = {(double)billed_random(1000000000), (double)billed_random(400000000)};
+		bool is_away = if_index == 2 && ((i >= 1000 && i < 1005) || (i >= 5000 && i < 5005));
+		bool is_before = if_index == 2 && i < 288;
+
+		if (i == (if_index == 2 ? 288 : 0))
+			counter(if_index, from_s, discontinuity, rx, tx);
+		billed[if_index][0][i] = is_away || is_before ? NAN : octets[0];
+		billed[if_index][1][i] = is_away || is_before ? NAN : octets[1];
+		for (uint64_t at_s = 1 + billed_random(30); at_s < INTERVAL_S && !is_before; at_s += 60 + billed_random(90)) {
+			if (is_away)
+				continue;
+			if (if_index == 2 && i == 3000 && at_s > 60 && discontinuity == 7) {
+				rx = -octets[0]; /* the switch began anew */
+				tx = -octets[1];
+				discontinuity = 8;
+				billed[if_index][0][i] = billed[if_index][1][i] = NAN;
+			}
+			counter(if_index, from_s + at_s, discontinuity, rx + octets[0] * (double)at_s / INTERVAL_S,
+			    tx + octets[1] * (double)at_s / INTERVAL_S);
+		}
+		rx += octets[0];
+		tx += octets[1];
+		/* and where the interval ends, so that what passes evenly is known exactly */
+		if (!is_before && !(is_away && i != 1004 && i != 5004))
+			counter(if_index, from_s + INTERVAL_S, discontinuity, rx, tx);
+	}
+	report_store_sql_text(&store, "COMMIT");
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* By its definition: how many intervals have more. */
+static double
+percentile_95(const double *octets, size_t *n)
+{
+	static double known[BILLED];
+
+	*n = 0;
+	for (int i = 0; i < BILLED; i++)
+		if (!isnan(octets[i]))
+			known[(*n)++] = octets[i];
+	qsort(known, *n, sizeof(*known), compare_numbers);
+	for (size_t i = 0; i < *n; i++)
+		if (20 * (*n - 1 - i) <= *n)
+			return known[i] * 8 / INTERVAL_S;
+	return NAN;
+}
+
+static void
+expect_billed(const json_t *row, const double *rx, const double *tx, size_t missing)
+{
+	size_t n;
+	double must = percentile_95(rx, &n), must_tx = percentile_95(tx, &n);
+
+	ck_assert_double_eq_tol(json_number_value(json_object_get(row, "rx_bps_95")) / must, 1, 1e-9);
+	ck_assert_double_eq_tol(json_number_value(json_object_get(row, "tx_bps_95")) / must_tx, 1, 1e-9);
+	ck_assert_double_eq_tol(json_number_value(json_object_get(row, "larger_bps_95")) / fmax(must, must_tx), 1, 1e-9);
+	ck_assert_uint_eq((size_t)json_integer_value(json_object_get(row, "intervals")), n);
+	ck_assert_uint_eq((size_t)json_integer_value(json_object_get(row, "missing")), missing);
+}
+
+START_TEST(billing_is_arithmetic_on_the_counters)
+{
+	static double sum[2][BILLED];
+	struct report_options options = options_of(BILLED_FROM_S, BILLED_FROM_S + BILLED * INTERVAL_S);
+	const json_t *rows;
+	json_t *j;
+
+	options.by = REPORT_BY_DEFAULT;
+	billed_seed = 42;
+	report_store_sql(&store, "UPDATE agent SET last_us = %llu", REPORT_STORE_T0 + 32ull * 86400 * SECOND);
+	make_month(1);
+	make_month(2);
+	j = report_store_json(&store, "billing", &options);
+	rows = json_object_get(j, "rows");
+	ck_assert_uint_eq(json_array_size(rows), 2);
+	expect_billed(json_array_get(rows, 0), billed[1][0], billed[1][1], 0);
+	expect_billed(json_array_get(rows, 1), billed[2][0], billed[2][1], 11);
+	ck_assert_str_eq(report_json_text(j, "holes.0.port"), "ge-2");
+	ck_assert_double_eq(report_json_number(j, "holes.0.missing"), 11);
+	ck_assert_double_eq(report_json_number(j, "holes.0.longest_hole_s"), 1500);
+	json_decref(j);
+
+	/* the site: both together; before port 2 came it is port 1 alone */
+	for (int way = 0; way < 2; way++)
+		for (int i = 0; i < BILLED; i++)
+			sum[way][i] = billed[1][way][i] + (i < 288 ? 0 : billed[2][way][i]);
+	options.by = REPORT_BY_SITE;
+	j = report_store_json(&store, "billing", &options);
+	rows = json_object_get(j, "rows");
+	ck_assert_uint_eq(json_array_size(rows), 1);
+	expect_billed(json_array_get(rows, 0), sum[0], sum[1], 11);
+	ck_assert_double_eq(report_json_number(j, "rows.0.ports"), 2);
+	json_decref(j);
+
+	/* an aggregate is its members, and what it counts itself counts not again */
+	report_store_port(&store, 1, 9, "lag-9", 1);
+	counter(9, 60, 1, 0, 0);
+	counter(9, 3600, 1, 1e12, 1e12);
+	report_store_sql_text(&store, "UPDATE port SET lag_parent = 9 WHERE if_index IN (1, 2)");
+	options.by = REPORT_BY_LAG;
+	j = report_store_json(&store, "billing", &options);
+	rows = json_object_get(j, "rows");
+	ck_assert_uint_eq(json_array_size(rows), 1);
+	ck_assert_str_eq(report_json_text(j, "rows.0.port"), "lag-9");
+	expect_billed(json_array_get(rows, 0), sum[0], sum[1], 11);
+	json_decref(j);
+}
+END_TEST
+
+/* What is not known is not filled in: counters an hour apart tell of no five minutes, but where nothing passed. */
+START_TEST(billing_fills_in_nothing)
+{
+	struct report_options options = options_of(BILLED_FROM_S, BILLED_FROM_S + 6 * 3600);
+	char *text;
+	json_t *j;
+
+	options.by = REPORT_BY_DEFAULT;
+	report_store_sql(&store, "UPDATE agent SET last_us = %llu", REPORT_STORE_T0 + 86400ull * SECOND);
+	counter(1, BILLED_FROM_S, 1, 1000, 500);
+	counter(1, BILLED_FROM_S + 3600, 1, 1000, 500); /* an hour in which nothing passed: known */
+	counter(1, BILLED_FROM_S + 7200, 1, 9000, 4500);
+	counter(1, BILLED_FROM_S + 7500, 1, 12000, 4500);
+	j = report_store_json(&store, "billing", &options);
+	ck_assert_double_eq(report_json_number(j, "rows.0.intervals"), 13);
+	ck_assert_double_eq(report_json_number(j, "rows.0.missing"), 12);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_octets"), 3000);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_bps_95"), 80); /* 13 * 0.95 = 12.35: none is left out */
+	ck_assert_double_eq(report_json_number(j, "rows.0.tx_bps_95"), 0);
+	json_decref(j);
+	text = report_store_render(&store, "billing", &options, render_text, 90000);
+	ck_assert_msg(strstr(text, "Holes: 192.0.2.1 ge-1 (12 intervals without counters, the longest hole 60 min);"
+	    " they are in no percentile."), "%s", text);
+	free(text);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -435,6 +619,8 @@ main(void)
 	tcase_add_test(tc, errors_as_text_and_csv);
 	tcase_add_test(tc, what_is_not_counted_is_not_zero);
 	tcase_add_test(tc, an_aggregate_is_its_members);
+	tcase_add_test(tc, billing_is_arithmetic_on_the_counters);
+	tcase_add_test(tc, billing_fills_in_nothing);
 	tcase_add_test(tc, an_empty_store_is_not_an_error);
 	tcase_add_test(tc, ports_keep_their_names_when_a_switch_is_replaced);
 	tcase_add_test(tc, sums_of_a_forgotten_switch_stay_and_are_in_no_report);
