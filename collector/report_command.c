@@ -5,6 +5,7 @@
 #include "collector/filter/address_names.h"
 #include "collector/query/query.h"
 #include "collector/report/notes.h"
+#include "collector/report/samples.h"
 #include "collector/screen.h"
 #include "common/clock.h"
 
@@ -99,6 +100,13 @@ print_report(const struct report_command *command, FILE *out, FILE *errors)
 	if (open_store(command, &query, error, sizeof(error)) != 0) {
 		fprintf(errors, "easetop: %s\n", error);
 		return COMMAND_EXIT_TROUBLE;
+	}
+	if (command->question.report == &samples_report) {
+		err = question_write_samples(&command->question, query, render.now_us, out);
+		if (err)
+			fprintf(errors, "easetop: %s\n", *query->error ? query->error : strerror(-err));
+		query_close(query);
+		return err || fflush(out) != 0 ? COMMAND_EXIT_TROUBLE : EXIT_SUCCESS;
 	}
 	err = question_answer(&command->question, query, render.now_us, &result);
 	if (err)

@@ -2,6 +2,8 @@
 
 #include "collector/config.h"
 #include "collector/query/query.h"
+#include "collector/report/by_values.h"
+#include "collector/report/samples.h"
 #include "common/clock.h"
 #include "common/text.h"
 
@@ -140,10 +142,11 @@ static void
 print_by(FILE *out, const struct report *report)
 {
 	char values[320] = "";
+	const enum report_by *first = by_values_of(report->name);
 
-	for (const enum report_by *by = report->by; *by; by++)
-		text_add(values, sizeof(values), "%s%s%s", by == report->by ? "" : ", ", report_by_name(*by),
-		    by == report->by ? " (default)" : "");
+	for (const enum report_by *by = first; *by; by++)
+		text_add(values, sizeof(values), "%s%s%s", by == first ? "" : ", ", report_by_name(*by),
+		    by == first ? " (default)" : "");
 	print_option(out, "by", "KEY", "what a row is:");
 	fprintf(out, "%29s%s\n", "", values);
 }
@@ -171,7 +174,8 @@ report_command_print_usage(const struct report_command *command, FILE *out)
 		fputs("\neasetop --help lists the other reports, and says how a list reads.\n", out);
 		return;
 	}
-	fputs("usage: easetop REPORT [options], or easetop claims; easetop REPORT --help\n\nReports:\n", out);
+	fputs("usage: easetop REPORT [options], easetop samples [options], or easetop claims\n"
+	      "easetop REPORT --help: the options of that report\n\nReports:\n", out);
 	for (const struct report *report = reports; report->name; report++)
 		fprintf(out, "  %-13s  %s\n", report->name, report->help);
 	fputs("\nOptions:\n", out);
@@ -243,11 +247,17 @@ refuse_word(const char *word)
 	return -EINVAL;
 }
 
+static const struct report *
+find_report(const char *name)
+{
+	return strcmp(name, samples_report.name) == 0 ? &samples_report : report_find(name);
+}
+
 static int
 parse_report(struct report_command *command, int argc, char **argv)
 {
 	if (command->help && optind < argc)
-		command->question.report = report_find(argv[optind]);
+		command->question.report = find_report(argv[optind]);
 	if (command->help || command->version)
 		return 0;
 	if (optind == argc) {
@@ -259,7 +269,7 @@ parse_report(struct report_command *command, int argc, char **argv)
 	command->claims = strcmp(argv[optind], "claims") == 0;
 	if (command->claims)
 		return 0;
-	command->question.report = report_find(argv[optind]);
+	command->question.report = find_report(argv[optind]);
 	if (command->question.report)
 		return 0;
 	fprintf(stderr, "easetop: no report %s; there are", argv[optind]);

@@ -9,6 +9,7 @@
  * the range are no holes before and after.
  */
 #include "collector/query/query_private.h"
+#include "collector/report/by_values.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 
@@ -141,7 +142,7 @@ read_port(struct billing *b, const struct query_port *port)
 	int err;
 
 	memset(b->ends, 0, (b->n + 1) * sizeof(*b->ends));
-	query_set_fetch_range(b->query, QUERY_COUNTERS_WITHIN, b->from_us, to_us);
+	query_set_fetch_range(b->query, QUERY_COUNTERS_OF_MINUTES, b->from_us, to_us);
 	stmt = query_prepare_kept(b->query, sql);
 	err = stmt ? 0 : -EIO;
 	if (stmt) {
@@ -439,14 +440,14 @@ report_billing(struct query *query, const struct report_options *asked, uint64_t
 {
 	struct report_options options = *asked;
 	struct billing b = {.query = query, .options = &options, .result = result};
-	const struct report *report = report_find("billing");
 	int err;
 
 	if (options.by == REPORT_BY_DEFAULT)
-		options.by = report->by[0];
-	if (!report_has_by(report, options.by))
-		return query_fail(query, -EINVAL, "billing has no --by %s; it has port, lag and site",
-		    report_by_name(options.by));
+		options.by = by_values_of("billing")[0];
+	if (!by_values_have("billing", options.by)) {
+		by_values_refuse("billing", options.by, query->error, sizeof(query->error));
+		return -EINVAL;
+	}
 	err = query_begin(query, &options, now_us);
 	if (err)
 		return err;

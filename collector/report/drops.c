@@ -5,6 +5,7 @@
  * explained: counted = explained + not sent + lost on the way + unexplained, in whole packets.
  */
 #include "collector/query/query_private.h"
+#include "collector/report/by_values.h"
 #include "collector/report/drop_reasons.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
@@ -484,8 +485,8 @@ choose(struct drops *d)
 			d->grouping = &groupings[i];
 			return 0;
 		}
-	return query_fail(d->query, -EINVAL, "drops has no --by %s; it has src, dst, pair, port, reason, place and group",
-	    report_by_name(by));
+	by_values_refuse("drops", by, d->query->error, sizeof(d->query->error));
+	return -EINVAL;
 }
 
 int

@@ -7,13 +7,13 @@
 #include "collector/query/query_private.h"
 #include "collector/query/unkeyed.h"
 #include "collector/report/agreement.h"
+#include "collector/report/by_values.h"
 #include "collector/report/list_account.h"
 #include "collector/report/lists.h"
 #include "collector/report/loss_by_load.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/report/verdicts.h"
-#include "common/text.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -733,23 +733,15 @@ check_groups(struct query *query, const struct report_options *options)
 }
 
 static int
-choose_by(struct query *query, const struct report *report, struct report_options *options)
+choose_by(struct query *query, const char *report, struct report_options *options)
 {
-	const char *between = "; it is for ";
-
 	if (options->by == REPORT_BY_DEFAULT)
-		options->by = report->by[0];
+		options->by = by_values_of(report)[0];
 	if (options->by == REPORT_BY_PORT) /* what "service" was called first */
 		options->by = REPORT_BY_SERVICE;
-	if (report_has_by(report, options->by))
+	if (by_values_have(report, options->by))
 		return check_groups(query, options);
-	snprintf(query->error, sizeof(query->error), "%s has no --by %s", report->name,
-	    report_by_name(options->by));
-	for (const struct report *other = reports; other->name; other++)
-		if (report_has_by(other, options->by)) {
-			text_add(query->error, sizeof(query->error), "%s%s", between, other->name);
-			between = ", ";
-		}
+	by_values_refuse(report, options->by, query->error, sizeof(query->error));
 	return -EINVAL;
 }
 
@@ -800,14 +792,13 @@ note_uncounted_rows(const struct list *list)
 
 /* keys: set to those of the rows. */
 static int
-list_run(const char *name, struct query *query,
+list_run(const char *report, struct query *query,
     const struct report_options *asked, uint64_t now_us, struct report_result *result,
     struct list_keys *keys)
 {
 	struct report_options options = *asked;
 	struct list list = {.query = query, .options = &options, .result = result,
-	    .narrows = strcmp(name, "history") != 0};
-	const struct report *report = report_find(name);
+	    .narrows = strcmp(report, "history") != 0};
 	int err = choose_by(query, report, &options);
 
 	if (err == 0)
@@ -816,7 +807,7 @@ list_run(const char *name, struct query *query,
 		return err;
 	list.chosen = dimension_for(dimension_find(&options), options.filter);
 	list.dimension = &list.chosen;
-	err = begin_list(&list, report->name);
+	err = begin_list(&list, report);
 	if (err == 0)
 		err = query_windows(query);
 	if (err == 0)
@@ -845,11 +836,11 @@ list_run(const char *name, struct query *query,
 }
 
 static int
-list_of(const char *name, struct query *query,
+list_of(const char *report, struct query *query,
     const struct report_options *options, uint64_t now_us, struct report_result *result)
 {
 	struct list_keys keys = {0};
-	int err = list_run(name, query, options, now_us, result, &keys);
+	int err = list_run(report, query, options, now_us, result, &keys);
 
 	if (result->list) {
 		result->list->keys = keys.keys;

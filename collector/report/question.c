@@ -4,6 +4,7 @@
 #include "collector/filter/protocol_names.h"
 #include "collector/query/query.h"
 #include "collector/report/compare.h"
+#include "collector/report/samples.h"
 #include "common/clock.h"
 #include "common/text.h"
 
@@ -484,6 +485,19 @@ bind_groups(const struct question *question, struct query *query, struct filter 
 		return 0;
 	snprintf(query->error, sizeof(query->error), "filter: %s", error);
 	return -EINVAL;
+}
+
+int
+question_write_samples(const struct question *question, struct query *query, uint64_t now_us, FILE *out)
+{
+	struct report_options options = question->options;
+	struct filter filter;
+	int err = bind_groups(question, query, &filter);
+
+	options.filter = filter.n_nodes > 0 ? &filter : NULL;
+	if (err == 0)
+		err = query_begin(query, &options, now_us);
+	return err == 0 ? samples_write(query, options.has_top ? options.top : UINT64_MAX, out) : err;
 }
 
 int

@@ -9,6 +9,8 @@
 #include "collector/filter/filter.h"
 #include "collector/report/report.h"
 
+#include <stdio.h>
+
 struct question {
 	const struct report *report;
 	struct report_options options;
@@ -58,5 +60,8 @@ int question_parse_number(const char *value, long min, long max, long *number);
 /* Fills the zeroed result, to be freed in any case; on an error the query has the message. */
 int question_answer(const struct question *question, struct query *query, uint64_t now_us,
     struct report_result *result);
+
+/* Of samples_report, which fills no result: writes its lines. */
+int question_write_samples(const struct question *question, struct query *query, uint64_t now_us, FILE *out);
 
 #endif

@@ -207,13 +207,9 @@ struct report {
 	/* Fills the zeroed result; on an error the query has the message. now_us: wall clock. */
 	int (*run)(struct query *query, const struct report_options *options, uint64_t now_us,
 	    struct report_result *result);
-	const enum report_by *by; /* what --by may be, the default first, ended by REPORT_BY_DEFAULT; NULL: nothing */
 };
 extern const struct report reports[]; /* ended by a row without name */
 const struct report *report_find(const char *name); /* NULL if there is none */
-
-/* Whether --by may be that. */
-bool report_has_by(const struct report *report, enum report_by wanted);
 
 /* Runs the report; also -ENOMEM where there was no memory for a text: a result is complete, or
  * there is none. */

@@ -1,5 +1,6 @@
 #include "collector/web/describe.h"
 
+#include "collector/report/by_values.h"
 #include "collector/report/question.h"
 #include "collector/web/api.h"
 #include "collector/web/request.h"
@@ -74,11 +75,12 @@ describe_index(void)
 static json_t *
 by_json(const struct report *report)
 {
+	const enum report_by *first = by_values_of(report->name);
 	json_t *values = json_array();
 
-	for (const enum report_by *by = report->by; by && *by; by++)
+	for (const enum report_by *by = first; *by; by++)
 		json_array_append_new(values, json_string(report_by_name(*by)));
-	return json_pack("{s:s, s:o, s:s}", "type", "string", "enum", values, "default", report_by_name(report->by[0]));
+	return json_pack("{s:s, s:o, s:s}", "type", "string", "enum", values, "default", report_by_name(*first));
 }
 
 static json_t *
@@ -91,7 +93,7 @@ parameter(const char *name, json_t *about, json_t *schema)
 static json_t *
 schema_of(const struct report *report, const struct question_option *option)
 {
-	if (strcmp(option->name, "by") == 0 && report->by)
+	if (strcmp(option->name, "by") == 0)
 		return by_json(report);
 	if (strcmp(option->name, "top") == 0)
 		return json_pack("{s:s, s:i, s:i}", "type", "integer", "minimum", 1, "maximum", REQUEST_TOP_MAX);

@@ -23,6 +23,13 @@ printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$ri
 # The replay is of January and sFlow of now: what is of both stays.
 printf 'keep_%s = 0\n' samples 1min 5min 1h >>"$rig/collector.conf"
 sfcapd_listens() { grep -qi ":$(printf %04X "$sfcapd_port") " /proc/net/udp; }
+# None waits at one of these ports, nor is on its way from one to the next: looked at several times.
+none_queued() { # PORT...
+	local port
+	for port in "$@" "$@" "$@" "$@"; do
+		! awk -v at="$(printf ':%04X$' "$port")" '$2 ~ at && $5 !~ /:0+$/ { found = 1 } END { exit !found }' /proc/net/udp || return 1
+	done
+}
 start_sfcapd() {
 	mkdir "$rig/nf"
 	sfcapd -b 127.0.0.1 -p "$sfcapd_port" -l "$rig/nf" -t 3600 >"$rig/sfcapd.log" 2>&1 &
@@ -49,11 +56,15 @@ END
 	disown "$sfacctd_pid"
 	wait_for 10 test -S "$rig/imt"
 fi
-perl "$top/tests/e2e/sflow_tap.pl" "$rig/sflow.pcap" "$sflow_port" "$sfcapd_port" "$sfacctd_port" >"$rig/tap.port" &
-tap_pid=$!
-disown "$tap_pid"
-wait_for 5 test -s "$rig/tap.port"
-tap_port=$(<"$rig/tap.port")
+start_tap() { # PORT...: it waits for readers with small buffers
+	: >"$rig/tap.port"
+	perl "$top/tests/e2e/sflow_tap.pl" "$rig/sflow.pcap" "$@" >"$rig/tap.port" &
+	tap_pid=$!
+	disown "$tap_pid"
+	wait_for 5 test -s "$rig/tap.port"
+	tap_port=$(<"$rig/tap.port")
+}
+start_tap "$sflow_port" "$sfcapd_port" "$sfacctd_port"
 
 # ---- the same run by both ways ----
 
@@ -220,8 +231,10 @@ sums=$(sql "SELECT sum(n) || ' ' || sum(wb) FROM window WHERE agent = $flowed")
 rig_new
 printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$rig/collector.conf"
 if command -v sfcapd >/dev/null; then # it stands behind the collector, which sends on what comes
-	printf 'forward = {"127.0.0.1:%s"}\n' "$sfcapd_port" >>"$rig/collector.conf"
 	start_sfcapd
+	rig_end "$tap_pid"
+	start_tap "$sfcapd_port"
+	printf 'forward = {"127.0.0.1:%s"}\n' "$tap_port" >>"$rig/collector.conf"
 fi
 rig_start "$capture" lock_step 'mean_skip = 20' 'notify_samples = false' \
     "sflow_collector = \"127.0.0.1:$sflow_port\"" || exit 1
@@ -233,10 +246,16 @@ expect 'sFlow only: the same sums from the same seed' \
 expect 'sFlow only: no sample came as notification, and none is missed' \
     "$(sql "SELECT count(*) FROM account WHERE agent = $noted"
     easetop loss --last all --format json | jq '.completeness + 0')" $'0\n1'
+sent_on() { sql "SELECT sum(value * (name = 'forward.sent')) - sum(value * (name = 'sflow.datagrams')),
+    sum(value * (name NOT IN ('forward.sent', 'sflow.datagrams'))) FROM stat WHERE name LIKE 'forward.%' OR name =
+    'sflow.datagrams'"; }
+all_sent_on() { [ "$(sent_on)" = '0|0' ]; }
+if [ -n "$sfcapd_pid" ]; then
+	wait_for 10 all_sent_on
+	wait_for 20 none_queued "$tap_port" "$sfcapd_port"
+	expect 'sent on: all datagrams, once' "$(sent_on)" '0|0'
+fi
 hold_sfcapd 'sfcapd behind the collector' ''
-expect 'sent on: all datagrams, once' "$(sql "SELECT sum(value * (name = 'forward.sent')) - sum(value * (name =
-    'sflow.datagrams')), sum(value * (name NOT IN ('forward.sent', 'sflow.datagrams'))) FROM stat WHERE name LIKE
-    'forward.%' OR name = 'sflow.datagrams'")" '0|0'
 
 # ---- a foreign sender ----
 
@@ -256,6 +275,17 @@ expect 'foreign: refused, and missing datagrams' "$(sql "SELECT group_concat(val
 share=$(easetop talkers --by src --last all --format json | jq '.lost.packets.high as $lost |
     .rows[] | select(.src == "10.9.0.1") | (.packets.low <= 90000 and .packets.high + $lost >= 90000)')
 expect 'foreign: the interval, and what flowed while samples were lost, hold the truth' "$share" true
+
+# Its samples as lines: every one that counted, as it was sent; a filter, a limit.
+lines() { easetop samples --last all "$@"; }
+expect 'samples as JSON lines: each once, with what it said' "$(lines | jq -sc '[length, (map(.time) | . == sort),
+    (map(select(.src == "10.9.0.1" and .dst == "10.9.0.2" and .octets == 1000 and .rate == 100 and .agent == "192.0.2.7"
+	and .if_index == 3 and .direction == "ingress" and .protocol == 17 and .src_port == 5000 and .dst_port == 6000
+	and .src_mac == "02:00:00:00:00:01" and .ethertype == "0x0800")) | length), (map(.src) | unique)]')" \
+    "$(sql 'SELECT json_array(count(*), json("true"), sum(src_ip = x'"'0a090001'"'), json_array("10.9.0.1", "10.9.0.3")) FROM sample')"
+expect 'samples of a filter' "$(lines --filter 'src host 10.9.0.3 and octets < 500' | jq -c .src | sort | uniq -c | tr -s ' ')" \
+    " $(sql "SELECT count(*) FROM sample WHERE src_ip = x'0a090003'") \"10.9.0.3\""
+expect 'samples up to a number' "$(lines --top 7 | wc -l)" 7
 
 # ---- agents without counters ----
 

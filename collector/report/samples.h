@@ -1,0 +1,20 @@
+/*
+ * The samples that are kept, one JSON object a line: for whoever reads them with jq, or sends them on. They are written
+ * as they are read, in the order of time, however many there are.
+ */
+#ifndef EASE_COLLECTOR_REPORT_SAMPLES_H
+#define EASE_COLLECTOR_REPORT_SAMPLES_H
+
+#include "collector/query/query.h"
+#include "collector/report/report.h"
+
+#include <stdio.h>
+
+/* Its name and what it takes of a question; it fills no result, so it is in no list of reports. */
+extern const struct report samples_report;
+
+/* After query_begin: the samples of the range that the filter lets pass, at most that many. 0 or -errno; on an error the
+ * query has the message, or out has failed. */
+int samples_write(struct query *query, uint64_t most, FILE *out);
+
+#endif
