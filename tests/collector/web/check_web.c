@@ -58,8 +58,8 @@ START_TEST(refusals_name_the_option)
 		int status;
 		const char *error; /* its beginning */
 	} bad[] = {
-	    {"/api/v1/nothing", 404, "no such report"},
-	    {"/api/v1/", 404, "no such report"},
+	    {"/api/v1/nothing", 404, "no report nothing; there are talkers "},
+    {"/api/v1/talkers?format=xml", 400, "format: must be json or csv"},
 	    {"/api/v1/talkers?colour=red", 400, "colour: no such option"},
 	    {"/api/v1/talkers?colour", 400, "colour: no such option"},
 	    {"/api/v1/talkers?1234567890123456789012345678901%C3%A9=5", 400,
@@ -122,8 +122,8 @@ START_TEST(filters_repeat_and_join)
 	parse("/api/v1/talkers?filter=port+80+or+443&filter=not+vlan+13", &other, error);
 	ck_assert_str_ne(r.key, other.key);
 	ck_assert_int_eq(parse("/api/v1/talkers?filter=port+80+or", &r, error), 400);
-	ck_assert_str_eq(error, "filter: column 11: expected a term (host, net, mac, port, proto, vlan, octets, agent,"
-	    " if, site) or an address, not the end");
+	ck_assert_str_eq(error, "filter: column 11: expected a term (host, net, mac, port, proto, vlan, octets, network,"
+	    " as, country, agent, if, site) or an address, not the end");
 	ck_assert_int_eq(parse("/api/v1/load?filter=if+e-1+and+tcp", &r, error), 400);
 	ck_assert_str_eq(error, "filter: column 12: load is of whole ports: it filters by site, agent and if, not by proto");
 	ck_assert_int_eq(parse("/api/v1/load?filter=if+e-1", &r, error), 200);
