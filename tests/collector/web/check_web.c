@@ -64,7 +64,7 @@ START_TEST(refusals_name_the_option)
 	    {"/api/v1/talkers?colour", 400, "colour: no such option"},
 	    {"/api/v1/talkers?1234567890123456789012345678901%C3%A9=5", 400,
 		"1234567890123456789012345678901: no such option"},
-	    {"/api/v1/talkers?format=csv", 400, "format: no such option"},
+    {"/api/v1/talkers?watch=5", 400, "watch: no such option"},
 	    {"/api/v1/talkers?store=/etc/passwd", 400, "store: no such option"},
 	    {"/api/v1/talkers?top=5&top=5", 400, "top: given twice"},
 	    {"/api/v1/talkers?top=1001", 400, "top: at most 1000 rows"},
