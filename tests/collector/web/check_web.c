@@ -59,18 +59,19 @@ START_TEST(refusals_name_the_option)
 		const char *error; /* its beginning */
 	} bad[] = {
 	    {"/api/v1/nothing", 404, "no report nothing; there are talkers "},
-    {"/api/v1/talkers?format=xml", 400, "format: must be json or csv"},
+	    {"/api/v1/talkers?format=xml", 400, "format: must be json or csv"},
 	    {"/api/v1/talkers?colour=red", 400, "colour: no such option"},
 	    {"/api/v1/talkers?colour", 400, "colour: no such option"},
 	    {"/api/v1/talkers?1234567890123456789012345678901%C3%A9=5", 400,
 		"1234567890123456789012345678901: no such option"},
-    {"/api/v1/talkers?watch=5", 400, "watch: no such option"},
+	    {"/api/v1/talkers?watch=5", 400, "watch: no such option"},
 	    {"/api/v1/talkers?store=/etc/passwd", 400, "store: no such option"},
 	    {"/api/v1/talkers?top=5&top=5", 400, "top: given twice"},
 	    {"/api/v1/talkers?top=1001", 400, "top: at most 1000 rows"},
 	    {"/api/v1/talkers?top=-1", 400, "top: must be 1 to 1000000"},
 	    {"/api/v1/talkers?vlan=4096", 400, "vlan: must be a VLAN, 0 to 4095"},
-	    {"/api/v1/talkers?by=x", 400, "by: must be src, dst, pair, subnet, vlan, service, proto, ethertype, server, port, reason, place or group"},
+	    {"/api/v1/talkers?by=x", 400, "by: must be src, dst, pair, subnet, network, as, country, vlan, service, "
+		"proto, ethertype, server, port, lag, site, reason, place or group; dst-network, network-pair and so on"},
 	    {"/api/v1/talkers?last=5", 400, "last: must be "},
 	    {"/api/v1/talkers?addr=300.0.0.1", 400, "addr: must be an address or a prefix"},
 	    {"/api/v1/talkers?agent=%", 400, "the query is not valid URL-encoded UTF-8"},
