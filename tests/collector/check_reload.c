@@ -101,6 +101,11 @@ static const struct {
 	": user \"me\": auth_passphrase and priv_passphrase are needed"},
     {"user \"me\" {\nauth_passphrase = \"1234567\" }", "a passphrase has at least 8 characters"},
     {GOOD "senders = {}", ": senders: at least one address is needed"},
+    {GOOD "forward = {\"127.0.0.1:6343\"}", ": forward: what is sent on is sFlow: an address in sflow_listen is needed"},
+    {"sflow_listen = {\"127.0.0.1:6343\"}\nforward = {\"192.0.2.1:6343\", \"127.0.0.1:6343\"}",
+	": forward: one of its addresses is in sflow_listen, too: it would be sent to itself"},
+    {GOOD "forward = {\"switch:6343\"}", ":2: "},
+    {GOOD "forward = {\"127.0.0.1:0\"}", "the port must not be 0"},
     {GOOD "http_store = \"clickhouse\"", ": http_store: \"clickhouse\" needs a server"},
     {GOOD "http_store = \"mysql\"", ":2: http_store: "},
     {GOOD "clickhouse = {\"clickhouse:http://a:1\", \"clickhouse:http://b:1\"}", ": clickhouse: "},
@@ -160,12 +165,12 @@ write_config(const char *which, unsigned keep_h)
 	char text[1024];
 
 	snprintf(text, sizeof(text),
-	    "listen = {\"127.0.0.1:0\"}\nsflow_listen = {}\n"
-	    "http_listen = \"\"\nreceive_buffer = 100000\nmemory = 128\nstore = "
+	    "listen = {\"127.0.0.1:0\"}\nsflow_listen = {\"127.0.0.1:0\"}\nforward = {\"127.0.0.1:%u\"}\n"
+	    "http_listen = \"\"\nreceive_buffer = 100000\nmemory = 144\nstore = "
 	    "\"%s/%s.db\"\nsenders = {\"127.0.0.1\"}\n"
 	    "communities = {\"%s\"}\nhttp_token = \"a-token-of-%s\"\nkeep_samples = %u\n"
 	    "user \"%s\" { auth_passphrase = \"12345678\" priv_passphrase = \"12345678\" }\n",
-	    dir, which, which, which, keep_h, which);
+	    keep_h, dir, which, which, which, keep_h, which);
 	write_text(text);
 }
 
@@ -191,7 +196,8 @@ is_in_force(const struct collector_config *config, const char *which, unsigned k
 
 	return config->communities.n == 1 && strcmp(config->communities.items[0], which) == 0 &&
 	    strcmp(config->http_token + strlen("a-token-of-"), which) == 0 &&
-	    config->keep_samples_h == keep_h && config->users.n == 1 &&
+	    config->keep_samples_h == keep_h && config->users.n == 1 && config->forward.n == 1 &&
+	    atoi(strrchr(config->forward.items[0], ':') + 1) == (int)keep_h &&
 	    strcmp(users[0].name, which) == 0 && strstr(config->store, "first.db") != NULL;
 }
 
