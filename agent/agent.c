@@ -1,8 +1,8 @@
 #include "agent/agent.h"
 
 #include "agent/agent_private.h"
-#include "agent/device/emulated.h"
 #include "agent/linux/linux_device.h"
+#include "agent/sim/emulated.h"
 #include "agent/sonic/sonic_device.h"
 #include "common/log.h"
 #include "common/service.h"

@@ -2,10 +2,10 @@
  * Creates and destroys the agent: each part in its order, connected with the parts that it uses.
  */
 #include "agent/agent_private.h"
-#include "agent/device/dummy.h"
-#include "agent/device/emulated.h"
 #include "agent/linux/linux_device.h"
 #include "agent/privilege.h"
+#include "agent/sim/dummy.h"
+#include "agent/sim/emulated.h"
 #include "agent/sonic/sonic_device.h"
 #include "common/udp_out.h"
 #include "mibs/mibs.h"

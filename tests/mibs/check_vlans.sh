@@ -1,7 +1,7 @@
 #!/bin/bash
 # VLANs as a management station sees them (dot1qVlanCurrentTable, dot1qVlanStaticTable, dot1qPortVlanTable of
 # RFC 4363), walked with snmpwalk: those of the dummy device against the rule by which it makes them
-# (agent/device/dummy.h), and those of a VLAN-aware bridge of this kernel against what `bridge vlan` shows. Nothing
+# (agent/sim/dummy.h), and those of a VLAN-aware bridge of this kernel against what `bridge vlan` shows. Nothing
 # of it can be set. The kernel's part needs root and CONFIG_BRIDGE_VLAN_FILTERING. Prints PASS, FAIL or SKIP lines;
 # exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"

@@ -15,7 +15,7 @@ import sys
 ROOMS = ('agent', 'collector', 'common', 'mibs')
 # All files of the circle match the pattern.
 ALLOWED = {
-    r'agent/chip/galnet_model(_\w+)?': 'one chip in four files, by its register blocks',
+    r'agent/sim/chip/galnet_model(_\w+)?': 'one chip in four files, by its register blocks',
 }
 
 
