@@ -1,7 +1,6 @@
 #include "agent/sim/feed.h"
 
 #include "agent/sim/error_injection.h"
-#include "agent/sim/feed_preload.h"
 #include "agent/sim/live_input.h"
 #include "agent/sim/port_assignment.h"
 #include "agent/sim/savefile.h"
@@ -10,13 +9,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
 	HEADER_OCTETS = 14, /* two addresses and a type */
 	MIN_DATA_OCTETS = 60,
 	FCS_OCTETS = 4,
 	BATCH = 64, /* records turned into frames at a time */
-	PRELOAD_BATCH = 256,
 };
 
 static const struct stat_name stat_names[FEED_N_STATS] = {
@@ -71,7 +70,7 @@ struct feed {
 	enum feed_deal deal_mode;
 	struct port_assignment *assignment; /* NULL: no source is dealt */
 	struct error_injection *injection; /* NULL: no errors */
-	struct feed_preload *preload; /* NULL: frames come from the sources */
+	struct preload *preload; /* NULL: frames come from the sources */
 	struct source *sources; /* the last one has the link changes instead of a file */
 	size_t n_sources;
 	struct source *live; /* network interfaces, read in turn */
@@ -85,6 +84,121 @@ struct feed {
 	_Atomic uint64_t stat_values[FEED_N_STATS];
 	struct stat_set stats;
 };
+
+/* --- frames held in memory, to measure a board without the cost of reading files --- */
+
+#define PRELOAD_MAX_OCTETS (1ull << 30) /* of all frames */
+
+/* Each frame is in another page. Huge pages reduce the cost of address translation. */
+enum { HUGE_PAGE = 2 << 20, CHUNK_OCTETS = 2 * HUGE_PAGE, FIRST_FRAMES = 65536 };
+
+/* Octets of frames; a chunk never moves. */
+struct chunk {
+	struct chunk *next;
+	size_t used;
+	uint8_t octets[CHUNK_OCTETS - 2 * sizeof(size_t)];
+};
+
+static struct chunk *
+new_chunk(void)
+{
+	struct chunk *chunk = aligned_alloc(HUGE_PAGE, sizeof(*chunk));
+
+	if (chunk)
+		madvise(chunk, sizeof(*chunk), MADV_HUGEPAGE); /* optional */
+	return chunk;
+}
+
+struct preload {
+	bool loop;
+	struct feed_frame *frames;
+	size_t n, room, next;
+	struct chunk *chunks;
+	uint64_t octets;
+	uint64_t offset_us, round_us; /* of this round; from one round to the next */
+};
+
+static uint8_t *
+keep_octets(struct preload *p, const struct feed_frame *frame)
+{
+	struct chunk *chunk = p->chunks;
+
+	if (!chunk || sizeof(chunk->octets) - chunk->used < frame->captured_octets) {
+		chunk = new_chunk();
+		if (!chunk)
+			return NULL;
+		chunk->next = p->chunks;
+		chunk->used = 0;
+		p->chunks = chunk;
+	}
+	chunk->used += frame->captured_octets;
+	if (frame->captured_octets > 0)
+		memcpy(chunk->octets + chunk->used - frame->captured_octets, frame->octets,
+		    frame->captured_octets);
+	return chunk->octets + chunk->used - frame->captured_octets;
+}
+
+/* Copies a frame behind those already held. -EFBIG: more than PRELOAD_MAX_OCTETS; -ENOMEM. */
+static int
+preload_add(struct preload *p, const struct feed_frame *frame)
+{
+	struct feed_frame *kept;
+
+	if (p->n == p->room) {
+		size_t room = p->room ? 2 * p->room : FIRST_FRAMES;
+		struct feed_frame *more = realloc(p->frames, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		p->frames = more;
+		p->room = room;
+	}
+	p->octets += frame->captured_octets + sizeof(*frame);
+	if (p->octets > PRELOAD_MAX_OCTETS)
+		return -EFBIG;
+	kept = &p->frames[p->n];
+	*kept = *frame;
+	kept->octets = keep_octets(p, frame);
+	if (!kept->octets)
+		return -ENOMEM;
+	p->n++;
+	p->round_us = frame->time_us - p->frames[0].time_us + FEED_LOOP_GAP_US;
+	return 0;
+}
+
+static void
+preload_destroy(struct preload *preload)
+{
+	struct chunk *next;
+
+	if (!preload)
+		return;
+	for (struct chunk *chunk = preload->chunks; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+	free(preload->frames);
+	free(preload);
+}
+
+/* As feed_next_batch. */
+static size_t
+preload_next_batch(struct preload *p, struct feed_frame *frames, size_t max)
+{
+	size_t n;
+
+	if (p->next == p->n && p->loop) {
+		p->next = 0;
+		p->offset_us += p->round_us;
+	}
+	n = p->n - p->next < max ? p->n - p->next : max;
+	for (size_t i = 0; i < n; i++) {
+		frames[i] = p->frames[p->next + i];
+		frames[i].time_us += p->offset_us;
+	}
+	p->next += n;
+	return n;
+}
 
 /* --- from records to frames --- */
 
@@ -363,7 +477,7 @@ size_t
 feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max)
 {
 	if (feed->preload)
-		return feed_preload_next_batch(feed->preload, frames, max);
+		return preload_next_batch(feed->preload, frames, max);
 	return is_alone(feed) ? read_frames(feed, feed->heap[0], frames, max)
 			      : merge(feed, frames, max);
 }
@@ -503,19 +617,6 @@ find_start(struct feed *feed, const struct feed_config *config)
 	feed->start_us = first ? first->first_us : 0;
 }
 
-static void
-move_source(struct feed *feed, struct source *s, uint64_t start_us)
-{
-	uint64_t by_us = feed->start_us + start_us - s->first_us; /* modulo 2^64 */
-
-	if (!s->has_first)
-		return;
-	s->offset_us += by_us;
-	s->last_us += by_us;
-	for (size_t i = 0; i < s->n_frames; i++)
-		s->frames[i].time_us += by_us;
-}
-
 static int
 by_time(const void *a, const void *b)
 {
@@ -555,72 +656,29 @@ add_link_changes(struct feed *feed, const struct feed_link_change *from, size_t 
 	return 0;
 }
 
-static void
-order_sources(struct feed *feed)
-{
-	for (size_t i = 0; i < feed->n_sources; i++)
-		if (feed->sources[i].n_frames > 0)
-			feed->heap[feed->n_heap++] = &feed->sources[i];
-	for (size_t i = feed->n_heap / 2; i-- > 0;)
-		sift_down(feed, i);
-}
-
-/* Prepares the injection of errors and the assignment to ports. */
-static int
-prepare(struct feed *feed, const struct feed_config *config, char *error, size_t error_size)
-{
-	int rc = 0;
-
-	if (config->n_errors > 0)
-		rc = error_injection_create(config->errors, config->n_errors, config->error_seed,
-		    &feed->injection);
-	if (rc < 0) {
-		snprintf(error, error_size, "cannot inject errors: %s", strerror(-rc));
-		return rc;
-	}
-	if (is_dealt(config))
-		rc = port_assignment_create(config->deal, config->ports, config->n_ports, &feed->assignment);
-	if (rc < 0)
-		snprintf(error, error_size, "a capture is given, but no port has capture = deal");
-	return rc;
-}
-
-static int
-add_sources(struct feed *feed, const struct feed_config *config, char *error, size_t error_size)
-{
-	int rc = prepare(feed, config, error, error_size);
-
-	for (size_t i = 0; i < config->n_sources; i++) {
-		if (rc == 0)
-			rc = add_source(feed, &config->sources[i], error, error_size);
-		else if (config->sources[i].file)
-			fclose(config->sources[i].file);
-	}
-	for (size_t i = 0; i < config->n_live && rc == 0; i++)
-		rc = add_live(feed, &config->live[i], error, error_size);
-	return rc;
-}
-
 /* Reads all frames of the sources into memory. */
 static int
 preload(struct feed *feed, bool loop)
 {
-	struct feed_frame frames[PRELOAD_BATCH];
-	struct feed_preload *p;
+	enum { AT_A_TIME = 256 };
+	struct feed_frame frames[AT_A_TIME];
+	struct preload *p = calloc(1, sizeof(*p));
+	int rc = p ? 0 : -ENOMEM;
 	size_t n;
-	int rc = feed_preload_create(loop, &p);
 
-	while (rc == 0 && (n = feed_next_batch(feed, frames, PRELOAD_BATCH)) > 0)
+	while (rc == 0 && (n = feed_next_batch(feed, frames, AT_A_TIME)) > 0)
 		for (size_t i = 0; i < n && rc == 0; i++)
-			rc = feed_preload_add(p, &frames[i]);
-	if (rc == 0)
-		feed->preload = p; /* from here on feed_next_batch reads it */
-	else
-		feed_preload_destroy(p);
-	return rc;
+			rc = preload_add(p, &frames[i]);
+	if (rc < 0) {
+		preload_destroy(p);
+		return rc;
+	}
+	p->loop = loop;
+	feed->preload = p; /* from here on feed_next_batch reads it */
+	return 0;
 }
 
-/* Called when all sources are open: finds their order and adds link changes. */
+/* All sources are open and have their first frames: gives them their times and their order. */
 static int
 arrange(struct feed *feed, const struct feed_config *config)
 {
@@ -628,56 +686,83 @@ arrange(struct feed *feed, const struct feed_config *config)
 	int rc;
 
 	find_start(feed, config);
-	for (size_t i = 0; i < n; i++)
-		if (config->sources[i].moved)
-			move_source(feed, &feed->sources[i], config->sources[i].start_us);
+	for (size_t i = 0; i < n; i++) {
+		struct source *s = &feed->sources[i];
+		uint64_t by_us = feed->start_us + config->sources[i].start_us - s->first_us; /* modulo 2^64 */
+
+		if (!config->sources[i].moved || !s->has_first)
+			continue;
+		s->offset_us += by_us;
+		s->last_us += by_us;
+		for (size_t k = 0; k < s->n_frames; k++)
+			s->frames[k].time_us += by_us;
+	}
 	rc = add_link_changes(feed, config->link_changes, config->n_link_changes);
 	if (rc < 0)
 		return rc;
-	order_sources(feed);
+	for (size_t i = 0; i < feed->n_sources; i++)
+		if (feed->sources[i].n_frames > 0)
+			feed->heap[feed->n_heap++] = &feed->sources[i];
+	for (size_t i = feed->n_heap / 2; i-- > 0;)
+		sift_down(feed, i);
 	return config->preload ? preload(feed, config->loop) : 0;
-}
-
-static int
-fill(struct feed *feed, const struct feed_config *config, char *error, size_t error_size)
-{
-	int rc = add_sources(feed, config, error, error_size);
-
-	if (rc < 0)
-		return rc;
-	rc = arrange(feed, config);
-	if (rc < 0)
-		snprintf(error, error_size, "cannot open the board's input: %s", strerror(-rc));
-	return rc;
 }
 
 int
 feed_create(const struct feed_config *config, struct feed **feed, char *error, size_t error_size)
 {
-	struct feed *f;
-	int rc;
+	size_t n_taken = 0; /* of the sources, with their files */
+	struct feed *f = calloc(1, sizeof(*f));
+	int rc = 0;
 
-	if (config->n_sources > FEED_MAX_SOURCES || config->n_live > FEED_MAX_SOURCES)
-		return -EINVAL;
-	f = calloc(1, sizeof(*f));
-	if (!f)
-		return -ENOMEM;
-	f->sources = calloc(config->n_sources + 1, sizeof(*f->sources));
-	f->live = calloc(config->n_live + 1, sizeof(*f->live));
-	if (!f->sources || !f->live) {
-		feed_destroy(f);
-		return -ENOMEM;
+	if (f) {
+		f->sources = calloc(config->n_sources + 1, sizeof(*f->sources));
+		f->live = calloc(config->n_live + 1, sizeof(*f->live));
 	}
-	f->loop = config->loop && !config->preload; /* feed_preload loops by itself */
+	if (!f || !f->sources || !f->live) {
+		snprintf(error, error_size, "cannot open the board's input: out of memory");
+		rc = -ENOMEM;
+		goto fail;
+	}
+	if (config->n_sources > FEED_MAX_SOURCES || config->n_live > FEED_MAX_SOURCES) {
+		snprintf(error, error_size, "cannot open the board's input: too many captures");
+		rc = -EINVAL;
+		goto fail;
+	}
+	f->loop = config->loop && !config->preload; /* what is held in memory is looped there */
 	f->deal_mode = config->deal;
 	f->stats = (struct stat_set){stat_names, FEED_N_STATS, f->stat_values};
-	rc = fill(f, config, error, error_size);
+	/* What is done to frames. */
+	if (config->n_errors > 0)
+		rc = error_injection_create(config->errors, config->n_errors, config->error_seed, &f->injection);
 	if (rc < 0) {
-		feed_destroy(f);
-		return rc;
+		snprintf(error, error_size, "cannot inject errors: %s", strerror(-rc));
+		goto fail;
 	}
-	*feed = f;
-	return 0;
+	if (is_dealt(config))
+		rc = port_assignment_create(config->deal, config->ports, config->n_ports, &f->assignment);
+	if (rc < 0) {
+		snprintf(error, error_size, "a capture is given, but no port has capture = deal");
+		goto fail;
+	}
+	while (n_taken < config->n_sources && rc == 0)
+		rc = add_source(f, &config->sources[n_taken++], error, error_size);
+	for (size_t i = 0; i < config->n_live && rc == 0; i++)
+		rc = add_live(f, &config->live[i], error, error_size);
+	if (rc < 0)
+		goto fail;
+	rc = arrange(f, config);
+	if (rc == 0) {
+		*feed = f;
+		return 0;
+	}
+	snprintf(error, error_size, "cannot open the board's input: %s", strerror(-rc));
+fail:
+	for (; n_taken < config->n_sources; n_taken++)
+		if (config->sources[n_taken].file)
+			fclose(config->sources[n_taken].file);
+	feed_destroy(f);
+	return rc;
 }
 
 void
@@ -698,6 +783,6 @@ feed_destroy(struct feed *feed)
 	free(feed->link_changes);
 	port_assignment_destroy(feed->assignment);
 	error_injection_destroy(feed->injection);
-	feed_preload_destroy(feed->preload);
+	preload_destroy(feed->preload);
 	free(feed);
 }
