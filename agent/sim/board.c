@@ -311,36 +311,30 @@ board_chip_of(const struct board_plan *plan, enum board_role role, unsigned port
 	return NULL;
 }
 
-bool
-board_port_deals(const struct board_port *port)
-{
-	return strcmp(port->capture, "deal") == 0 &&
-	    (port->link == BOARD_LINK_UP || port->link_changes.n > 0);
-}
-
-const char *
-board_port_capture(const struct board_port *port)
-{
-	if (strcmp(port->capture, "deal") == 0 || strcmp(port->capture, "none") == 0 ||
-	    board_live(port->capture))
-		return NULL;
-	return port->capture;
-}
-
-const char *
-board_live(const char *capture)
+/* The network interface that a capture of "live:INTERFACE" names, else NULL. */
+static const char *
+live_interface(const char *capture)
 {
 	size_t prefix = strlen(LIVE_PREFIX);
 
 	return strncmp(capture, LIVE_PREFIX, prefix) == 0 ? capture + prefix : NULL;
 }
 
-bool
-board_port_moved(const struct board_port *port, uint64_t *start_us)
+/* The port's own capture, or NULL. */
+static const char *
+own_capture(const struct board_port *port)
 {
-	const char *end;
+	if (strcmp(port->capture, "deal") == 0 || strcmp(port->capture, "none") == 0 ||
+	    live_interface(port->capture))
+		return NULL;
+	return port->capture;
+}
 
-	return strcmp(port->start, "recorded") != 0 && parse_seconds(port->start, start_us, &end);
+bool
+board_port_deals(const struct board_port *port)
+{
+	return strcmp(port->capture, "deal") == 0 &&
+	    (port->link == BOARD_LINK_UP || port->link_changes.n > 0);
 }
 
 const struct option_list *
@@ -422,7 +416,7 @@ check_port(const struct board_port *port, const struct mistake *m)
 	if (port->eee && (port->speed_mbps == 10 || port->duplex == BOARD_HALF))
 		return refuse(m, port->line, "port \"%s\": EEE needs 100 Mb/s or more and duplex = full",
 		    port->name);
-	if (!board_port_capture(port) && (port->interface[0] || strcmp(port->start, "recorded")))
+	if (!own_capture(port) && (port->interface[0] || strcmp(port->start, "recorded")))
 		return refuse(m, port->line, "port \"%s\": interface and start are allowed only if capture is a file",
 		    port->name);
 	return 0;
@@ -509,4 +503,163 @@ board_free(struct board_plan *plan)
 {
 	options_free(plan_options, plan);
 	*plan = (struct board_plan){0};
+}
+
+/* --- ifIndexes --- */
+
+int
+board_port_position(const struct board_plan *plan, uint32_t if_index)
+{
+	size_t guess = if_index - 1;
+
+	if (if_index == 0)
+		return -1;
+	if (guess < plan->ports.n && board_port(plan, guess)->if_index == if_index)
+		return (int)guess;
+	for (size_t i = 0; i < plan->ports.n; i++) {
+		if (board_port(plan, i)->if_index == if_index)
+			return (int)i;
+	}
+	return -1;
+}
+
+static bool
+is_kept(const struct kept_if_index *kept, size_t n, uint32_t if_index)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (kept[i].if_index == if_index)
+			return true;
+	}
+	return false;
+}
+
+void
+board_number_ports(struct board_plan *plan, const struct kept_if_index *kept, size_t n)
+{
+	struct board_port *ports = plan->ports.items;
+	bool any_kept = false;
+
+	/* First the numbers that ports had; the first of two that had the same. */
+	for (size_t i = 0; i < plan->ports.n; i++) {
+		ports[i].if_index = 0;
+		for (size_t k = 0; k < n && ports[i].if_index == 0; k++) {
+			if (strcmp(kept[k].name, ports[i].name) == 0 &&
+			    board_port_position(plan, kept[k].if_index) < 0)
+				ports[i].if_index = kept[k].if_index;
+		}
+		any_kept = any_kept || ports[i].if_index != 0;
+	}
+	if (!any_kept)
+		n = 0;
+	for (size_t i = 0; i < plan->ports.n; i++) {
+		uint32_t number = (uint32_t)i + 1;
+
+		if (ports[i].if_index != 0)
+			continue;
+		if (board_port_position(plan, number) >= 0 || is_kept(kept, n, number))
+			for (number = 1; board_port_position(plan, number) >= 0 || is_kept(kept, n, number);)
+				number++;
+		ports[i].if_index = number;
+	}
+}
+
+/* --- the feed --- */
+
+/* The parts of a feed_config, as many as the plan has. */
+struct parts {
+	struct feed_source sources[FEED_MAX_SOURCES];
+	struct feed_live live[FEED_MAX_SOURCES];
+	unsigned ports[BOARD_MAX_PORTS];
+	struct feed_error errors[BOARD_MAX_PORTS * FEED_N_ERRORS];
+	struct feed_link_change *changes;
+	struct feed_config feed;
+};
+
+static void
+add_source(struct parts *parts, const struct board_port *port, unsigned i)
+{
+	struct feed_source *source = &parts->sources[parts->feed.n_sources];
+	const char *capture = own_capture(port), *end;
+
+	if (board_port_deals(port))
+		parts->ports[parts->feed.n_ports++] = i;
+	if (live_interface(port->capture))
+		parts->live[parts->feed.n_live++] =
+		    (struct feed_live){live_interface(port->capture), (int)i};
+	if (!capture)
+		return;
+	*source = (struct feed_source){
+	    .path = capture, .interface = port->interface, .port = (int)i};
+	source->moved = strcmp(port->start, "recorded") != 0 && parse_seconds(port->start, &source->start_us, &end);
+	parts->feed.n_sources++;
+}
+
+/* parse has checked all texts. */
+static void
+add_events(struct parts *parts, const struct board_plan *plan, const struct board_port *port,
+    unsigned i)
+{
+	const struct option_list *errors = board_port_errors(plan, port);
+
+	for (size_t k = 0; k < errors->n; k++) {
+		struct feed_error *error = &parts->errors[parts->feed.n_errors++];
+
+		board_error(errors->items[k], error);
+		error->port = i;
+	}
+	for (size_t k = 0; k < port->link_changes.n; k++) {
+		struct feed_link_change *change = &parts->changes[parts->feed.n_link_changes++];
+
+		board_link_change(port->link_changes.items[k], change);
+		change->port = i;
+	}
+}
+
+static struct parts *
+make_parts(const struct board_plan *plan, const struct board_feed_config *config)
+{
+	struct parts *parts = calloc(1, sizeof(*parts));
+	size_t n_changes = 1;
+
+	for (size_t i = 0; i < plan->ports.n; i++)
+		n_changes += board_port(plan, i)->link_changes.n;
+	if (!parts || !(parts->changes = calloc(n_changes, sizeof(*parts->changes)))) {
+		free(parts);
+		return NULL;
+	}
+	parts->feed = (struct feed_config){.sources = parts->sources, .live = parts->live,
+	    .ports = parts->ports,
+	    .deal = config->deal, .loop = config->loop, .preload = config->preload,
+	    .link_changes = parts->changes, .errors = parts->errors,
+	    .error_seed = plan->error_seed};
+	for (unsigned i = 0; i < plan->ports.n; i++) {
+		add_source(parts, board_port(plan, i), i);
+		add_events(parts, plan, board_port(plan, i), i);
+	}
+	if (config->capture && live_interface(config->capture))
+		parts->live[parts->feed.n_live++] =
+		    (struct feed_live){live_interface(config->capture), -1};
+	else if (config->capture)
+		parts->sources[parts->feed.n_sources++] =
+		    (struct feed_source){.path = config->capture, .port = -1};
+	return parts;
+}
+
+int
+board_feed_create(const struct board_plan *plan, const struct board_feed_config *config,
+    struct feed **feed, char *error, size_t error_size)
+{
+	struct parts *parts = make_parts(plan, config);
+	int rc = 0;
+
+	*feed = NULL;
+	if (!parts) {
+		snprintf(error, error_size, "cannot open the board's input: out of memory");
+		return -ENOMEM;
+	}
+	if (parts->feed.n_sources > 0 || parts->feed.n_live > 0 || parts->feed.n_link_changes > 0)
+		rc = feed_create(&parts->feed, feed, error, error_size);
+	free(parts->changes);
+	free(parts);
+	return rc;
 }

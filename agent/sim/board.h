@@ -2,7 +2,7 @@
  * Reads a board file, which describes the chips of an emulated board, the wiring of its ports, and the
  * input of each port. Ports are wired in the order of the file to the channels of the switch chips, one
  * chip after the other, and likewise to those of the MAC chips and of the buffer chips; remaining
- * channels stay unconnected. Does not build the board.
+ * channels stay unconnected. Makes the feed of the board's input; the hardware is fabric.h's.
  */
 #ifndef EASE_AGENT_SIM_BOARD_H
 #define EASE_AGENT_SIM_BOARD_H
@@ -44,7 +44,7 @@ enum board_link { BOARD_LINK_DOWN, BOARD_LINK_UP };
 struct board_port {
 	char *name; /* ifName */
 	uint32_t line; /* of the file */
-	uint32_t if_index; /* not in the file: see port_numbering.h */
+	uint32_t if_index; /* not in the file: see board_number_ports */
 	uint32_t speed_mbps;
 	int duplex; /* enum board_duplex */
 	int link;   /* enum board_link */
@@ -96,16 +96,36 @@ size_t board_count_chips(const struct board_plan *plan, enum board_role role);
 const struct board_chip *board_chip_of(const struct board_plan *plan, enum board_role role,
     unsigned port, unsigned *channel);
 
+/* --- ifIndexes --- */
+
+struct kept_if_index {
+	const char *name;
+	uint32_t if_index;
+};
+
+/* Chooses if_index of the plan's ports: the one that the port's name had before (one of the n kept), so that
+ * numbers stay when ports are added to the board file, removed or moved; else its position in the file, if
+ * no port has or had that number; else the first free number. If no port's name is among the kept ones, the
+ * board is another switch and these are ignored. */
+void board_number_ports(struct board_plan *plan, const struct kept_if_index *kept, size_t n);
+/* The position of the port in the plan; -1: no port has that number. */
+int board_port_position(const struct board_plan *plan, uint32_t if_index);
+
 /* --- input --- */
+
+struct board_feed_config {
+	const char *capture; /* dealt to the ports that take part; NULL: none */
+	enum feed_deal deal;
+	bool loop, preload;
+};
+
+/* Makes the feed: the common capture, the ports' own captures, link changes and injected errors. *feed is
+ * NULL if there is no input. On failure -errno, and error names the file and the reason. */
+int board_feed_create(const struct board_plan *plan, const struct board_feed_config *config,
+    struct feed **feed, char *error, size_t error_size);
 
 /* True if frames of the common capture are dealt to the port. */
 bool board_port_deals(const struct board_port *port);
-/* The port's own capture, or NULL. */
-const char *board_port_capture(const struct board_port *port);
-/* The network interface that a capture of "live:INTERFACE" names, else NULL. */
-const char *board_live(const char *capture);
-/* Whether the times of the port's capture are moved, and where to. */
-bool board_port_moved(const struct board_port *port, uint64_t *start_us);
 /* The errors to inject at the port: its own, or the board's. */
 const struct option_list *board_port_errors(const struct board_plan *plan,
     const struct board_port *port);

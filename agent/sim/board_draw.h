@@ -5,7 +5,7 @@
 #ifndef EASE_AGENT_SIM_BOARD_DRAW_H
 #define EASE_AGENT_SIM_BOARD_DRAW_H
 
-#include "agent/sim/board_feed.h"
+#include "agent/sim/board.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,6 @@
 
 #include "agent/sim/board.h"
 #include "agent/sim/board_draw.h"
-#include "agent/sim/board_feed.h"
-#include "agent/sim/board_modules.h"
 #include "agent/sim/board_regs.h"
 #include "agent/sim/board_run.h"
 #include "agent/sim/bus/bus_model.h"
@@ -54,7 +52,7 @@ struct emulated {
 static struct emulated_port *
 find_port(struct emulated *e, uint32_t if_index)
 {
-	int position = port_numbering_position(&e->plan, if_index);
+	int position = board_port_position(&e->plan, if_index);
 
 	return position < 0 ? NULL : &e->ports[position];
 }
@@ -296,6 +294,55 @@ errors_lost(void *ctx)
 }
 
 static const struct hal_errors_ops errors_ops = {.name = "galnet", .lost = errors_lost};
+
+/* --- modules: the chips of the board file, in its order; a port belongs to its switch chip --- */
+
+/* Makers as named in the data sheets. */
+static const struct {
+	const char *model, *maker, *descr;
+} chip_kinds[BOARD_N_CHIP_TYPES] = {
+    [BOARD_GT48001A] = {"GT-48001A", "Galileo Technology",
+	"switched Ethernet controller, 8 ports of 10 Mb/s"},
+    [BOARD_GT48002A] = {"GT-48002A", "Galileo Technology",
+	"switched Ethernet controller, 2 ports of 10/100 Mb/s"},
+    [BOARD_C84302] = {"84302", "SEEQ", "Ethernet MAC, 4 ports, with RMON counters"},
+    [BOARD_TNETX4090] = {"TNETX4090", "Texas Instruments",
+	"frame buffers and flow control of 9 ports"},
+    [BOARD_EEE] = {"", "", "low-power idle statistics of all ports"},
+};
+
+static size_t
+modules_count(void *ctx)
+{
+	return ((struct board_plan *)ctx)->chips.n;
+}
+
+static void
+modules_get(void *ctx, size_t i, struct hal_part *part)
+{
+	const struct board_chip *chip = board_chip(ctx, i);
+
+	snprintf(part->name, sizeof(part->name), "%s", chip->name);
+	snprintf(part->descr, sizeof(part->descr), "%s", chip_kinds[chip->type].descr);
+	snprintf(part->maker, sizeof(part->maker), "%s", chip_kinds[chip->type].maker);
+	snprintf(part->model, sizeof(part->model), "%s", chip_kinds[chip->type].model);
+}
+
+/* check_plan guarantees that every port has a switch chip. */
+static size_t
+modules_of_port(void *ctx, uint32_t if_index)
+{
+	const struct board_plan *plan = ctx;
+	unsigned channel;
+	const struct board_chip *chip =
+	    board_chip_of(plan, BOARD_ROLE_SWITCH,
+	    (unsigned)board_port_position(plan, if_index), &channel);
+
+	return (size_t)(chip - board_chip(plan, 0));
+}
+
+static const struct hal_modules_ops modules_ops = {
+    .count = modules_count, .get = modules_get, .of_port = modules_of_port};
 
 /* --- ageing --- */
 
@@ -715,8 +762,9 @@ compose(struct emulated *e, bool lock_step)
 	    .addresses_ctx = e,
 	    .errors = &errors_ops,
 	    .errors_ctx = e,
+	    .modules = &modules_ops,
+	    .modules_ctx = &e->plan,
 	};
-	board_modules_compose(&e->plan, &e->device);
 	resources_compose(e->resources, &e->device);
 }
 
@@ -737,7 +785,7 @@ emulated_create(const struct emulated_config *config, struct hal_device **device
 		rc = open_feed(config, &e->plan, &e->feed, error, error_size);
 	if (rc < 0)
 		goto fail;
-	port_numbering_choose(&e->plan, config->kept, config->n_kept);
+	board_number_ports(&e->plan, config->kept, config->n_kept);
 	rc = add_hardware(e);
 	if (rc == 0)
 		rc = add_run(e, config);

@@ -10,8 +10,7 @@
 #define EASE_AGENT_SIM_EMULATED_H
 
 #include "agent/hal/hal_provider.h"
-#include "agent/sim/feed.h"
-#include "agent/sim/port_numbering.h"
+#include "agent/sim/board.h"
 
 enum emulated_pace {
 	EMULATED_PACE_RECORDED, /* or `times` times faster */

@@ -327,14 +327,14 @@ START_TEST(numbers_stay_with_names)
 	char error[256];
 
 	ck_assert_msg(board_parse("b", text, &plan, error, sizeof(error)) == 0, "%s", error);
-	port_numbering_choose(&plan, kept, 3);
+	board_number_ports(&plan, kept, 3);
 	for (unsigned i = 0; i < 4; i++) {
 		ck_assert_uint_eq(board_port(&plan, i)->if_index, wanted[i]);
-		ck_assert_int_eq(port_numbering_position(&plan, wanted[i]), i);
+		ck_assert_int_eq(board_port_position(&plan, wanted[i]), i);
 	}
-	ck_assert_int_eq(port_numbering_position(&plan, 1), -1);
-	ck_assert_int_eq(port_numbering_position(&plan, 0), -1);
-	port_numbering_choose(&plan, kept, 1); /* none of its ports: another switch */
+	ck_assert_int_eq(board_port_position(&plan, 1), -1);
+	ck_assert_int_eq(board_port_position(&plan, 0), -1);
+	board_number_ports(&plan, kept, 1); /* none of its ports: another switch */
 	for (unsigned i = 0; i < 4; i++)
 		ck_assert_uint_eq(board_port(&plan, i)->if_index, i + 1);
 	board_free(&plan);
