@@ -1,8 +1,7 @@
 #include "agent/sim/chip/eee_calendar.h"
 
-#include "agent/sim/chip/eee_plan.h"
-
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 static const struct stat_name stat_names[EEE_CALENDAR_N_STATS] = {
@@ -45,6 +44,109 @@ count_register(unsigned entry, enum eee_field field)
 	return (field == EEE_EVENT ? EEE_EVENT_COUNT : EEE_DURATION_COUNT) + 4 * entry;
 }
 
+/* --- choosing a calendar --- */
+
+static unsigned
+visits(const struct eee_plan_entry *e)
+{
+	return e->weight > 0 ? e->weight : 1;
+}
+
+static unsigned
+most_visits(const struct eee_plan *plan)
+{
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < plan->n_entries; i++)
+		if (visits(&plan->entries[i]) > most)
+			most = visits(&plan->entries[i]);
+	return most;
+}
+
+/* Whether equally spaced visits leave enough time for the pipeline. */
+static bool
+weights_fit(const struct eee_plan *plan, unsigned length)
+{
+	for (unsigned i = 0; i < plan->n_entries; i++)
+		if (length % visits(&plan->entries[i]) != 0)
+			return false;
+	return length / most_visits(plan) > plan->latency_slots;
+}
+
+static bool
+slots_are_idle(const uint16_t *calendar, unsigned length, unsigned offset, unsigned distance)
+{
+	for (unsigned slot = offset; slot < length; slot += distance)
+		if (calendar[slot] != EEE_IDLE)
+			return false;
+	return true;
+}
+
+/* Places an entry at the first offset where all its slots are idle. */
+static bool
+place_entry(uint16_t *calendar, unsigned length, const struct eee_plan_entry *e)
+{
+	unsigned distance = length / visits(e), offset = 0;
+
+	while (offset < distance && !slots_are_idle(calendar, length, offset, distance))
+		offset++;
+	if (offset == distance)
+		return false;
+	for (unsigned slot = offset; slot < length; slot += distance)
+		calendar[slot] = e->entry;
+	return true;
+}
+
+/* Places the entries with most visits first, because they are the hardest to place. */
+static bool
+fill_calendar(const struct eee_plan *plan, uint16_t *calendar, unsigned length)
+{
+	for (unsigned slot = 0; slot < length; slot++)
+		calendar[slot] = EEE_IDLE;
+	for (unsigned w = most_visits(plan); w > 0; w--)
+		for (unsigned i = 0; i < plan->n_entries; i++)
+			if (visits(&plan->entries[i]) == w &&
+			    !place_entry(calendar, length, &plan->entries[i]))
+				return false;
+	return true;
+}
+
+/* The shortest calendar of at most max slots; if dividing, one of those that divide the unit. */
+static bool
+try_lengths(const struct eee_plan *plan, bool dividing, uint16_t *calendar, unsigned max,
+    unsigned *length)
+{
+	unsigned least = 0;
+
+	for (unsigned i = 0; i < plan->n_entries; i++)
+		least += visits(&plan->entries[i]);
+	for (unsigned l = least; l <= max; l++) {
+		if (!weights_fit(plan, l) || (dividing && plan->unit_ns % ((uint64_t)l * plan->slot_ns) != 0))
+			continue;
+		if (fill_calendar(plan, calendar, l)) {
+			*length = l;
+			return true;
+		}
+	}
+	return false;
+}
+
+int
+eee_plan(const struct eee_plan *plan, uint16_t *calendar, unsigned max, unsigned *length)
+{
+	unsigned longest;
+
+	if (plan->n_entries == 0 || plan->slot_ns == 0 || plan->unit_ns == 0)
+		return -EINVAL;
+	longest = plan->max_period_ns / plan->slot_ns;
+	if (longest > max)
+		longest = max;
+	if (try_lengths(plan, true, calendar, longest, length) ||
+	    try_lengths(plan, false, calendar, longest, length))
+		return 0;
+	return -ERANGE;
+}
+
 /* --- setting up --- */
 
 static int
@@ -68,31 +170,24 @@ read_geometry(struct eee_calendar *u)
 }
 
 static int
-plan(struct eee_calendar *u, uint16_t *calendar, unsigned *length)
+write_calendar(struct eee_calendar *u)
 {
 	struct eee_plan_entry entries[EEE_MAX_ENTRIES];
-	struct eee_plan wanted = {
+	struct eee_plan plan = {
 	    .entries = entries,
 	    .slot_ns = u->slot_ns,
 	    .unit_ns = EEE_CALENDAR_UNIT_NS,
 	    .max_period_ns = EEE_CALENDAR_MAX_PERIOD_NS,
 	    .latency_slots = u->latency_slots,
 	};
+	uint16_t calendar[EEE_MAX_SLOTS];
+	unsigned length;
+	int rc;
 
 	for (unsigned port = 0; port < u->n_ports && port < EEE_MAX_PORTS; port++)
 		for (unsigned d = 0; d < EEE_DIRECTIONS && u->config.has_eee[port]; d++)
-			entries[wanted.n_entries++] =
-			    (struct eee_plan_entry){.entry = (uint16_t)EEE_ENTRY(port, d)};
-	return eee_plan(&wanted, calendar, EEE_MAX_SLOTS, length);
-}
-
-static int
-write_calendar(struct eee_calendar *u)
-{
-	uint16_t calendar[EEE_MAX_SLOTS];
-	unsigned length;
-	int rc = plan(u, calendar, &length);
-
+			entries[plan.n_entries++] = (struct eee_plan_entry){.entry = (uint16_t)EEE_ENTRY(port, d)};
+	rc = eee_plan(&plan, calendar, EEE_MAX_SLOTS, &length);
 	for (unsigned slot = 0; rc == 0 && slot < length; slot++)
 		rc = put(u, EEE_CALENDAR + 4 * slot, calendar[slot]);
 	if (rc < 0)

@@ -5,7 +5,6 @@
 #include "agent/sim/bus/bus_model.h"
 #include "agent/sim/chip/eee_calendar.h"
 #include "agent/sim/chip/eee_calendar_model.h"
-#include "agent/sim/chip/eee_plan.h"
 #include "tests/suite.h"
 
 #include <check.h>
