@@ -15,8 +15,7 @@ common/*                 common/*
 agent/hal/*              agent/hal/* common/*
 agent/sim/bus/*          agent/sim/bus/* common/*
 agent/sim/chip/*_regs.h  agent/sim/chip/*_regs.h agent/sim/bus/bus.h
-agent/sim/chip/*_model.[ch] agent/sim/chip/*_model.h agent/sim/chip/*_model_private.h agent/sim/chip/*_regs.h agent/sim/bus/* common/*
-agent/sim/chip/*_model_* agent/sim/chip/*_model.h agent/sim/chip/*_model_private.h agent/sim/chip/*_regs.h agent/sim/bus/* common/*
+agent/sim/chip/*_model.[ch] agent/sim/chip/*_model.h agent/sim/chip/*_regs.h agent/sim/bus/* common/*
 agent/sim/chip/*         !agent/sim/chip/*_model* agent/sim/chip/* agent/sim/bus/* agent/hal/hal_provider.h common/*
 agent/sim/*              agent/sim/* agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/linux/*            agent/linux/* agent/hal/hal_provider.h agent/hal/hal.h common/*
