@@ -7,7 +7,6 @@
 #include "agent/sim/bus/bus_model.h"
 #include "agent/sim/chip/c84302.h"
 #include "agent/sim/chip/galnet.h"
-#include "agent/sim/chip/galnet_static_addresses.h"
 #include "agent/sim/fabric.h"
 #include "agent/sim/resources.h"
 #include "common/log.h"

@@ -88,4 +88,16 @@ enum galnet_stat {
 };
 const struct stat_set *galnet_stats(const struct galnet *chip);
 
+/* --- static addresses ---
+ * The CPU writes them into the address tables, and the chip neither changes nor ages them (GT-48001A page 17).
+ * A board writes the same entry to all of its chips. */
+
+/* Writes an entry to the tables of devices 0 to n - 1: mac (48 bits, the first octet highest) is at that
+ * port of the device `owner`. -ENOSPC: in one of them the bucket is full of other static entries; then
+ * no device gets it. */
+int galnet_set_static(const struct bus *bus, unsigned n_devices, uint64_t mac, unsigned owner,
+    unsigned port);
+/* Removes the entries; 0 also if there is none. */
+int galnet_clear_static(const struct bus *bus, unsigned n_devices, uint64_t mac);
+
 #endif
