@@ -1,9 +1,67 @@
-#include "agent/sim/fabric_private.h"
+#include "agent/sim/fabric.h"
+
+#include "agent/sim/board_regs.h"
+#include "agent/sim/buffers.h"
+#include "agent/sim/chip/c84302_model.h"
+#include "agent/sim/chip/galnet_model.h"
+#include "agent/sim/wire.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const struct stat_name stat_names[FABRIC_N_STATS] = {
+    [FABRIC_STAT_FRAMES] = {"board.frames", "frames received by ports that were up"},
+    [FABRIC_STAT_PORT_DOWN] = {"board.port_down", "frames dropped: their port was down"},
+    [FABRIC_STAT_HELD] = {"board.held", "frames delayed by flow control: their senders were told to wait"},
+    [FABRIC_STAT_HELD_LOST] = {"board.held_lost", "frames dropped: too many were delayed by flow control"},
+};
+
+/* The chips and channels that a port is wired to. */
+struct wiring {
+	struct galnet_model *chip;
+	unsigned device, channel;
+	struct c84302_model *mac;
+	unsigned mac_port;
+	const uint32_t *max_octets; /* longest good frame, a setting of the MAC */
+	struct tnetx4090_partner partner; /* valid while the link is up; pause is for both directions */
+};
+
+/* Good frames since a port's sums were last added to its counters, modulo 2^32: those received, those
+ * sent other than flooded ones (minus the flooded ones that it received), and the value of
+ * fabric.flooded at that time. */
+struct port_sums {
+	struct c84302_sums received, sent, flooded_before;
+};
+
+struct fabric {
+	struct bus_model *bus;
+	struct regmodel glue;
+	struct galnet_model *chips[BOARD_MAX_SWITCH_CHIPS]; /* by device number */
+	struct galnet_ease ease;
+	unsigned first_port[BOARD_MAX_SWITCH_CHIPS];
+	unsigned n_chips;
+	struct c84302_model *macs[BOARD_MAX_MAC_CHIPS];
+	unsigned n_macs;
+	struct eee_calendar_model *eee; /* NULL: the board has none */
+	struct wiring ports[BOARD_MAX_PORTS];
+	unsigned n_ports;
+	uint64_t now_ns; /* board time */
+	bool links_changed; /* ports may have come up or gone down since wires was updated */
+	bool links_known;   /* wires was updated at least once */
+	bool eee_read;	    /* the CPU has accessed the EEE unit since its counts were last updated */
+	uint64_t links_up;  /* ports that were up at that update, a bit each */
+	uint64_t ready;	    /* links_up if no link has changed since, else 0 */
+	struct wires wires;
+	struct buffers buffers;
+	struct c84302_sums flooded; /* since create */
+	struct port_sums sums[BOARD_MAX_PORTS];
+	uint64_t frames; /* since the sums of all ports were last added */
+	_Atomic uint64_t stat_values[FABRIC_N_STATS];
+	struct stat_set stats;
+};
 
 /* The sums of all ports are added to the counters at least this often: at 65,535 octets each, so many
  * frames are below 2^31, the most that a MAC's counter can be increased by at once. */
@@ -204,8 +262,9 @@ spread(struct fabric *f, unsigned device, const struct galnet_route *to,
 	return last;
 }
 
-void
-fabric_send_to_sniffer(void *ctx, unsigned device, unsigned channel,
+/* Also sends a packet of a monitored port by a port of the board. */
+static void
+send_to_sniffer(void *ctx, unsigned device, unsigned channel,
     const struct galnet_frame *frame)
 {
 	struct fabric *f = ctx;
@@ -402,8 +461,9 @@ retry_held(struct fabric *f)
 	}
 }
 
-void
-fabric_release(struct fabric *f, uint64_t now_ns)
+/* Releases the buffers of frames whose time has come, and lets waiting frames in. */
+static void
+release_buffers(struct fabric *f, uint64_t now_ns)
 {
 	while (f->buffers.n_held > 0 && buffers_next_ns(&f->buffers) <= now_ns) {
 		uint64_t at = buffers_next_ns(&f->buffers);
@@ -417,6 +477,31 @@ fabric_release(struct fabric *f, uint64_t now_ns)
 		buffers_release(&f->buffers, now_ns); /* no sender waits for these */
 }
 
+/* After ports may have come up or gone down. */
+static void
+follow_links(struct fabric *f)
+{
+	static const struct tnetx4090_partner gone = {0};
+	/* At the start of a board its links have been up for a long time. */
+	uint64_t awake_until = f->now_ns + (f->links_known ? WIRE_SETTLE_NS : 0);
+
+	release_buffers(f, f->now_ns);
+	f->links_known = true;
+	f->links_changed = false;
+	f->links_up = 0;
+	for (unsigned i = 0; i < f->n_ports; i++) {
+		const struct wiring *w = &f->ports[i];
+		bool up = galnet_model_ports_up(w->chip) >> w->channel & 1;
+
+		wires_set_link(&f->wires, i, up, f->now_ns, awake_until);
+		if (f->buffers.n_pools > 0)
+			tnetx4090_model_set_partner(f->buffers.places[i].pool,
+			    f->buffers.places[i].port, up ? &w->partner : &gone, f->now_ns);
+		f->links_up |= (uint64_t)up << i;
+	}
+	f->ready = f->links_up;
+}
+
 /* Time never goes back. */
 static inline void
 set_time(struct fabric *f, uint64_t now_us)
@@ -424,7 +509,7 @@ set_time(struct fabric *f, uint64_t now_us)
 	uint64_t now_ns = now_us * 1000;
 
 	if (f->buffers.eager && buffers_next_ns(&f->buffers) <= now_ns)
-		fabric_release(f, now_ns);
+		release_buffers(f, now_ns);
 	if (now_ns > f->now_ns)
 		f->now_ns = now_ns;
 }
@@ -442,7 +527,7 @@ handle_rare(struct fabric *f, const struct feed_frame *frame)
 	const struct wiring *in = &f->ports[frame->port];
 
 	if (f->links_changed)
-		fabric_follow_links(f);
+		follow_links(f);
 	if (frame->event != FEED_FRAME) {
 		fabric_set_link(f, frame->port, frame->event == FEED_LINK_UP);
 		return true;
@@ -514,7 +599,7 @@ fabric_advance(struct fabric *f, uint64_t now_us)
 
 	set_time(f, now_us);
 	if (f->links_changed)
-		fabric_follow_links(f);
+		follow_links(f);
 	f->eee_read = false;
 	due = f->eee ? eee_calendar_model_settle(f->eee, f->now_ns) : UINT64_MAX;
 	if (f->buffers.n_held > 0 && buffers_next_ns(&f->buffers) < due)
@@ -564,8 +649,9 @@ add_pauses(struct fabric *f, unsigned port)
 	c84302_model_event(w->mac, w->mac_port, C84302_TX_PAUSE, n);
 }
 
-void
-fabric_settle_port(struct fabric *f, unsigned port)
+/* Adds a port's sums to its MAC's counters. */
+static void
+settle_port(struct fabric *f, unsigned port)
 {
 	const struct wiring *w = &f->ports[port];
 	struct port_sums *sums = &f->sums[port];
@@ -579,8 +665,9 @@ fabric_settle_port(struct fabric *f, unsigned port)
 	*sums = (struct port_sums){.flooded_before = f->flooded};
 }
 
-void
-fabric_ports_changing(void *ctx, unsigned device)
+/* Before links or enable bits of a switch chip change: adds the sums of all its ports. */
+static void
+ports_changing(void *ctx, unsigned device)
 {
 	struct fabric *f = ctx;
 
@@ -588,31 +675,7 @@ fabric_ports_changing(void *ctx, unsigned device)
 	f->ready = 0;
 	for (unsigned i = 0; i < f->n_ports; i++)
 		if (f->ports[i].device == device && f->ports[i].mac)
-			fabric_settle_port(f, i);
-}
-
-void
-fabric_follow_links(struct fabric *f)
-{
-	static const struct tnetx4090_partner gone = {0};
-	/* At the start of a board its links have been up for a long time. */
-	uint64_t awake_until = f->now_ns + (f->links_known ? WIRE_SETTLE_NS : 0);
-
-	fabric_release(f, f->now_ns);
-	f->links_known = true;
-	f->links_changed = false;
-	f->links_up = 0;
-	for (unsigned i = 0; i < f->n_ports; i++) {
-		const struct wiring *w = &f->ports[i];
-		bool up = galnet_model_ports_up(w->chip) >> w->channel & 1;
-
-		wires_set_link(&f->wires, i, up, f->now_ns, awake_until);
-		if (f->buffers.n_pools > 0)
-			tnetx4090_model_set_partner(f->buffers.places[i].pool,
-			    f->buffers.places[i].port, up ? &w->partner : &gone, f->now_ns);
-		f->links_up |= (uint64_t)up << i;
-	}
-	f->ready = f->links_up;
+			settle_port(f, i);
 }
 
 void
@@ -623,7 +686,7 @@ fabric_settle(struct fabric *f)
 	stat_add(&f->stats, FABRIC_STAT_FRAMES, f->frames);
 	f->frames = 0;
 	for (unsigned i = 0; i < f->n_ports; i++)
-		fabric_settle_port(f, i);
+		settle_port(f, i);
 }
 
 void
@@ -637,4 +700,325 @@ const struct stat_set *
 fabric_stats(const struct fabric *fabric)
 {
 	return &fabric->stats;
+}
+
+/* --- updates before the CPU reads --- */
+
+static void
+sync_mac(void *ctx, unsigned chip, unsigned port)
+{
+	struct fabric *f = ctx;
+	unsigned i = chip * C84302_PORTS + port;
+
+	if (i < f->n_ports)
+		settle_port(f, i);
+}
+
+static void
+sync_eee(void *ctx)
+{
+	struct fabric *f = ctx;
+
+	f->eee_read = true;
+	eee_calendar_model_settle(f->eee, f->now_ns);
+}
+
+static void
+report_sleep(void *ctx, unsigned entry)
+{
+	struct fabric *f = ctx;
+
+	wires_report_sleep(&f->wires, entry, f->now_ns);
+}
+
+static void
+sync_pools(void *ctx)
+{
+	struct fabric *f = ctx;
+
+	release_buffers(f, f->now_ns);
+	buffers_be_eager(&f->buffers);
+	for (unsigned i = 0; i < f->buffers.n_pools; i++)
+		tnetx4090_model_settle(f->buffers.pools[i], f->now_ns);
+}
+
+/* --- building: chips, and how they are wired --- */
+
+/* Sends a NEW_ADDRESS message of one chip to all others. */
+static void
+send_to_other_chips(void *ctx, unsigned device, uint64_t mac, unsigned port)
+{
+	struct fabric *f = ctx;
+
+	for (unsigned i = 0; i < f->n_chips; i++)
+		if (i != device)
+			galnet_model_learn_remote(f->chips[i], device, mac, port);
+}
+
+/* A chip does not know an address: the chip that owns it, if any, answers with a NEW_ADDRESS. */
+static void
+request_from_other_chips(void *ctx, unsigned device, uint64_t mac)
+{
+	struct fabric *f = ctx;
+	unsigned port;
+
+	for (unsigned i = 0; i < f->n_chips; i++)
+		if (i != device && galnet_model_owns(f->chips[i], mac, &port))
+			galnet_model_learn_remote(f->chips[device], i, mac, port);
+}
+
+/* The MAC's counters that add up to each MIB counter of the switch chip, which sees the same frames; 0
+ * ends a list. */
+static const uint8_t mib_sources[GALNET_N_MIB][3] = {
+    [GALNET_MIB_BYTES_RECEIVED] = {C84302_RX_GOOD_OCTETS},
+    [GALNET_MIB_BYTES_SENT] = {C84302_TX_OCTETS},
+    [GALNET_MIB_FRAMES_RECEIVED] = {C84302_RX_UCAST, C84302_RX_MCAST, C84302_RX_BCAST},
+    [GALNET_MIB_FRAMES_SENT] = {C84302_TX_PKTS},
+    [GALNET_MIB_TOTAL_BYTES_RECEIVED] = {C84302_RX_OCTETS},
+    [GALNET_MIB_TOTAL_FRAMES_RECEIVED] = {C84302_RX_PKTS},
+    [GALNET_MIB_MULTICAST_RECEIVED] = {C84302_RX_MCAST},
+    [GALNET_MIB_BROADCAST_RECEIVED] = {C84302_RX_BCAST},
+    [GALNET_MIB_CRC_ERROR] = {C84302_CRC_ALIGN_ERRORS},
+    [GALNET_MIB_OVERSIZE] = {C84302_OVERSIZE_PKTS},
+    [GALNET_MIB_FRAGMENTS] = {C84302_UNDERSIZE_PKTS, C84302_FRAGMENTS},
+    [GALNET_MIB_JABBER] = {C84302_JABBERS},
+    [GALNET_MIB_COLLISION] = {C84302_COLLISIONS},
+    [GALNET_MIB_LATE_COLLISION] = {C84302_LATE_COLLISIONS},
+    [GALNET_MIB_64] = {C84302_RX_64},
+    [GALNET_MIB_65_127] = {C84302_RX_65_127},
+    [GALNET_MIB_128_255] = {C84302_RX_128_255},
+    [GALNET_MIB_256_511] = {C84302_RX_256_511},
+    [GALNET_MIB_512_1023] = {C84302_RX_512_1023},
+    [GALNET_MIB_1024_MAX] = {C84302_RX_1024_MAX},
+    [GALNET_MIB_RECEIVE_ERROR] = {C84302_SYMBOL_ERRORS},
+    [GALNET_MIB_DROPPED] = {C84302_DROP_EVENTS},
+};
+
+static uint32_t
+mib_events(void *ctx, unsigned device, unsigned channel, enum galnet_mib which)
+{
+	struct fabric *f = ctx;
+	unsigned port = f->first_port[device] + channel;
+	const struct wiring *w = &f->ports[port];
+	uint32_t events = 0;
+
+	settle_port(f, port);
+	for (unsigned i = 0; i < 3 && mib_sources[which][i] != 0; i++)
+		events += c84302_model_events(w->mac, w->mac_port, mib_sources[which][i]);
+	return events;
+}
+
+static int
+add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
+{
+	struct galnet_model_config config = {
+	    .chip = type == BOARD_GT48001A ? GALNET_GT48001A : GALNET_GT48002A,
+	    .bus = f->bus,
+	    .device = f->n_chips,
+	    .line = BOARD_SWITCH_LINE(f->n_chips),
+	    .new_address = send_to_other_chips,
+	    .request_owner = request_from_other_chips,
+	    .sniff = send_to_sniffer,
+	    .mib_events = mib_events,
+	    .ports_changing = ports_changing,
+	    .ctx = f,
+	    .ease = &f->ease,
+	};
+	unsigned n_ports = board_chip_ports(type);
+	int rc = galnet_model_create(&config, &f->chips[f->n_chips]);
+
+	if (rc < 0)
+		return rc;
+	f->first_port[f->n_chips] = f->n_ports;
+	for (unsigned i = 0; i < n_ports && f->n_ports < plan->ports.n; i++)
+		f->ports[f->n_ports++] = (struct wiring){
+		    .chip = f->chips[f->n_chips], .device = f->n_chips, .channel = i};
+	f->n_chips++;
+	return 0;
+}
+
+static int
+add_mac_chip(struct fabric *f)
+{
+	struct c84302_model_config config = {
+	    .bus = f->bus,
+	    .base = BOARD_MAC_BASE + f->n_macs * C84302_WINDOW,
+	    .line = BOARD_LINE_MAC + f->n_macs,
+	    .sync = sync_mac,
+	    .ctx = f,
+	    .chip = f->n_macs,
+	};
+	int rc = c84302_model_create(&config, &f->macs[f->n_macs]);
+
+	f->n_macs += rc == 0;
+	return rc;
+}
+
+/* Width of the counts in SRAM. Half of the range is 84 s of sleep at 10 us a unit, so that a board that
+ * runs through idle days in seconds does not spend its time on emptying SRAM. */
+enum { EEE_COUNT_BITS = 24 };
+
+/* The shortest time between two sleeps of a direction. */
+static uint64_t
+min_cycle_ns(const struct board_plan *plan)
+{
+	uint32_t least_us = UINT32_MAX;
+
+	for (size_t i = 0; i < plan->ports.n; i++)
+		if (board_port(plan, i)->eee && board_port(plan, i)->eee_idle_us < least_us)
+			least_us = board_port(plan, i)->eee_idle_us;
+	return least_us * 1000ull;
+}
+
+static int
+add_eee(struct fabric *f, const struct board_plan *plan)
+{
+	struct eee_calendar_model_config config = {
+	    .bus = f->bus,
+	    .base = BOARD_EEE_BASE,
+	    .line = BOARD_LINE_EEE,
+	    .n_ports = (unsigned)plan->ports.n,
+	    .event_bits = EEE_COUNT_BITS,
+	    .duration_bits = EEE_COUNT_BITS,
+	    .min_cycle_ns = min_cycle_ns(plan),
+	    .sync = sync_eee,
+	    .report_sleep = report_sleep,
+	    .ctx = f,
+	};
+
+	return eee_calendar_model_create(&config, &f->eee);
+}
+
+static struct tnetx4090_partner
+partner_of(const struct board_port *port)
+{
+	return (struct tnetx4090_partner){
+	    .speed_mbps = port->speed_mbps,
+	    .full_duplex = port->duplex == BOARD_FULL,
+	    .pause = port->pause && port->duplex == BOARD_FULL,
+	};
+}
+
+static int
+add_pool(struct fabric *f, const struct board_plan *plan)
+{
+	unsigned first = f->buffers.n_pools * TNETX4090_PORTS;
+	struct tnetx4090_model_config config = {
+	    .bus = f->bus,
+	    .base = BOARD_POOL_BASE + f->buffers.n_pools * TNETX4090_WINDOW,
+	    .n_buffers = plan->buffers.n,
+	    .buffer_octets = plan->buffers.octets,
+	    .sync = sync_pools,
+	    .ctx = f,
+	};
+	struct tnetx4090_model *pool;
+	int rc;
+
+	for (unsigned i = 0; i < TNETX4090_PORTS && first + i < plan->ports.n; i++)
+		if (board_port(plan, first + i)->link == BOARD_LINK_UP)
+			config.partners[i] = partner_of(board_port(plan, first + i));
+	rc = tnetx4090_model_create(&config, &pool);
+	if (rc < 0)
+		return rc;
+	rc = buffers_add_pool(&f->buffers, pool, pool->free);
+	if (rc < 0)
+		tnetx4090_model_destroy(pool);
+	return rc;
+}
+
+static void
+count_event(void *ctx, unsigned port, enum c84302_counter counter, uint32_t n)
+{
+	struct fabric *f = ctx;
+
+	c84302_model_event(f->ports[port].mac, f->ports[port].mac_port, counter, n);
+}
+
+static uint32_t
+read_lines(void *chip, unsigned index, uint32_t stored)
+{
+	const struct fabric *f = chip;
+
+	(void)index;
+	(void)stored;
+	return bus_model_lines(f->bus);
+}
+
+static const struct regmodel_row glue_rows[] = {
+    {.name = "Interrupt lines", .offset = BOARD_GLUE_LINES, .reserved = UINT32_MAX,
+	.read = read_lines},
+};
+
+int
+fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabric **fabric)
+{
+	struct fabric *f = calloc(1, sizeof(*f));
+	struct wire_config lines[BOARD_MAX_PORTS];
+	int rc;
+
+	if (!f)
+		return -ENOMEM;
+	f->bus = bus;
+	galnet_ease_init(&f->ease);
+	f->stats = (struct stat_set){stat_names, FABRIC_N_STATS, f->stat_values};
+	/* The board's own register. */
+	rc = regmodel_init(&f->glue, glue_rows, 1, f);
+	if (rc == 0)
+		rc = bus_model_attach(f->bus, BOARD_GLUE_BASE, 4, &f->glue);
+	/* The chips, in the order of the board file; those that switch bring the ports. */
+	for (size_t i = 0; i < plan->chips.n && rc == 0; i++) {
+		int type = board_chip(plan, i)->type;
+		enum board_role role = board_chip_role(type);
+
+		rc = role == BOARD_ROLE_SWITCH ? add_switch_chip(f, plan, type)
+		    : role == BOARD_ROLE_MAC ? add_mac_chip(f)
+		    : role == BOARD_ROLE_BUFFERS ? add_pool(f, plan) : add_eee(f, plan);
+	}
+	/* The ports' lines, then each port to its MAC. */
+	for (unsigned i = 0; i < f->n_ports && rc == 0; i++)
+		lines[i] = (struct wire_config){
+		    .speed_mbps = board_port(plan, i)->speed_mbps,
+		    .full_duplex = board_port(plan, i)->duplex == BOARD_FULL,
+		    .eee = board_port(plan, i)->eee,
+		    .idle_us = board_port(plan, i)->eee_idle_us,
+		    .wake_us = board_port(plan, i)->eee_wake_us,
+		};
+	if (rc == 0)
+		rc = wires_init(&f->wires, lines, f->n_ports);
+	if (rc < 0) {
+		fabric_destroy(f);
+		return rc;
+	}
+	f->wires.eee = f->eee;
+	f->wires.count = count_event;
+	f->wires.ctx = f;
+	for (unsigned i = 0; i < f->n_ports; i++) {
+		struct wiring *port = &f->ports[i];
+
+		port->mac = f->macs[i / C84302_PORTS];
+		port->mac_port = i % C84302_PORTS;
+		port->max_octets = c84302_model_max_octets(port->mac, port->mac_port);
+		port->partner = partner_of(board_port(plan, i));
+		galnet_model_set_link(port->chip, port->channel, board_port(plan, i)->link == BOARD_LINK_UP);
+	}
+	f->links_changed = true;
+	*fabric = f;
+	return 0;
+}
+
+void
+fabric_destroy(struct fabric *fabric)
+{
+	if (!fabric)
+		return;
+	for (unsigned i = 0; i < fabric->n_chips; i++)
+		galnet_model_destroy(fabric->chips[i]);
+	for (unsigned i = 0; i < fabric->n_macs; i++)
+		c84302_model_destroy(fabric->macs[i]);
+	for (unsigned i = 0; i < fabric->buffers.n_pools; i++)
+		tnetx4090_model_destroy(fabric->buffers.pools[i]);
+	buffers_free(&fabric->buffers);
+	eee_calendar_model_destroy(fabric->eee);
+	regmodel_free(&fabric->glue);
+	free(fabric);
 }
