@@ -1,6 +1,6 @@
 #include "agent/linux/kernel_requests.h"
 
-#include "agent/linux/netlink_retry.h"
+#include "agent/linux/netlink.h"
 #include "common/log.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
 #ifndef EASE_AGENT_LINUX_KERNEL_REQUESTS_H
 #define EASE_AGENT_LINUX_KERNEL_REQUESTS_H
 
-#include "agent/linux/bridge_vlans.h"
 #include "agent/linux/ethtool.h"
 #include "agent/linux/netlink.h"
 #include "agent/linux/rtnl.h"

@@ -4,7 +4,6 @@
  */
 #include "agent/linux/offload.h"
 #include "agent/linux/psample.h"
-#include "agent/linux/psample_filter.h"
 #include "tests/suite.h"
 
 #include <errno.h>
