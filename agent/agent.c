@@ -5,6 +5,7 @@
 #include "agent/sim/emulated.h"
 #include "agent/sonic/sonic_device.h"
 #include "common/log.h"
+#include "common/options_reload.h"
 #include "common/service.h"
 
 #include <errno.h>
@@ -609,6 +610,40 @@ on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 }
 
 static void
+log_option(void *ctx, const struct option_row *row, bool taken)
+{
+	unsigned *n = ctx;
+
+	++*n;
+	if (taken)
+		log_info("agent", "reload: %s is in force", row->name);
+	else
+		log_warn("agent", "reload: %s changes with the next start only", row->name);
+}
+
+/* SIGHUP: reads the configuration again. Options that are live take effect at once, of others the log says that they
+ * need a restart. If the file has a mistake, nothing changes. */
+static void
+reload(struct agent *agent)
+{
+	struct agent_config fresh = {0};
+	char error[512];
+	unsigned n = 0;
+
+	if (agent->config_file == NULL ||
+	    agent_config_load(agent->config_file, &fresh, error, sizeof(error)) < 0) {
+		log_error("agent", "reload: %s; everything stays as it was",
+		    agent->config_file ? error : "no file");
+	} else {
+		options_reload(agent_options, agent->live_config, &fresh, log_option, &n);
+		log_set_most((enum log_level)agent->config->log_level);
+		log_info("agent", "reload: %s read again, %u options changed", agent->config_file,
+		    n);
+	}
+	options_free(agent_options, &fresh);
+}
+
+static void
 log_stats(struct agent *agent)
 {
 	const struct stat_set *device;
@@ -644,7 +679,7 @@ on_signal(evutil_socket_t number, short what, void *ctx)
 	if (number == SIGUSR1) {
 		log_stats(agent);
 	} else if (number == SIGHUP) {
-		agent_reload(agent);
+		reload(agent);
 		intervals_changed(agent);
 	} else {
 		event_base_loopbreak(agent->base);
