@@ -207,13 +207,6 @@ send_state(void *ctx, uint32_t if_index)
 		packer_state(agent->packer, &state);
 }
 
-static void
-send_states(struct agent *agent)
-{
-	for (size_t i = 0; i < hal_n_ports(agent->hal); i++)
-		send_state(agent, hal_port_if_index(agent->hal, i));
-}
-
 /* ---- periodic, by the steady clock ---- */
 
 static void
@@ -766,7 +759,8 @@ start_device(struct agent *agent)
 	sampling_start(agent->sampling);
 	now_us = hal_steady_us(agent->hal);
 	agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
-	send_states(agent);
+	for (size_t i = 0; i < hal_n_ports(agent->hal); i++)
+		send_state(agent, hal_port_if_index(agent->hal, i));
 	send_all_counters(agent);
 	flush_all(agent);
 	port_round_begin(&agent->counters, now_us + agent->counters_interval_us);
@@ -781,13 +775,6 @@ start_device(struct agent *agent)
 	return 0;
 }
 
-static void
-wait_for_acknowledgements(struct agent *agent)
-{
-	for (unsigned ms = 0; ms < STOP_WAIT_MS && !notify_ring_idle(agent->ring); ms += 10)
-		usleep(10000);
-}
-
 /* A clean stop: from the last counters the collector learns the last sample number of each port, and
  * with the totals on disk the next start continues the counters without a discontinuity. */
 static void
@@ -798,8 +785,9 @@ stop(struct agent *agent)
 	send_all_counters(agent);
 	flush_all(agent);
 	state_save_totals(agent->state, agent->hal);
-	if (snmp_agent_connected(agent->snmp))
-		wait_for_acknowledgements(agent);
+	for (unsigned ms = 0; snmp_agent_connected(agent->snmp) && ms < STOP_WAIT_MS && !notify_ring_idle(agent->ring);
+	     ms += 10)
+		usleep(10000);
 	log_stats(agent);
 }
 

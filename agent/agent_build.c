@@ -106,15 +106,6 @@ sonic_from(const struct agent_config *config)
 	return sonic;
 }
 
-static int
-create_sonic(const struct agent_config *config, struct hal_device **device, char *error,
-    size_t error_size)
-{
-	const struct sonic_config sonic = sonic_from(config);
-
-	return sonic_create(&sonic, device, error, error_size);
-}
-
 /* With stable numbers each interface gets the ifIndex that its name had before. */
 static int
 create_linux(const struct agent_config *config, const struct state *state,
@@ -179,13 +170,15 @@ static int
 create_device(const struct agent_config *config, const struct state *state,
     struct hal_device **device, char *error, size_t error_size)
 {
+	const struct sonic_config sonic = sonic_from(config);
+
 	switch (config->device) {
 	case AGENT_DEVICE_EMULATED:
 		return create_emulated(config, state, device, error, error_size);
 	case AGENT_DEVICE_LINUX:
 		return create_linux(config, state, device, error, error_size);
 	case AGENT_DEVICE_SONIC:
-		return create_sonic(config, device, error, error_size);
+		return sonic_create(&sonic, device, error, error_size);
 	default:
 		return create_dummy(config, device, error, error_size);
 	}

@@ -30,12 +30,13 @@ struct alarm_kind {
 
 /* ---- events: they are logged and sent as their rows say (RFC 2819) ---- */
 
-static void
-print_oid(const struct mib_oid *oid, char *text, size_t size)
+static const char *
+oid_text(const struct mib_oid *oid, char *text, size_t size)
 {
 	text[0] = '\0';
 	for (size_t i = 0; i < oid->n; i++)
-		text_add(text, size, "%s%" PRIu32, i ? "." : "", oid->arcs[i]);
+		text_add(text, size, i ? ".%u" : "%u", (unsigned)oid->arcs[i]);
+	return text;
 }
 
 /* A number of up to 65 bits, which printf does not know. */
@@ -54,7 +55,7 @@ describe(const struct rmon_crossing *crossing, char *text, size_t size)
 {
 	char variable[96], value[NUMBER_OCTETS], threshold[NUMBER_OCTETS];
 
-	print_oid(&crossing->variable, variable, sizeof(variable));
+	oid_text(&crossing->variable, variable, sizeof(variable));
 	snprintf(text, size, "%s %" PRIu32 " %s: %s = %s, %s %s",
 	    crossing->high_capacity ? "hcAlarm" : "alarm", crossing->index,
 	    crossing->rising ? "rises" : "falls", variable, print_number(crossing->value, value),
@@ -198,15 +199,6 @@ alarm_hc_ready(struct rmon *rmon, const struct rmon_hc_alarm *row)
 		return -EBUSY;
 	rc = read_variable(rmon, &row->variable, false, &reading);
 	return rc == 0 || rc == -ENXIO ? 0 : -EBUSY;
-}
-
-static const char *
-oid_text(const struct mib_oid *oid, char *text, size_t size)
-{
-	text[0] = '\0';
-	for (size_t i = 0; i < oid->n; i++)
-		text_add(text, size, i ? ".%u" : "%u", (unsigned)oid->arcs[i]);
-	return text;
 }
 
 /* RFC 2819 has one answer, inconsistentValue, for all that may be wrong with a row. */

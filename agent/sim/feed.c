@@ -99,16 +99,6 @@ struct chunk {
 	uint8_t octets[CHUNK_OCTETS - 2 * sizeof(size_t)];
 };
 
-static struct chunk *
-new_chunk(void)
-{
-	struct chunk *chunk = aligned_alloc(HUGE_PAGE, sizeof(*chunk));
-
-	if (chunk)
-		madvise(chunk, sizeof(*chunk), MADV_HUGEPAGE); /* optional */
-	return chunk;
-}
-
 struct preload {
 	bool loop;
 	struct feed_frame *frames;
@@ -124,9 +114,10 @@ keep_octets(struct preload *p, const struct feed_frame *frame)
 	struct chunk *chunk = p->chunks;
 
 	if (!chunk || sizeof(chunk->octets) - chunk->used < frame->captured_octets) {
-		chunk = new_chunk();
+		chunk = aligned_alloc(HUGE_PAGE, sizeof(*chunk));
 		if (!chunk)
 			return NULL;
+		madvise(chunk, sizeof(*chunk), MADV_HUGEPAGE); /* optional */
 		chunk->next = p->chunks;
 		chunk->used = 0;
 		p->chunks = chunk;
@@ -271,17 +262,6 @@ pad(struct feed *feed, struct feed_frame *f, uint32_t length)
 		f->data_octets = MIN_DATA_OCTETS;
 }
 
-static void
-inject_errors(struct feed *feed, struct feed_frame *frames, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		int kind = error_injection_apply(feed->injection, &frames[i]);
-
-		if (kind >= 0)
-			stat_add(&feed->stats, FEED_STAT_INJECTED + (unsigned)kind, 1);
-	}
-}
-
 /* Converts records to frames; some records may be left out. */
 static size_t
 make_frames(struct feed *feed, struct source *s, const struct savefile_record *records, size_t n,
@@ -303,8 +283,12 @@ make_frames(struct feed *feed, struct source *s, const struct savefile_record *r
 			pad(feed, f, length);
 		f++;
 	}
-	if (feed->injection)
-		inject_errors(feed, frames, (size_t)(f - frames));
+	for (struct feed_frame *good = frames; feed->injection && good < f; good++) {
+		int kind = error_injection_apply(feed->injection, good);
+
+		if (kind >= 0)
+			stat_add(&feed->stats, FEED_STAT_INJECTED + (unsigned)kind, 1);
+	}
 	return (size_t)(f - frames);
 }
 
@@ -435,15 +419,6 @@ refill_top(struct feed *feed)
 	return true;
 }
 
-static inline void
-give(struct feed *feed, struct source *s, struct feed_frame *frame)
-{
-	*frame = s->frames[s->next++];
-	s->given = true;
-	if (frame->event != FEED_FRAME)
-		stat_add(&feed->stats, FEED_STAT_LINK_CHANGES, 1);
-}
-
 static size_t
 merge(struct feed *feed, struct feed_frame *frames, size_t max)
 {
@@ -459,18 +434,14 @@ merge(struct feed *feed, struct feed_frame *frames, size_t max)
 				break;
 			continue;
 		}
-		give(feed, s, &frames[n++]);
+		frames[n] = s->frames[s->next++];
+		s->given = true;
+		if (frames[n++].event != FEED_FRAME)
+			stat_add(&feed->stats, FEED_STAT_LINK_CHANGES, 1);
 		if (s->next < s->n_frames)
 			sift_down(feed, 0);
 	}
 	return n;
-}
-
-/* If only one source is left, its frames need no merging and no copy. */
-static bool
-is_alone(const struct feed *feed)
-{
-	return feed->n_heap == 1 && feed->heap[0]->next == feed->heap[0]->n_frames;
 }
 
 size_t
@@ -478,8 +449,10 @@ feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max)
 {
 	if (feed->preload)
 		return preload_next_batch(feed->preload, frames, max);
-	return is_alone(feed) ? read_frames(feed, feed->heap[0], frames, max)
-			      : merge(feed, frames, max);
+	/* If only one source is left, its frames need no merging and no copy. */
+	if (feed->n_heap == 1 && feed->heap[0]->next == feed->heap[0]->n_frames)
+		return read_frames(feed, feed->heap[0], frames, max);
+	return merge(feed, frames, max);
 }
 
 /* --- live --- */

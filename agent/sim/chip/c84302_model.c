@@ -90,23 +90,6 @@ count(struct c84302_port *port, unsigned n, uint32_t amount)
 		top_bit_changed(port, n, before);
 }
 
-static void
-count_bad_length(struct c84302_port *port, bool too_long, bool bad_fcs)
-{
-	if (too_long)
-		count(port, bad_fcs ? C84302_JABBERS : C84302_OVERSIZE_PKTS, 1);
-	else
-		count(port, bad_fcs ? C84302_FRAGMENTS : C84302_UNDERSIZE_PKTS, 1);
-}
-
-static void
-count_bad_fcs(struct c84302_port *port, uint8_t faults)
-{
-	count(port, C84302_CRC_ALIGN_ERRORS, 1);
-	count(port, faults & C84302_FAULT_ALIGNMENT ? C84302_ALIGNMENT_ERRORS : C84302_FCS_ERRORS,
-	    1);
-}
-
 /* 802.3 counts a length field that does not match the received octets, allowing for padding. */
 static void
 count_length_field(struct c84302_port *port, const struct c84302_frame *frame)
@@ -158,14 +141,18 @@ c84302_model_receive(struct c84302_model *model, unsigned port, const struct c84
 	count(p, C84302_RX_PKTS, 1);
 	count(p, C84302_RX_OCTETS, frame->octets);
 	count(p, C84302_IN_OCTETS_PREAMBLE, frame->octets + C84302_PREAMBLE_OCTETS);
-	if (bad_length)
-		count_bad_length(p, too_long, bad_fcs);
+	if (too_long)
+		count(p, bad_fcs ? C84302_JABBERS : C84302_OVERSIZE_PKTS, 1);
+	else if (bad_length)
+		count(p, bad_fcs ? C84302_FRAGMENTS : C84302_UNDERSIZE_PKTS, 1);
 	else
 		count(p, C84302_RX_64 + c84302_size_class(frame->octets), 1);
-	if (good)
+	if (good) {
 		count_good(p, frame);
-	else if (!bad_length && bad_fcs)
-		count_bad_fcs(p, frame->faults);
+	} else if (!bad_length && bad_fcs) {
+		count(p, C84302_CRC_ALIGN_ERRORS, 1);
+		count(p, frame->faults & C84302_FAULT_ALIGNMENT ? C84302_ALIGNMENT_ERRORS : C84302_FCS_ERRORS, 1);
+	}
 	if (frame->faults & C84302_FAULT_SYMBOL)
 		count(p, C84302_SYMBOL_ERRORS, 1);
 	return good;

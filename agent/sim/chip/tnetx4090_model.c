@@ -55,28 +55,12 @@ pause_repeats(const struct tnetx4090_port *p, uint64_t now_ns)
 	return (uint32_t)((now_ns - p->pressed_since_ns) / p->pause_repeat_ns);
 }
 
-static void
-begin_episode(struct tnetx4090_port *p, uint64_t now_ns)
-{
-	p->episodes++;
-	p->pressed_since_ns = now_ns;
-	if (p->when_pressed == TNETX4090_PAUSE)
-		p->pauses_sent++;
-}
-
-static void
-end_episode(struct tnetx4090_port *p, uint64_t now_ns)
-{
-	p->pressed_ns += now_ns - p->pressed_since_ns;
-	if (p->when_pressed == TNETX4090_PAUSE)
-		p->pauses_sent += pause_repeats(p, now_ns) + 1; /* the last with a time of 0 */
-}
-
 /* A port without a partner has no back pressure. */
 void
 tnetx4090_model_press(struct tnetx4090_model *m, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < TNETX4090_PORTS; i++) {
+		struct tnetx4090_port *p = &m->ports[i];
 		uint16_t bit = (uint16_t)(1u << i);
 		bool pressed = m->config.partners[i].speed_mbps > 0 &&
 		    tnetx4090_model_back_pressure(m, i);
@@ -84,10 +68,15 @@ tnetx4090_model_press(struct tnetx4090_model *m, uint64_t now_ns)
 		if (pressed == !!(m->pressed & bit))
 			continue;
 		m->pressed ^= bit;
-		if (pressed)
-			begin_episode(&m->ports[i], now_ns);
-		else
-			end_episode(&m->ports[i], now_ns);
+		if (pressed) {
+			p->episodes++;
+			p->pressed_since_ns = now_ns;
+			p->pauses_sent += p->when_pressed == TNETX4090_PAUSE;
+		} else {
+			p->pressed_ns += now_ns - p->pressed_since_ns;
+			if (p->when_pressed == TNETX4090_PAUSE)
+				p->pauses_sent += pause_repeats(p, now_ns) + 1; /* the last with a time of 0 */
+		}
 	}
 }
 
