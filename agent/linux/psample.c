@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum { WINDOW_BITS = (1 << PSAMPLE_WINDOW) - 1 };
+#define LATEST_US 30000000ull /* a sample that seems older has its time from another clock */
 
 /* ---- messages ---- */
 
@@ -88,6 +89,14 @@ psample_parse(const struct nlmsghdr *message, uint16_t type, struct psample_reco
 	if (rc < 0)
 		return rc;
 	return (seen & NEEDED) == NEEDED && record->rate > 0 ? 0 : -EPROTO;
+}
+
+uint64_t
+psample_time_us(const struct psample_record *record, uint64_t now_us)
+{
+	uint64_t us = record->time_ns / 1000;
+
+	return us <= now_us && now_us - us < LATEST_US ? us : now_us;
 }
 
 /* ---- sequence numbers ---- */

@@ -41,6 +41,10 @@ struct psample_record {
  * damaged, or lacks an attribute that every sample has. */
 int psample_parse(const struct nlmsghdr *message, uint16_t type, struct psample_record *record);
 
+/* When the frame was sampled, by the wall clock: as the message says, if that is of the last half minute, else
+ * now_us, because the time is of another clock, or not known. */
+uint64_t psample_time_us(const struct psample_record *record, uint64_t now_us);
+
 /* The sequence numbers of one group. Zeroed for a new group. */
 struct psample_sequence {
 	uint32_t next;	  /* the highest number received, plus one */
