@@ -1,7 +1,7 @@
 /*
- * Parses rtnetlink messages into plain structs: a link and its counters, an entry of a bridge's
- * forwarding database, the VLANs of a bridge port. Pure functions; netlink.h handles sockets. What a message leaves out is marked
- * as not known, and a message whose lengths are inconsistent is refused.
+ * Parses rtnetlink messages into plain structs: a link and its counters, an entry of a bridge's forwarding database,
+ * the VLANs of a bridge port. Pure functions; netlink.h handles sockets. What a message leaves out is marked as not
+ * known, and a message whose lengths are inconsistent is refused.
  *
  * Attributes are defined in linux/if_link.h, linux/rtnetlink.h and linux/neighbour.h.
  */
