@@ -1,10 +1,11 @@
 #include "agent/agent.h"
 
 #include "agent/agent_private.h"
-#include "agent/device/emulated.h"
 #include "agent/linux/linux_device.h"
+#include "agent/sim/emulated.h"
 #include "agent/sonic/sonic_device.h"
 #include "common/log.h"
+#include "common/options_reload.h"
 #include "common/service.h"
 
 #include <errno.h>
@@ -204,13 +205,6 @@ send_state(void *ctx, uint32_t if_index)
 		return;
 	if (sampling_state(agent->sampling, if_index, &state) == 0)
 		packer_state(agent->packer, &state);
-}
-
-static void
-send_states(struct agent *agent)
-{
-	for (size_t i = 0; i < hal_n_ports(agent->hal); i++)
-		send_state(agent, hal_port_if_index(agent->hal, i));
 }
 
 /* ---- periodic, by the steady clock ---- */
@@ -609,6 +603,40 @@ on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 }
 
 static void
+log_option(void *ctx, const struct option_row *row, bool taken)
+{
+	unsigned *n = ctx;
+
+	++*n;
+	if (taken)
+		log_info("agent", "reload: %s is in force", row->name);
+	else
+		log_warn("agent", "reload: %s changes with the next start only", row->name);
+}
+
+/* SIGHUP: reads the configuration again. Options that are live take effect at once, of others the log says that they
+ * need a restart. If the file has a mistake, nothing changes. */
+static void
+reload(struct agent *agent)
+{
+	struct agent_config fresh = {0};
+	char error[512];
+	unsigned n = 0;
+
+	if (agent->config_file == NULL ||
+	    agent_config_load(agent->config_file, &fresh, error, sizeof(error)) < 0) {
+		log_error("agent", "reload: %s; everything stays as it was",
+		    agent->config_file ? error : "no file");
+	} else {
+		options_reload(agent_options, agent->live_config, &fresh, log_option, &n);
+		log_set_most((enum log_level)agent->config->log_level);
+		log_info("agent", "reload: %s read again, %u options changed", agent->config_file,
+		    n);
+	}
+	options_free(agent_options, &fresh);
+}
+
+static void
 log_stats(struct agent *agent)
 {
 	const struct stat_set *device;
@@ -644,7 +672,7 @@ on_signal(evutil_socket_t number, short what, void *ctx)
 	if (number == SIGUSR1) {
 		log_stats(agent);
 	} else if (number == SIGHUP) {
-		agent_reload(agent);
+		reload(agent);
 		intervals_changed(agent);
 	} else {
 		event_base_loopbreak(agent->base);
@@ -731,7 +759,8 @@ start_device(struct agent *agent)
 	sampling_start(agent->sampling);
 	now_us = hal_steady_us(agent->hal);
 	agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
-	send_states(agent);
+	for (size_t i = 0; i < hal_n_ports(agent->hal); i++)
+		send_state(agent, hal_port_if_index(agent->hal, i));
 	send_all_counters(agent);
 	flush_all(agent);
 	port_round_begin(&agent->counters, now_us + agent->counters_interval_us);
@@ -746,13 +775,6 @@ start_device(struct agent *agent)
 	return 0;
 }
 
-static void
-wait_for_acknowledgements(struct agent *agent)
-{
-	for (unsigned ms = 0; ms < STOP_WAIT_MS && !notify_ring_idle(agent->ring); ms += 10)
-		usleep(10000);
-}
-
 /* A clean stop: from the last counters the collector learns the last sample number of each port, and
  * with the totals on disk the next start continues the counters without a discontinuity. */
 static void
@@ -763,8 +785,9 @@ stop(struct agent *agent)
 	send_all_counters(agent);
 	flush_all(agent);
 	state_save_totals(agent->state, agent->hal);
-	if (snmp_agent_connected(agent->snmp))
-		wait_for_acknowledgements(agent);
+	for (unsigned ms = 0; snmp_agent_connected(agent->snmp) && ms < STOP_WAIT_MS && !notify_ring_idle(agent->ring);
+	     ms += 10)
+		usleep(10000);
 	log_stats(agent);
 }
 

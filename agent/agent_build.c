@@ -2,10 +2,10 @@
  * Creates and destroys the agent: each part in its order, connected with the parts that it uses.
  */
 #include "agent/agent_private.h"
-#include "agent/device/dummy.h"
-#include "agent/device/emulated.h"
 #include "agent/linux/linux_device.h"
 #include "agent/privilege.h"
+#include "agent/sim/dummy.h"
+#include "agent/sim/emulated.h"
 #include "agent/sonic/sonic_device.h"
 #include "common/udp_out.h"
 #include "mibs/mibs.h"
@@ -106,15 +106,6 @@ sonic_from(const struct agent_config *config)
 	return sonic;
 }
 
-static int
-create_sonic(const struct agent_config *config, struct hal_device **device, char *error,
-    size_t error_size)
-{
-	const struct sonic_config sonic = sonic_from(config);
-
-	return sonic_create(&sonic, device, error, error_size);
-}
-
 /* With stable numbers each interface gets the ifIndex that its name had before. */
 static int
 create_linux(const struct agent_config *config, const struct state *state,
@@ -179,75 +170,18 @@ static int
 create_device(const struct agent_config *config, const struct state *state,
     struct hal_device **device, char *error, size_t error_size)
 {
+	const struct sonic_config sonic = sonic_from(config);
+
 	switch (config->device) {
 	case AGENT_DEVICE_EMULATED:
 		return create_emulated(config, state, device, error, error_size);
 	case AGENT_DEVICE_LINUX:
 		return create_linux(config, state, device, error, error_size);
 	case AGENT_DEVICE_SONIC:
-		return create_sonic(config, device, error, error_size);
+		return sonic_create(&sonic, device, error, error_size);
 	default:
 		return create_dummy(config, device, error, error_size);
 	}
-}
-
-static int
-create_standard_monitor(struct agent *agent)
-{
-	struct standard_monitor_options options = {
-	    .hal = agent->hal,
-	    .clock = &clock_system,
-	    .ctx = agent,
-	    .push = agent_push_standard,
-	    .snapshots = &agent->snapshots,
-	    .default_history = agent->config->history,
-	};
-	int rc;
-
-	agent->snapshots = mib_snapshots_from(&agent->snapshot_parts);
-	rc = standard_monitor_create(&options, &agent->standard_monitor);
-	if (rc == 0)
-		rc = static_addresses_create(agent->hal, &agent->static_addresses);
-	if (rc < 0)
-		return rc;
-	memcpy(agent->managed, rmon_managed(standard_monitor_rmon(agent->standard_monitor)),
-	    RMON_N_MANAGED * sizeof(agent->managed[0]));
-	agent->managed[RMON_N_MANAGED] = static_addresses_managed(agent->static_addresses);
-	agent->snapshot_parts = (struct mib_snapshot_parts){
-	    .hal = agent->hal,
-	    .sampling = agent->sampling,
-	    .rmon = standard_monitor_rmon(agent->standard_monitor),
-	    .static_addresses = agent->static_addresses,
-	    .ring = agent->ring,
-	    .boot = state_boot(agent->state),
-	};
-	state_agent_id(agent->state, agent->snapshot_parts.agent_id);
-	return 0;
-}
-
-static int
-create_settings(struct agent *agent)
-{
-	agent->owners = (struct settings_owners){
-	    .hal = agent->hal,
-	    .sampling = agent->sampling,
-	    .managed = agent->managed,
-	    .n_managed = N_MANAGED,
-	    .sampling_changed = agent_sampling_changed,
-	    .ctx = agent,
-	};
-	state_set_tables(agent->state, agent->managed, N_MANAGED);
-	return settings_create(&agent->owners, agent_settings_done, agent, &agent->settings);
-}
-
-static int
-create_event_monitor(struct agent *agent)
-{
-	struct event_monitor_config config = {.hal = agent->hal, .sampling = agent->sampling,
-	    .packer = agent->packer, .rate_per_s = agent->config->event_rate,
-	    .stall_percent = agent->config->stall_event_percent};
-
-	return event_monitor_create(&config, &agent->event_monitor);
 }
 
 static struct sampling_port_config
@@ -292,15 +226,59 @@ create_sampling(struct agent *agent)
 	struct sampling_sink sink = {agent, agent_send_sample};
 	struct packer_sink out = {agent, agent_push_notification, agent_samples_lost};
 	int rc = packer_create(config->message_octets, &out, &agent->packer);
+
+	return rc < 0 ? rc : sampling_create(agent->hal, &options, &sink, &agent->sampling);
+}
+
+/* What managers read and set, and what is told them of ports. */
+static int
+create_management(struct agent *agent)
+{
+	struct standard_monitor_options monitor = {
+	    .hal = agent->hal,
+	    .clock = &clock_system,
+	    .ctx = agent,
+	    .push = agent_push_standard,
+	    .snapshots = &agent->snapshots,
+	    .default_history = agent->config->history,
+	};
+	struct event_monitor_config events = {.hal = agent->hal, .sampling = agent->sampling,
+	    .packer = agent->packer, .rate_per_s = agent->config->event_rate,
+	    .stall_percent = agent->config->stall_event_percent};
+	int rc;
+
+	/* RMON and static addresses: tables whose rows managers make. */
+	agent->snapshots = mib_snapshots_from(&agent->snapshot_parts);
+	rc = standard_monitor_create(&monitor, &agent->standard_monitor);
 	if (rc == 0)
-		rc = sampling_create(agent->hal, &options, &sink, &agent->sampling);
-	if (rc == 0)
-		rc = create_standard_monitor(agent);
-	if (rc == 0)
-		rc = create_settings(agent);
-	if (rc == 0)
-		rc = create_event_monitor(agent);
-	return rc;
+		rc = static_addresses_create(agent->hal, &agent->static_addresses);
+	if (rc < 0)
+		return rc;
+	memcpy(agent->managed, rmon_managed(standard_monitor_rmon(agent->standard_monitor)),
+	    RMON_N_MANAGED * sizeof(agent->managed[0]));
+	agent->managed[RMON_N_MANAGED] = static_addresses_managed(agent->static_addresses);
+	state_set_tables(agent->state, agent->managed, N_MANAGED);
+	/* What a GET is answered from. */
+	agent->snapshot_parts = (struct mib_snapshot_parts){
+	    .hal = agent->hal,
+	    .sampling = agent->sampling,
+	    .rmon = standard_monitor_rmon(agent->standard_monitor),
+	    .static_addresses = agent->static_addresses,
+	    .ring = agent->ring,
+	    .boot = state_boot(agent->state),
+	};
+	state_agent_id(agent->state, agent->snapshot_parts.agent_id);
+	/* What a SET changes. */
+	agent->owners = (struct settings_owners){
+	    .hal = agent->hal,
+	    .sampling = agent->sampling,
+	    .managed = agent->managed,
+	    .n_managed = N_MANAGED,
+	    .sampling_changed = agent_sampling_changed,
+	    .ctx = agent,
+	};
+	rc = settings_create(&agent->owners, agent_settings_done, agent, &agent->settings);
+	return rc < 0 ? rc : event_monitor_create(&events, &agent->event_monitor);
 }
 
 /* What sends notifications: the ring for the master, and the sinks past it. */
@@ -386,6 +364,9 @@ agent_create(struct agent_config *config, const char *file, struct agent **resul
 	if (rc < 0)
 		goto fail;
 	rc = create_sampling(agent);
+	if (rc < 0)
+		goto fail;
+	rc = create_management(agent);
 	if (rc < 0)
 		goto fail;
 	rc = create_sflow(agent, error, error_size);

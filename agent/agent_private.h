@@ -1,6 +1,5 @@
 /*
- * The agent's context. agent_build.c creates and destroys it, agent.c runs it, and reload.c changes
- * its configuration.
+ * The agent's context. agent_build.c creates and destroys it, and agent.c runs it.
  */
 #ifndef EASE_AGENT_AGENT_PRIVATE_H
 #define EASE_AGENT_AGENT_PRIVATE_H
@@ -29,7 +28,7 @@ enum agent_stat { STAT_ADDRESSES_SUPPRESSED, STAT_HELD_BACK, N_STATS };
 
 struct agent {
 	const struct agent_config *config;
-	struct agent_config *live_config; /* the same, writable for agent_reload */
+	struct agent_config *live_config; /* the same, writable: SIGHUP changes it */
 	const char *config_file;
 	uint64_t last_alive_us;
 	uint64_t round_began_us; /* by clock_mono_us: of the ports that a snapshot is made of */
@@ -79,8 +78,5 @@ int agent_send_sample(void *agent, const struct ease_sample *sample,
 settings_done agent_settings_done;
 void agent_sampling_changed(void *agent, const struct settings_change *change);
 void agent_port_forgot(void *agent, const char *name, uint32_t if_index);
-
-/* reload.c, at SIGHUP. */
-void agent_reload(struct agent *agent);
 
 #endif

@@ -53,11 +53,21 @@ static const struct option_row sink_options[] = {
     {0},
 };
 
+#ifdef WITHOUT_SIM /* of configure --without-sim: agent/sim is left out */
+enum { HAS_SIM = false };
+#define DEFAULT_DEVICE "linux"
+#define SIM_HELP ". This build has no emulated switch: emulated and dummy are refused"
+#else
+enum { HAS_SIM = true };
+#define DEFAULT_DEVICE "emulated"
+#define SIM_HELP ""
+#endif
+
 const struct option_row agent_options[] = {
     {.name = "device", .type = OPTION_ENUM, AT(device), .choices = device_choices,
-	.def = "emulated", .help = "what the agent serves. emulated: a board of emulated chips; "
+	.def = DEFAULT_DEVICE, .help = "what the agent serves. emulated: a board of emulated chips; "
 		"dummy: generated ports, for tests; linux: this machine's network interfaces; "
-		"sonic: the switch on which SONiC runs, from its databases"},
+		"sonic: the switch on which SONiC runs, from its databases" SIM_HELP},
     {.name = "board", .type = OPTION_STRING, AT(board), .max = PATH_MAX_OCTETS,
 	.help = "emulated: the board file, which lists chips and ports"},
     {.name = "capture", .type = OPTION_STRING, AT(capture), .max = PATH_MAX_OCTETS,
@@ -254,6 +264,11 @@ check_pairs(const char *file, const struct agent_config *config, char *error, si
 {
 	char place[PATH_MAX_OCTETS];
 
+	if (!HAS_SIM && (config->device == AGENT_DEVICE_EMULATED || config->device == AGENT_DEVICE_DUMMY)) {
+		print_place(file, "device", place, sizeof(place));
+		snprintf(error, error_size, "%sthis build has no emulated switch; set device = linux or sonic", place);
+		return -EINVAL;
+	}
 	if (config->device == AGENT_DEVICE_EMULATED && (!config->board || !config->board[0])) {
 		print_place(file, "board", place, sizeof(place));
 		snprintf(error, error_size,

@@ -100,24 +100,6 @@ may_notify(struct event_monitor *m, struct watched_count *watched, uint64_t coun
 	return true;
 }
 
-static void
-notify_back_pressure(struct event_monitor *m, uint32_t if_index)
-{
-	struct ease_resources resources;
-
-	if (sampling_resources(m->config.sampling, if_index, &resources) == 0)
-		packer_back_pressure(m->config.packer, &resources);
-}
-
-static void
-notify_stalled(struct event_monitor *m, uint32_t if_index)
-{
-	struct ease_snapshot snapshot;
-
-	if (sampling_snapshot(m->config.sampling, if_index, &snapshot) == 0)
-		packer_stalled(m->config.packer, &snapshot);
-}
-
 static uint64_t
 growth(uint64_t now, uint64_t before)
 {
@@ -149,11 +131,15 @@ check_port(struct event_monitor *m, struct watched_port *port, const struct hal_
 {
 	uint64_t episodes = seen->has_buffers ? seen->buffers.pressed_episodes : 0;
 	uint64_t now_us = hal_steady_us(m->config.hal);
+	struct ease_resources resources;
+	struct ease_snapshot snapshot;
 
-	if (may_notify(m, &port->episodes, episodes, now_us))
-		notify_back_pressure(m, port->if_index);
-	if (row != NULL && stalled_too_long(m, &port->minute, row, now_us) && within_rate(m, now_us))
-		notify_stalled(m, port->if_index);
+	if (may_notify(m, &port->episodes, episodes, now_us) &&
+	    sampling_resources(m->config.sampling, port->if_index, &resources) == 0)
+		packer_back_pressure(m->config.packer, &resources);
+	if (row != NULL && stalled_too_long(m, &port->minute, row, now_us) && within_rate(m, now_us) &&
+	    sampling_snapshot(m->config.sampling, port->if_index, &snapshot) == 0)
+		packer_stalled(m->config.packer, &snapshot);
 }
 
 /* Returns what is known of the port, or begins with its counts as they are; NULL: no memory. */

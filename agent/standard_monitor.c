@@ -117,13 +117,6 @@ standard_monitor_port(struct standard_monitor *m, const struct hal_port_event *e
 	m->ports_moved = m->ports_moved || event->happening != HAL_PORT_CHANGED;
 }
 
-static void
-read_links(struct standard_monitor *m)
-{
-	for (size_t i = 0; i < hal_n_ports(m->options.hal); i++)
-		look_at_link(m, hal_port_if_index(m->options.hal, i));
-}
-
 /* ---- parts ---- */
 
 /* RFC 6933: changes within a period are reported together at its end. */
@@ -310,7 +303,8 @@ void
 standard_monitor_start(struct standard_monitor *m, struct state *state)
 {
 	m->state = state;
-	read_links(m);
+	for (size_t i = 0; i < hal_n_ports(m->options.hal); i++)
+		look_at_link(m, hal_port_if_index(m->options.hal, i));
 	for (size_t i = 0; i < RMON_N_MANAGED && state; i++)
 		state_restore_rows(state, rmon_managed(m->rmon)[i]);
 	if (m->options.default_history && !(state && state_had_rows(state)))

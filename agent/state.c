@@ -599,17 +599,6 @@ state_commit(struct state *s)
 	return 0;
 }
 
-/* The running time is written for those that are gone. */
-static void
-age(struct state *s)
-{
-	forget_old(s);
-	for (size_t i = 0; i < s->ports.n && !s->identity_dirty; i++)
-		s->identity_dirty = !s->ports.items[i]->here;
-	if (s->identity_dirty)
-		write_soon(s);
-}
-
 void
 state_tick(struct state *s)
 {
@@ -617,7 +606,12 @@ state_tick(struct state *s)
 
 	if (now_us >= s->aged_us + AGEING_US) {
 		s->aged_us = now_us;
-		age(s);
+		forget_old(s);
+		/* The running time is written for those that are gone. */
+		for (size_t i = 0; i < s->ports.n && !s->identity_dirty; i++)
+			s->identity_dirty = !s->ports.items[i]->here;
+		if (s->identity_dirty)
+			write_soon(s);
 	}
 	if (s->due_us != 0 && now_us >= s->due_us)
 		(void)state_commit(s);

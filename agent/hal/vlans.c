@@ -121,7 +121,7 @@ mark_missing(vlan_marks marks, const struct hal_snapshot *a, const struct hal_sn
 static int
 list_vlans(struct hal_snapshot *s)
 {
-	const struct hal_address *of_fdbs = s->addresses + s->fdb_addresses;
+	const struct hal_address *of_fdbs = s->addresses ? s->addresses + s->fdb_addresses : NULL;
 	size_t n_addresses = s->n_addresses - s->fdb_addresses, n_local = 0;
 	vlan_marks marks = {[HAL_DEFAULT_VLAN] = !s->vlan_aware}; /* a bridge without addresses still has one VLAN */
 	struct hal_vlan *vlans;

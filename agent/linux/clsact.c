@@ -1,6 +1,6 @@
 #include "agent/linux/clsact.h"
 
-#include "agent/linux/netlink_retry.h"
+#include "agent/linux/netlink.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>

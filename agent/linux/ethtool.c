@@ -469,3 +469,47 @@ ethtool_parse_notice(const struct nlmsghdr *message, uint32_t *kernel_index)
 			return take_header(attr, kernel_index);
 	return -EPROTO;
 }
+
+/* ---- features ---- */
+
+static bool
+text_is(const struct nlattr *attr, const char *text)
+{
+	size_t size = strlen(text);
+
+	return mnl_attr_get_payload_len(attr) >= size &&
+	    strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr)) == size &&
+	    memcmp(mnl_attr_get_payload(attr), text, size) == 0;
+}
+
+/* A list without a mask contains only the bits that are set. */
+static bool
+bits_have(const struct nlattr *bits, const char *feature)
+{
+	const struct nlattr *bit, *attr;
+
+	mnl_attr_for_each_nested(bit, bits)
+		mnl_attr_for_each_nested(attr, bit)
+			if (mnl_attr_get_type(attr) == ETHTOOL_A_BITSET_BIT_NAME &&
+			    text_is(attr, feature))
+				return true;
+	return false;
+}
+
+int
+ethtool_parse_feature(const struct nlmsghdr *message, const char *feature)
+{
+	const struct nlattr *attr, *part;
+	bool found = false;
+
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct genlmsghdr))
+		return -EPROTO;
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
+		if (mnl_attr_get_type(attr) != ETHTOOL_A_FEATURES_ACTIVE)
+			continue;
+		mnl_attr_for_each_nested(part, attr)
+			if (mnl_attr_get_type(part) == ETHTOOL_A_BITSET_BITS)
+				found |= bits_have(part, feature);
+	}
+	return found;
+}

@@ -42,6 +42,8 @@ int ethtool_parse_eee(const struct nlmsghdr *message, uint8_t *state); /* enum h
 /* HAL_POOL_IN_PKTS and HAL_POOL_OUT_PKTS are all valid frames, HAL_IN_OCTETS and HAL_OUT_OCTETS their octets as the
  * driver counts them: clause 30 leaves header and FCS out, most drivers do not. */
 int ethtool_parse_stats(const struct nlmsghdr *message, struct hal_counters *figures);
+/* Whether a feature of `ethtool -k` is active: 0, 1, -EPROTO. */
+int ethtool_parse_feature(const struct nlmsghdr *message, const char *feature);
 /* A notice of the monitor group that one of these has changed; gives the kernel index of the link. */
 int ethtool_parse_notice(const struct nlmsghdr *message, uint32_t *kernel_index);
 

@@ -1,6 +1,6 @@
 #include "agent/linux/kernel_requests.h"
 
-#include "agent/linux/netlink_retry.h"
+#include "agent/linux/netlink.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -445,6 +445,24 @@ kernel_set_static(struct kernel_requests *kernel, uint32_t kernel_index, const u
 	head->ndm_state = NUD_NOARP | NUD_REACHABLE;
 	mnl_attr_put(request, NDA_LLADDR, 6, mac);
 	return netlink_request(kernel->route, request, NULL, NULL);
+}
+
+static int
+take_features(void *ctx, const struct nlmsghdr *message)
+{
+	*(bool *)ctx = ethtool_parse_feature(message, "hw-tc-offload") > 0;
+	return 0;
+}
+
+bool
+kernel_offloads(struct kernel_requests *kernel, uint32_t kernel_index)
+{
+	struct request q;
+	bool on = false;
+
+	return kernel->ethtool != 0 &&
+	    netlink_request(kernel->generic, begin_ethtool(kernel, &q, ETHTOOL_MSG_FEATURES_GET, kernel_index, 0),
+		take_features, &on) == 0 && on;
 }
 
 /* Does not change whether pause is negotiated. */

@@ -6,7 +6,6 @@
 #ifndef EASE_AGENT_LINUX_KERNEL_REQUESTS_H
 #define EASE_AGENT_LINUX_KERNEL_REQUESTS_H
 
-#include "agent/linux/bridge_vlans.h"
 #include "agent/linux/ethtool.h"
 #include "agent/linux/netlink.h"
 #include "agent/linux/rtnl.h"
@@ -46,6 +45,9 @@ void kernel_get_modes(struct kernel_requests *kernel, uint32_t kernel_index, str
 void kernel_get_pause(struct kernel_requests *kernel, uint32_t kernel_index, struct ethtool_pause *pause);
 void kernel_get_eee(struct kernel_requests *kernel, uint32_t kernel_index, uint8_t *state); /* enum hal_eee_state */
 void kernel_get_driver_stats(struct kernel_requests *kernel, uint32_t kernel_index, struct hal_counters *figures);
+/* Whether the driver offloads filters to hardware now (the feature hw-tc-offload). Only then is it worth requesting a
+ * filter in hardware, because that loads modules. False also if the kernel does not report it. */
+bool kernel_offloads(struct kernel_requests *kernel, uint32_t kernel_index);
 /* Passes on devlink's answers about the ports of all switch chips, for devlink.h. -ENOENT: the kernel has no
  * devlink. */
 int kernel_get_devlink_ports(struct kernel_requests *kernel, netlink_handler take, void *ctx);

@@ -4,7 +4,7 @@
  * - ethtool's netlink gives speed, duplex, flow control, the state of Energy Efficient Ethernet, and
  *   counters of the driver.
  * - The bridges' notices give addresses.
- * - Samples come from eBPF programs at the ports (tap.h) or from psample (psample_filter.h).
+ * - Samples come from eBPF programs at the ports (tap.h) or from psample (psample.h).
  * - Dropped packets come from the kernel's drop monitor (drop_monitor.h).
  * - SET of ifAdminStatus, ifAlias, flow control, the ageing time and static addresses changes the
  *   kernel's settings.

@@ -4,7 +4,6 @@
  */
 #include "agent/linux/driver_info.h"
 #include "agent/linux/linux_private.h"
-#include "agent/linux/offload.h"
 
 #include "common/log.h"
 
@@ -243,7 +242,7 @@ print_port(struct linux_device *d, struct links_port *port, FILE *out)
 	(void)linux_counters_ops.fetch(d, port->if_index); /* it finds out where the totals are */
 	fprintf(out, "%s: frames are forwarded by %s; totals: %s; samples: %s\n", port->link.name,
 	    words_of(port->forwarding), words_of_totals(port),
-	    offload_is_enabled(&d->kernel, port->link.kernel_index) ? "from the chip, if its driver offers them"
+	    kernel_offloads(&d->kernel, port->link.kernel_index) ? "from the chip, if its driver offers them"
 		: port->forwarding == EASE_FORWARDING_SOFTWARE	    ? "from the kernel"
 								    : "none, for its driver does not take filters");
 }

@@ -1,8 +1,8 @@
 /*
  * The state of the Linux device, shared by its files. linux_device.c creates it and receives notices;
- * linux_ports.c, linux_counters.c, linux_addresses.c, linux_vlans.c and linux_sampling.c are its facets;
- * linux_psample.c samples by psample; linux_drops.c tells of dropped packets; linux_forwarding.c judges who forwards; linux_common.c has what several of
- * them need. No other file includes this.
+ * linux_ports.c, linux_counters.c, linux_bridges.c and linux_sampling.c are its facets; linux_psample.c samples by
+ * psample; linux_drops.c tells of dropped packets; linux_forwarding.c judges who forwards; linux_common.c has what
+ * several of them need. No other file includes this.
  */
 #ifndef EASE_AGENT_LINUX_LINUX_PRIVATE_H
 #define EASE_AGENT_LINUX_LINUX_PRIVATE_H
@@ -11,7 +11,6 @@
 #include "agent/linux/kernel_requests.h"
 #include "agent/linux/linux_device.h"
 #include "agent/linux/psample.h"
-#include "agent/linux/psample_filter.h"
 #include "agent/linux/tap.h"
 
 enum { LINUX_WHY_OCTETS = 192 };

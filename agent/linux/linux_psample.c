@@ -3,7 +3,6 @@
  * their sequence numbers as lost samples.
  */
 #include "agent/linux/linux_private.h"
-#include "agent/linux/offload.h"
 
 #include "common/frame.h"
 #include "common/log.h"
@@ -20,7 +19,6 @@ enum {
 	VLAN_OCTETS = 4,
 };
 #define GAP_US 1000000ull     /* how long a late sample is awaited if none follows */
-#define LATEST_US 30000000ull /* a sample that seems older has its time from another clock */
 
 /* ---- ports ---- */
 
@@ -71,7 +69,7 @@ add_port(struct linux_device *d, struct links_port *port, bool hardware)
 int
 linux_psample_by_driver(struct linux_device *d, struct links_port *port)
 {
-	if (!offload_is_enabled(&d->kernel, port->link.kernel_index))
+	if (!kernel_offloads(&d->kernel, port->link.kernel_index))
 		return -EOPNOTSUPP;
 	return add_port(d, port, true);
 }
@@ -115,14 +113,6 @@ linux_psample_set_rate(struct linux_device *d, struct links_port *port, uint32_t
 
 /* ---- samples ---- */
 
-static uint64_t
-wall_of(const struct linux_device *d, const struct psample_record *record)
-{
-	uint64_t now_us = clock_wall_us(d->clock), us = record->time_ns / 1000;
-
-	return us <= now_us && now_us - us < LATEST_US ? us : now_us;
-}
-
 /* A frame that was not cut into segments yet, or was joined from some, counts as one of full length. */
 static uint32_t
 wire_octets(struct linux_device *d, const struct links_port *port,
@@ -146,11 +136,11 @@ number_of(const struct linux_device *d, uint16_t kernel_index)
 }
 
 static struct ease_way
-way_of(const struct linux_device *d, const struct psample_record *record)
+way_of(const struct psample_record *record, uint64_t time_us)
 {
 	struct ease_way way = record->way;
 
-	if (record->time_ns / 1000 != wall_of(d, record))
+	if (record->time_ns / 1000 != time_us)
 		return way; /* it is of another clock */
 	way.known |= EASE_WAY_TIME;
 	way.time_ns = record->time_ns;
@@ -161,10 +151,11 @@ static void
 report_sample(struct linux_device *d, const struct links_port *port,
     const struct psample_record *record, bool out)
 {
+	uint64_t time_us = psample_time_us(record, clock_wall_us(d->clock));
 	struct hal_sample_event event = {
 	    .if_index = port->if_index,
 	    .direction = out ? EASE_OUT : EASE_IN,
-	    .time_us = wall_of(d, record),
+	    .time_us = time_us,
 	    .frame_octets = wire_octets(d, port, record),
 	    .octets = record->octets,
 	    .kept_octets = record->kept_octets,
@@ -172,7 +163,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 	    .pool_pkts = HAL_POOL_UNKNOWN,
 	    .input_if = out ? number_of(d, record->input_index) : port->if_index,
 	    .output_if = out ? port->if_index : number_of(d, record->output_index),
-	    .way = way_of(d, record),
+	    .way = way_of(record, time_us),
 	};
 
 	if (out && !record->has_input) {

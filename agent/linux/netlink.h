@@ -9,7 +9,9 @@
 #ifndef EASE_AGENT_LINUX_NETLINK_H
 #define EASE_AGENT_LINUX_NETLINK_H
 
+#include <errno.h>
 #include <linux/netlink.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,5 +74,42 @@ struct netlink_faults {
  * faults. 1: there may be more; 0: none is waiting, or fd is below 0; other -errno: the descriptor failed, or what
  * take returned. */
 int netlink_receive_all(int fd, netlink_handler take, void *ctx, unsigned budget, struct netlink_faults *faults);
+
+/* ---- once more ----
+ * Repeats netlink requests whose answer was lost: for lack of memory, by a signal, or in a datagram that
+ * was cut off. It is then unknown whether the kernel has carried out the request. A request that may
+ * be made twice is repeated at once, so that one such failure leaves no filter behind and no counter
+ * unread. */
+
+enum { NETLINK_TRIES = 3 };
+
+/* True if this -errno leaves open whether the kernel has carried out the request. */
+static inline bool
+netlink_reply_lost(int rc)
+{
+	return rc == -ENOBUFS || rc == -ENOMEM || rc == -EINTR || rc == -EAGAIN || rc == -EPROTO;
+}
+
+/* As netlink_request, for reading and removing; take may get the beginning of an answer twice. */
+static inline int
+netlink_request_retry(struct netlink *n, struct nlmsghdr *request, netlink_handler take, void *ctx)
+{
+	int rc = netlink_request(n, request, take, ctx);
+
+	for (int tries = 1; tries < NETLINK_TRIES && netlink_reply_lost(rc); tries++)
+		rc = netlink_request(n, request, take, ctx);
+	return rc;
+}
+
+/* As netlink_open, with retries, for changes that must be undone now. */
+static inline int
+netlink_open_retry(int protocol, struct netlink **result)
+{
+	int rc = netlink_open(protocol, result);
+
+	for (int tries = 1; tries < NETLINK_TRIES && rc < 0; tries++)
+		rc = netlink_open(protocol, result);
+	return rc;
+}
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Parses rtnetlink messages into plain structs: a link and its counters, an entry of a bridge's
- * forwarding database. Pure functions; netlink.h handles sockets. What a message leaves out is marked
- * as not known, and a message whose lengths are inconsistent is refused.
+ * Parses rtnetlink messages into plain structs: a link and its counters, an entry of a bridge's forwarding database,
+ * the VLANs of a bridge port. Pure functions; netlink.h handles sockets. What a message leaves out is marked as not
+ * known, and a message whose lengths are inconsistent is refused.
  *
  * Attributes are defined in linux/if_link.h, linux/rtnetlink.h and linux/neighbour.h.
  */
@@ -83,5 +83,30 @@ int rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link);
 bool rtnl_is_of_bridge(const struct nlmsghdr *message);
 int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats, uint32_t *kernel_index);
 int rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour);
+
+/* ---- VLANs of bridge ports ----
+ * The VLANs of bridge ports, as a dump of RTM_GETLINK of the family AF_BRIDGE tells them with
+ * RTEXT_FILTER_BRVLAN_COMPRESSED: a message a port, with a struct bridge_vlan_info for a VLAN, or two for a range
+ * of them (linux/if_bridge.h). */
+
+enum { BRIDGE_VLANS_MAX = 65536 }; /* as HAL_MAX_VLAN_RANGES */
+
+struct bridge_vlan_range {
+	uint32_t kernel_index; /* of the port */
+	uint32_t bridge;       /* kernel index */
+	uint16_t first, last;  /* 1 to 4094 */
+	uint16_t flags;	       /* BRIDGE_VLAN_INFO_PVID, BRIDGE_VLAN_INFO_UNTAGGED */
+};
+
+struct bridge_vlans {
+	struct bridge_vlan_range *ranges;
+	size_t n, room;
+	uint64_t n_left_out; /* beyond BRIDGE_VLANS_MAX */
+};
+
+/* Adds what one message says. Returns 0; -ENOMSG if it is another kind of message, or the bridge's own VLANs;
+ * -EPROTO if it is damaged, and -ENOMEM: then nothing of it was added. */
+int bridge_vlans_take(struct bridge_vlans *vlans, const struct nlmsghdr *message);
+void bridge_vlans_free(struct bridge_vlans *vlans);
 
 #endif

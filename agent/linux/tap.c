@@ -1,7 +1,7 @@
 #include "agent/linux/tap.h"
 
 #include "agent/linux/clsact.h"
-#include "agent/linux/netlink_retry.h"
+#include "agent/linux/netlink.h"
 #include "agent/linux/tap_object.h"
 #include "common/log.h"
 

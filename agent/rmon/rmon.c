@@ -171,7 +171,7 @@ rmon_add_default_controls(struct rmon *rmon)
 void
 rmon_changed(struct rmon *rmon, uint64_t steady_us)
 {
-	event_changed(rmon);
+	alarm_events_changed(rmon);
 	history_changed(rmon, steady_us);
 	alarm_changed(rmon, steady_us);
 	rmon->dirty = true;

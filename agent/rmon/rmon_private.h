@@ -103,9 +103,7 @@ void alarm_run(struct rmon *rmon, uint64_t steady_us);
 uint64_t alarm_next_us(const struct rmon *rmon);
 /* Removes the rows of alarmTable whose object is not in the latest reading. */
 void alarm_ports_moved(struct rmon *rmon);
-
-/* event.c */
-void event_changed(struct rmon *rmon); /* deletes the log rows of deleted events */
-void event_fire(struct rmon *rmon, const struct rmon_crossing *crossing);
+/* Deletes the log rows of deleted events. */
+void alarm_events_changed(struct rmon *rmon);
 
 #endif

@@ -7,7 +7,26 @@
 #define EASE_AGENT_SONIC_ADDRESSES_H
 
 #include "agent/hal/hal.h"
-#include "agent/sonic/fdb_key.h"
+
+/* ---- keys ----
+ * Reads the key of an address in SONiC's ASIC_DB: JSON behind "ASIC_STATE:SAI_OBJECT_TYPE_FDB_ENTRY:", with the
+ * address and its VLAN, which is a number (vlan) or the identifier of a SAI object (bvid). Pure. */
+
+struct fdb_key {
+	bool by_object; /* vlan is a SAI object, not a number */
+	uint64_t vlan;
+	uint8_t mac[6];
+};
+
+#define FDB_KEY_PREFIX "ASIC_STATE:SAI_OBJECT_TYPE_FDB_ENTRY:"
+
+/* key: the whole key, with FDB_KEY_PREFIX. -EINVAL: it is not as described; -ENOMEM. */
+int fdb_key_parse(const char *key, size_t octets, struct fdb_key *result);
+
+/* "oid:0x1000000000018" is 0x1000000000018. -EINVAL: the text is not like this, or it is the null object. */
+int sai_object_parse(const char *text, size_t octets, uint64_t *object);
+
+/* ---- the table ---- */
 
 /* What a SAI object stands for: a VLAN's number, a bridge port's port, a port's ifIndex. */
 struct sai_pair {

@@ -9,7 +9,17 @@
 #define EASE_AGENT_SONIC_INTERFACES_H
 
 #include "agent/hal/hal.h"
-#include "agent/sonic/interface_number.h"
+
+/* ---- numbers ----
+ * The ifIndex that SONiC gives to an interface by its name: EthernetN is N + 1, PortChannelN 1000 + N, VlanN
+ * 2000 + N, ethN (management) 10000 + N. lldpd's and SONiC's own tables have the same numbers. Pure. */
+
+enum sonic_kind { SONIC_PORT, SONIC_LAG, SONIC_VLAN, SONIC_MANAGEMENT, SONIC_N_KINDS };
+
+/* The name need not end with a NUL. 0: it is none of these names. *number: N. */
+uint32_t interface_number(const char *name, size_t octets, enum sonic_kind *kind, uint32_t *number);
+
+/* ---- the table ---- */
 
 /* What is counted: columns of SONIC_COUNTERS. Those of IF-MIB come first: a LAG has them, too. */
 enum sonic_row {

@@ -1,11 +1,14 @@
 /*
- * Where one reply of Redis ends (RESP2, the protocol's specification), found before anything is made of it. A server
- * can so announce what it likes: memory is taken for what has arrived. Of RESP3, which nobody asked for, nothing is
- * taken. Pure.
+ * Replies of Redis: where one ends, and checked readers of what libhiredis made of it. Pure.
+ *
+ * Where one ends (RESP2, the protocol's specification) is found before anything is made of it. A server can so announce
+ * what it likes: memory is taken for what has arrived. Of RESP3, which nobody asked for, nothing is taken.
  */
 #ifndef EASE_AGENT_SONIC_RESP_H
 #define EASE_AGENT_SONIC_RESP_H
 
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,5 +28,17 @@ struct resp_scan {
 /* octets begin with the reply. 1: it is whole and has scan->at octets; 0: more must arrive; -EPROTO: it is no reply;
  * -EMSGSIZE: it is too long. */
 int resp_scan(struct resp_scan *scan, const char *octets, size_t size);
+
+/* ---- answers ----
+ * Checked readers of Redis' answers: what is of another type, too short or no number is not known. Pure. */
+
+/* The i-th element of an array, if it is a string; else NULL. */
+const redisReply *answer_string(const redisReply *reply, size_t i);
+/* Whether a reply is a string with this text. reply may be NULL. */
+bool answer_is(const redisReply *reply, const char *text);
+/* Copies what may be shown of a string, cut to fit, to text. "": reply is NULL. */
+void answer_copy(const redisReply *reply, char *text, size_t size);
+/* False: reply is NULL, or not a decimal number of 64 bits. */
+bool answer_number(const redisReply *reply, uint64_t *number);
 
 #endif

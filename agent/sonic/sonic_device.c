@@ -116,17 +116,6 @@ device_steady_us(void *ctx)
 }
 
 static void
-look_at_alarm(struct sonic_device *d)
-{
-	uint64_t now_us = device_steady_us(d);
-
-	if (d->alarm_us == 0 || now_us < d->alarm_us || !d->device.hal)
-		return;
-	d->alarm_us = 0;
-	hal_report_alarm(d->device.hal, now_us);
-}
-
-static void
 read_timer(int fd)
 {
 	uint64_t expirations;
@@ -177,8 +166,14 @@ device_dispatch(void *ctx, unsigned budget)
 	int more = 1;
 
 	for (unsigned n = 0; more && (budget == 0 || n < budget); n++) {
+		uint64_t now_us;
+
 		step(d);
-		look_at_alarm(d);
+		now_us = device_steady_us(d);
+		if (d->alarm_us != 0 && now_us >= d->alarm_us && d->device.hal) {
+			d->alarm_us = 0;
+			hal_report_alarm(d->device.hal, now_us);
+		}
 		more = handle_events(d);
 	}
 	return sonic_dispatch_samples(d, budget) || more;

@@ -10,10 +10,10 @@
 #include "agent/linux/netlink.h"
 #include "agent/linux/psample.h"
 #include "agent/sonic/addresses.h"
-#include "agent/sonic/answer.h"
 #include "agent/sonic/database_config.h"
 #include "agent/sonic/interfaces.h"
 #include "agent/sonic/redis.h"
+#include "agent/sonic/resp.h"
 #include "agent/sonic/sonic_device.h"
 
 enum {

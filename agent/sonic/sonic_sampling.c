@@ -24,7 +24,6 @@ enum {
 };
 #define SET_US 5000000ull     /* how long SONiC gets to carry out a SET */
 #define RETRY_US 10000000ull  /* until the kernel is asked for psample again */
-#define LATEST_US 30000000ull /* a sample that seems older has its time from another clock */
 
 /* ---- the rate ---- */
 
@@ -208,14 +207,6 @@ port_of_kernel(const struct sonic_device *d, uint32_t kernel_index)
 	return NULL;
 }
 
-static uint64_t
-wall_of(const struct sonic_device *d, const struct psample_record *record)
-{
-	uint64_t now_us = clock_wall_us(d->clock), us = record->time_ns / 1000;
-
-	return us <= now_us && now_us - us < LATEST_US ? us : now_us;
-}
-
 static void
 take_record(struct sonic_device *d, const struct psample_record *record)
 {
@@ -223,7 +214,7 @@ take_record(struct sonic_device *d, const struct psample_record *record)
 	const struct sonic_interface *input, *output;
 	struct hal_sample_event event = {
 	    .direction = out ? EASE_OUT : EASE_IN,
-	    .time_us = wall_of(d, record),
+	    .time_us = psample_time_us(record, clock_wall_us(d->clock)),
 	    .frame_octets = record->frame_octets + FRAME_FCS_OCTETS,
 	    .octets = record->octets,
 	    .kept_octets = record->kept_octets,

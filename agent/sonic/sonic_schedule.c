@@ -38,14 +38,6 @@ sonic_job_release(struct sonic_device *d, enum sonic_job job)
 		d->kinds[job].end(d, !state->broken);
 }
 
-static uint64_t
-period_of(const struct sonic_device *d, enum sonic_job job)
-{
-	const struct sonic_job_kind *kind = &d->kinds[job];
-
-	return d->has_notices[kind->database] ? kind->period_us : kind->period_without_notices_us;
-}
-
 void
 sonic_job_due(struct sonic_device *d, enum sonic_job job)
 {
@@ -59,15 +51,17 @@ sonic_run_jobs(struct sonic_device *d)
 
 	for (unsigned job = 0; job < SONIC_N_JOBS; job++) {
 		struct sonic_job_state *state = &d->jobs[job];
-		uint64_t period_us = period_of(d, (enum sonic_job)job);
+		const struct sonic_job_kind *kind = &d->kinds[job];
+		uint64_t period_us =
+		    d->has_notices[kind->database] ? kind->period_us : kind->period_without_notices_us;
 
 		/* A period may have become shorter. */
-		if (period_us == 0 || state->running || !redis_link_is_up(d->links[d->kinds[job].database]) ||
+		if (period_us == 0 || state->running || !redis_link_is_up(d->links[kind->database]) ||
 		    (state->due_us > now_us && state->due_us <= now_us + period_us))
 			continue;
 		state->due_us = now_us + period_us;
 		sonic_job_hold(d, (enum sonic_job)job);
-		d->kinds[job].begin(d);
+		kind->begin(d);
 		sonic_job_release(d, (enum sonic_job)job);
 	}
 }

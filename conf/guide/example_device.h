@@ -1,13 +1,13 @@
 /*
  * The smallest switch that easeswitch can drive, as the guide's chapter on new devices explains it:
  * two ports behind a register window, with four 32-bit counters each and a word of link bits.
- * tests/agent/device/check_example_device.c runs it over a register model. No board uses it.
+ * tests/agent/sim/check_example_device.c runs it over a register model. No board uses it.
  */
 #ifndef EASE_GUIDE_EXAMPLE_DEVICE_H
 #define EASE_GUIDE_EXAMPLE_DEVICE_H
 
-#include "agent/bus/bus.h"
 #include "agent/hal/hal_provider.h"
+#include "agent/sim/bus/bus.h"
 
 /* The window, in octets: four counters a port, and one bit a port that has link. */
 enum {

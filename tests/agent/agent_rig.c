@@ -1,6 +1,6 @@
 #include "tests/agent/agent_rig.h"
 
-#include "agent/device/dummy.h"
+#include "agent/sim/dummy.h"
 
 #include <errno.h>
 #include <string.h>

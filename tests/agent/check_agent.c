@@ -492,7 +492,7 @@ START_TEST(an_error_at_use_names_file_line_and_option)
 	ck_assert_uint_eq(options_line(path, "run_as"), 0); /* that one is a section's */
 	file = fopen(path, "w");
 	ck_assert_ptr_nonnull(file);
-	fputs("device = emulated\n\nboard = \"/nope.conf\"\n\nrun_as = x\n", file);
+	fputs("device = linux\n\nboard = \"/nope.conf\"\n\nrun_as = x\n", file);
 	fclose(file);
 	ck_assert_int_eq(agent_config_load(path, &config, error, sizeof(error)), 0);
 	for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
@@ -509,12 +509,17 @@ START_TEST(wrong_configuration_names_file_and_line)
 	static const struct {
 		const char *text, *says;
 	} wrong[] = {
-	    {"device = dummy\nmean_skip = 0\n", ":2:"},
-	    {"device = dummy\n\nmean_skipp = 10\n", ":3:"},
+	    {"device = linux\nmean_skip = 0\n", ":2:"},
+	    {"device = linux\n\nmean_skipp = 10\n", ":3:"},
 	    {"device = toaster\n", ":1:"},
+#ifdef WITHOUT_SIM
+	    {"device = emulated\n", ":1: device: this build has no emulated switch"},
+	    {"\ndevice = dummy\n", ":2: device: this build has no emulated switch"},
+#else
 	    {"device = emulated\n", "board"},
-	    {"device = dummy\nloop = maybe\n", ":2:"},
-	    {"device = dummy\nheader_octets = 9999\n", "256"},
+#endif
+	    {"device = linux\nloop = maybe\n", ":2:"},
+	    {"device = linux\nheader_octets = 9999\n", "256"},
 	};
 	char path[128];
 

@@ -3,6 +3,7 @@
 # are kept; so are they when the agent is killed. How long starts and SETs took is printed, not judged.
 # Prints PASS, FAIL or NOTE lines; exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
+rig_needs_sim
 
 n_ports=4096
 if_alias=1.3.6.1.2.1.31.1.1.1.18

@@ -3,9 +3,9 @@
  * and a clock that the test moves: each port has its turn in each interval, few are sent at once, and a
  * clock on the wall that is set changes nothing.
  */
-#include "agent/device/dummy.h"
 #include "agent/hal/hal.h"
 #include "agent/port_round.h"
+#include "agent/sim/dummy.h"
 #include "tests/suite.h"
 
 #include <check.h>

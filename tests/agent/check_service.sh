@@ -100,7 +100,7 @@ units() {
 	fi
 }
 
-agent
+if rig_has_sim; then agent; else skip 'agent' 'this build has no dummy device'; fi
 collector
 unset NOTIFY_SOCKET WATCHDOG_USEC
 units

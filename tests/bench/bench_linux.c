@@ -11,7 +11,7 @@
  *   bench_linux [FRAMES [SKIP [ROUNDS]]]
  */
 #include "agent/linux/netlink.h"
-#include "agent/linux/psample_filter.h"
+#include "agent/linux/psample.h"
 #include "agent/linux/tap.h"
 #include "tests/bench/bench_hook.h"
 

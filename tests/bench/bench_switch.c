@@ -8,7 +8,7 @@
  *   bench_switch curves CAPTURE [SECONDS]  64-octet known unicast by stations, the mix by ports
  *   bench_switch loop CAPTURE FRAMES FILE  writes the capture over and over, for peers
  */
-#include "agent/device/emulated.h"
+#include "agent/sim/emulated.h"
 #include "tests/agent/hal/fake_hal.h"
 #include "tests/support/make_capture.h"
 

@@ -11,6 +11,10 @@ if ! command -v jq >/dev/null || ! [ -x "$build/agent/easeagentd" ]; then
 	echo "SKIP demo: jq or $build/agent/easeagentd is not there"
 	exit 0
 fi
+if "$build/agent/easeagentd" --print-config | grep -q 'no emulated switch'; then
+	echo 'SKIP demo: this build has no emulated switch'
+	exit 0
+fi
 dir=$(mktemp -d "${TMPDIR:-/tmp}/easeswitch-demo-test.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 export EASE_BUILD=$build EASE_SEED=7 TMPDIR=$dir

@@ -4,6 +4,7 @@
 # programs know. In a directory of its own, where conf/demo has run once into `demo` and a whole
 # system runs with its state in `live`, as the first chapter has it. How blocks are marked: guide.py.
 . "$(dirname "$0")/../support/rig.sh"
+rig_needs_sim
 . "$(dirname "$0")/../support/clickhouse.sh"
 for need in python3 curl sqlite3 pgrep; do
 	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }

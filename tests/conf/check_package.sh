@@ -42,7 +42,7 @@ if [ -z "${EASE_PACKAGE_ROOT:-}" ]; then
 	export BEGIN=$(($(date +%s) / 60 * 60 - 3600)) # a whole minute, an hour ago
 	perl "$top/tests/e2e/sflow_capture.pl" "$dir/tree/sflow.pcap" '192.0.2.10 0 299.9 0+'
 	cp "$EASE_DEBS"/easeswitch-agent_*.deb "$EASE_DEBS"/easeswitch-collector_*.deb \
-	    "$EASE_DEBS"/easeswitch-doc_*.deb "$dir/tree/debs/"
+	    "$EASE_DEBS"/easeswitch-doc_*.deb "$EASE_DEBS"/easeswitch-sim_*.deb "$dir/tree/debs/"
 	export EASE_PACKAGE_ROOT=$dir/tree
 	unshare --mount --pid --net --fork --kill-child "$0"
 	exit
@@ -142,11 +142,17 @@ expect 'its store: the switch by its name' "$(sed -n '1,2p' <<<"$before" | paste
 # package did: no question, and each as it must be.
 echo '# ours' >>"$root/etc/easeswitch/easecapd.conf"
 installing $(debs '') || fail 'upgrade' "$(tail -3 "$root/apt.log")"
-expect 'an upgrade: the new version' "$(inside dpkg-query -W -f '${Version}\n' easeswitch-agent easeswitch-collector easeswitch-doc | sort -u | wc -l)" 1
+expect 'an upgrade: the new version' "$(inside dpkg-query -W -f '${Version}\n' easeswitch-agent easeswitch-collector easeswitch-doc easeswitch-sim | sort -u | wc -l)" 1
 expect 'an upgrade keeps the configuration' "$(tail -1 "$root/etc/easeswitch/easecapd.conf")" '# ours'
 expect 'an upgrade renews a configuration that nobody changed' "$(grep -c '0.0.9' "$root/etc/easeswitch/easeagentd.conf")" 0
 expect 'the guide comes by its own package' "$(inside ls /usr/share/doc/easeswitch/guide | grep -c '\.md$')" \
     "$(ls "$top"/conf/guide/*.md | wc -l)"
+board=/usr/share/easeswitch/boards/gt48001a-8port.conf
+printf 'device = emulated\nboard = "%s"\nstate_dir = "/tmp/sim"\nrun_as = root\n' "$board" >"$root/sim.conf"
+expect 'the agent has no emulated switch, and says so' \
+    "$(inside easeagentd -c /sim.conf --check 2>&1 | grep -c 'sim.conf:1: device: this build has no emulated switch')" 1
+expect 'easeagentd-sim draws its board' "$(inside easeagentd-sim -c /sim.conf --check 2>&1 | grep -c 'GT-48001A, device 0')" 1
+rm "$root/sim.conf"
 daemons
 wait_for 5 served
 expect 'an upgrade keeps the identity' "$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)" "$id"
@@ -161,6 +167,7 @@ stop easecapd
 
 # And back: the old collector refuses the store and leaves it as it is, the old agent goes on; then forward again.
 if [ -n "${EASE_FIRST:-}" ]; then
+	inside apt-get remove -q -y easeswitch-sim </dev/null >>"$root/apt.log" 2>&1 # 0.1.0 has none
 	installing --allow-downgrades $(debs /old) || fail 'going back' "$(tail -n 3 "$root/apt.log")"
 	sum=$(sha256sum <"$root/var/lib/easecapd/ease.db")
 	inside setpriv --reuid easecapd --regid easecapd --clear-groups $(command_of easecapd) >"$root/easecapd.log" 2>&1
@@ -183,7 +190,7 @@ inside pkill -x snmpd
 rm "$root/etc/easeswitch/devices"
 
 rm "$root/etc/snmp/snmpd.conf.d/test.conf"
-inside apt-get purge -q -y easeswitch-agent easeswitch-collector easeswitch-doc </dev/null >>"$root/apt.log" 2>&1
+inside apt-get purge -q -y easeswitch-sim easeswitch-agent easeswitch-collector easeswitch-doc </dev/null >>"$root/apt.log" 2>&1
 files >"$root/after"
 expect 'a purge leaves no file' "$(diff "$root/before" "$root/after" | grep '^>' | grep -v -e 'run/' -e 'tmp/' -e var/lib/snmp -e var/agentx -e 'etc/.*-$' | paste -sd' ')" ''
 expect 'a purge leaves no user' "$(of_users)" '0 0'

@@ -3,6 +3,7 @@
 # snmpd takes it; snmpd stopped and started again under way; settings by snmpset; quiet, down and
 # dead ports told apart; wrong configurations. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
+rig_needs_sim
 
 capture=$rig.pcap
 "$top/conf/make-capture" "$capture" 8 || exit 1

@@ -6,6 +6,7 @@
 # Over composed-a.pcap with 4 seeds and two skips. With --long (EASE_LONG) 40 seeds and three skips, and over every other
 # capture as many as EASE_SEEDS says (2), pooled by skip. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
+rig_needs_sim
 rig_stop
 captures=() others=() seeds=4 skips=(20 100)
 [ ! -r "${EASE_CAPTURES:-}/composed-a.pcap" ] || captures=("$EASE_CAPTURES/composed-a.pcap")

@@ -5,6 +5,7 @@
 # figure, and CHECK of `easetop load` says ok at each port. The part over Linux needs root and eBPF. Prints
 # PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
+rig_needs_sim
 rig_namespace "$@"
 
 # What the collector has of each port: ifIndex, frames that could have been sampled, standstills, frames in them.

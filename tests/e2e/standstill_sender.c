@@ -8,7 +8,7 @@
  */
 #include "agent/sampling/packer.h"
 #include "agent/snmp/trap_sinks.h"
-#include "tests/agent/chip/standstill_switch.h"
+#include "tests/agent/sim/chip/standstill_switch.h"
 #include "tests/suite.h"
 
 #include <check.h>

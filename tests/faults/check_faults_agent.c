@@ -4,7 +4,7 @@
  * lost, leave nothing behind, and be over when the fault is.
  */
 #include "agent/agent.h"
-#include "agent/device/emulated.h"
+#include "agent/sim/emulated.h"
 #include "agent/hal/hal.h"
 #include "agent/sampling/packer.h"
 #include "agent/sampling/sampling.h"

@@ -6,7 +6,7 @@
  * refused or show in a counter, leave no program, filter or hook at the link, and be over when it is.
  */
 #include "agent/linux/netlink.h"
-#include "agent/linux/psample_filter.h"
+#include "agent/linux/psample.h"
 #include "common/log.h"
 #include "tests/faults/faults.h"
 #include "tests/faults/faults_private.h"

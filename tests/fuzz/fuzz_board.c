@@ -1,6 +1,6 @@
 /* Any text is a board that can be drawn and built, or a mistake with a message. */
-#include "agent/device/board_draw.h"
-#include "agent/device/fabric.h"
+#include "agent/sim/board_draw.h"
+#include "agent/sim/fabric.h"
 
 #include <stdlib.h>
 #include <string.h>

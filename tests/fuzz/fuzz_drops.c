@@ -1,7 +1,7 @@
 /* Any octets at all as messages of the drop monitor and of devlink's traps: a packet that is taken lies within its
  * message, all texts end in it, and every reason has a number. */
 #include "agent/linux/devlink.h"
-#include "agent/linux/drop_message.h"
+#include "agent/linux/drop_monitor.h"
 #include "agent/linux/drop_reason.h"
 #include "agent/linux/rtnl.h"
 

@@ -1,5 +1,5 @@
 /* Any octets are a capture or a refusal; what the feed makes of them runs through a board. */
-#include "agent/device/fabric.h"
+#include "agent/sim/fabric.h"
 #include "common/log.h"
 
 #include <stdlib.h>

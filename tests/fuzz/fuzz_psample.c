@@ -1,7 +1,7 @@
 /* Any octets at all as messages of psample and of ethtool's features: a sample that is taken lies within
  * its message and has a rate, what it does not tell of its way stays 0, and the account of its numbers
  * never counts more lost than were passed. */
-#include "agent/linux/offload.h"
+#include "agent/linux/ethtool.h"
 #include "agent/linux/psample.h"
 #include "agent/linux/rtnl.h"
 
@@ -29,7 +29,7 @@ parse(const struct nlmsghdr *message, struct psample_sequence *account, uint64_t
 	struct psample_record record;
 	uint32_t before = account->next;
 
-	offload_parse_feature(message, "hw-tc-offload");
+	ethtool_parse_feature(message, "hw-tc-offload");
 	if (psample_parse(message, message->nlmsg_type, &record) < 0)
 		return;
 	if (record.rate == 0 || record.octets + record.kept_octets > end ||

@@ -1,6 +1,5 @@
 /* Any octets at all as messages of the kernel: each parser says what is in one or refuses it, texts
  * end, and what it says it took lies within. */
-#include "agent/linux/bridge_vlans.h"
 #include "agent/linux/rtnl.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Any octets are a capture that can be read twice the same way, or a refusal with a message. */
-#include "agent/device/savefile.h"
+#include "agent/sim/savefile.h"
 #include "common/log.h"
 
 #include <stdlib.h>

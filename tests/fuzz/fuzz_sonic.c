@@ -4,8 +4,8 @@
  * database_config.json. Whatever it is, every row that is served can be read, and a number that is there is one.
  */
 #include "agent/hal/hal.h"
+#include "agent/sonic/addresses.h"
 #include "agent/sonic/database_config.h"
-#include "agent/sonic/fdb_key.h"
 #include "agent/sonic/resp.h"
 #include "agent/sonic/sonic_device.h"
 #include "common/log.h"

@@ -13,26 +13,25 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 mapfile -t rules <<'END'
 common/*                 common/*
 agent/hal/*              agent/hal/* common/*
-agent/bus/*              agent/bus/* common/*
-agent/chip/*_regs.h      agent/chip/*_regs.h agent/bus/bus.h
-agent/chip/*_model.[ch]  agent/chip/*_model.h agent/chip/*_model_private.h agent/chip/*_regs.h agent/bus/* common/*
-agent/chip/*_model_*     agent/chip/*_model.h agent/chip/*_model_private.h agent/chip/*_regs.h agent/bus/* common/*
-agent/chip/*             !agent/chip/*_model* agent/chip/* agent/bus/* agent/hal/hal_provider.h common/*
-agent/device/*           agent/device/* agent/chip/* agent/bus/* agent/hal/hal_provider.h agent/hal/hal.h common/*
+agent/sim/bus/*          agent/sim/bus/* common/*
+agent/sim/chip/*_regs.h  agent/sim/chip/*_regs.h agent/sim/bus/bus.h
+agent/sim/chip/*_model.[ch] agent/sim/chip/*_model.h agent/sim/chip/*_regs.h agent/sim/bus/* common/*
+agent/sim/chip/*         !agent/sim/chip/*_model* agent/sim/chip/* agent/sim/bus/* agent/hal/hal_provider.h common/*
+agent/sim/*              agent/sim/* agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/linux/*            agent/linux/* agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/sonic/*            agent/sonic/* agent/linux/netlink.h agent/linux/psample.h agent/linux/own_frames.h agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/sampling/*         agent/sampling/* agent/hal/hal.h common/*
 agent/snmp/*             agent/snmp/* common/* net-snmp/*
 agent/rmon/*             agent/rmon/* agent/hal/hal.h agent/snmp/mib_table.h agent/snmp/managed_table.h common/*
 mibs/*                   mibs/* agent/hal/hal.h agent/sampling/*.h agent/rmon/rmon.h agent/snmp/mib_table.h common/*
-agent/*                  !collector/* agent/* mibs/* common/*
+agent/*                  agent/sim/dummy.h agent/sim/emulated.h !agent/sim/* !collector/* agent/* mibs/* common/*
 collector/input/*        collector/input/* collector/record.h collector/source_port.h common/* net-snmp/*
 collector/filter/*       collector/filter/* common/*
 collector/query/*        collector/query/* collector/filter/* collector/estimate/* collector/window/* collector/store/* collector/cluster/* collector/source_port.h common/*
 collector/report/*       collector/report/* collector/query/* collector/filter/* collector/estimate/* collector/window/* collector/store/* collector/record.h collector/source_port.h common/*
 collector/render/*       collector/render/* collector/report/* common/*
 collector/*              collector/* common/*
-conf/guide/*             conf/guide/* agent/bus/* agent/hal/hal_provider.h common/*
+conf/guide/*             conf/guide/* agent/sim/bus/* agent/hal/hal_provider.h common/*
 tests/*                  * net-snmp/*
 END
 
@@ -101,16 +100,22 @@ while read -r file included; do
 	fi
 done <<'END'
 common/log.c agent/hal/hal.h
-agent/hal/hal.c agent/chip/galnet.h
-agent/chip/galnet.c agent/chip/galnet_model.h
-agent/chip/galnet_model.c agent/chip/galnet.h
-agent/chip/galnet_model.c agent/hal/hal_provider.h
+agent/hal/hal.c agent/sim/chip/galnet.h
+agent/sim/chip/galnet.c agent/sim/chip/galnet_model.h
+agent/sim/chip/galnet_model.c agent/sim/chip/galnet.h
+agent/sim/chip/galnet_model.c agent/hal/hal_provider.h
 agent/sampling/sampling.c agent/hal/hal_provider.h
-mibs/if_mib.c agent/device/dummy.h
+mibs/if_mib.c agent/sim/dummy.h
 agent/rmon/alarm.c agent/hal/hal_provider.h
 mibs/if_mib.c net-snmp/net-snmp-config.h
 agent/agent.c net-snmp/agent/net-snmp-agent-includes.h
 agent/agent.c collector/record.h
+agent/agent.c agent/sim/fabric.h
+agent/hal/hal.c agent/sim/emulated.h
+agent/snmp/snmp_agent.c agent/sim/emulated.h
+agent/sampling/sampling.c agent/sim/emulated.h
+agent/linux/linux_device.c agent/sim/emulated.h
+agent/sonic/sonic_device.c agent/sim/emulated.h
 collector/window/accounting.c agent/hal/hal.h
 collector/store/store.c net-snmp/net-snmp-config.h
 collector/filter/filter.c collector/query/query.h

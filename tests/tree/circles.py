@@ -14,9 +14,7 @@ import sys
 
 ROOMS = ('agent', 'collector', 'common', 'mibs')
 # All files of the circle match the pattern.
-ALLOWED = {
-    r'agent/chip/galnet_model(_\w+)?': 'one chip in four files, by its register blocks',
-}
+ALLOWED = {}
 
 
 def circles(graph):

@@ -2,7 +2,7 @@
  * The answers of a kernel to a dump of its bridges' VLANs (RTM_GETLINK of AF_BRIDGE), made here of the structs
  * that linux/if_bridge.h declares: what they say, what of them is refused, and where the list ends.
  */
-#include "agent/linux/bridge_vlans.h"
+#include "agent/linux/rtnl.h"
 #include "tests/suite.h"
 
 #include <check.h>

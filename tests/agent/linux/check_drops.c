@@ -5,7 +5,6 @@
  * of, beyond the limit, lost or of nobody, once.
  */
 #include "agent/linux/devlink.h"
-#include "agent/linux/drop_message.h"
 #include "agent/linux/drop_monitor.h"
 #include "agent/linux/drop_reason.h"
 #include "common/clock.h"

@@ -2,9 +2,8 @@
  * Messages of psample made by hand, as linux/psample.h describes them, and the account of their numbers
  * against a model that knows what was lost; groups and a driver's features as they are told.
  */
-#include "agent/linux/offload.h"
+#include "agent/linux/ethtool.h"
 #include "agent/linux/psample.h"
-#include "agent/linux/psample_filter.h"
 #include "tests/suite.h"
 
 #include <errno.h>
@@ -235,11 +234,11 @@ START_TEST(a_feature_is_found_where_it_is_active)
 		mnl_attr_nest_end(m, bits);
 		mnl_attr_nest_end(m, set);
 	}
-	ck_assert_int_eq(offload_parse_feature(m, "rx-checksum"), 1);
-	ck_assert_int_eq(offload_parse_feature(m, "hw-tc-offload"), 0);
-	ck_assert_int_eq(offload_parse_feature(m, "rx"), 0);
+	ck_assert_int_eq(ethtool_parse_feature(m, "rx-checksum"), 1);
+	ck_assert_int_eq(ethtool_parse_feature(m, "hw-tc-offload"), 0);
+	ck_assert_int_eq(ethtool_parse_feature(m, "rx"), 0);
 	m->nlmsg_len = sizeof(struct nlmsghdr);
-	ck_assert_int_eq(offload_parse_feature(m, "rx"), -EPROTO);
+	ck_assert_int_eq(ethtool_parse_feature(m, "rx"), -EPROTO);
 }
 END_TEST
 

@@ -5,6 +5,7 @@
 # samples do not wait for a master that stands still. Prints PASS, FAIL or SKIP lines; exit 1 if one
 # failed.
 . "$(dirname "$0")/../../support/rig.sh"
+rig_needs_sim
 for need in snmptrapd sqlite3; do
 	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
 done

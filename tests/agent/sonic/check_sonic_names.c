@@ -4,7 +4,7 @@
  */
 #include "agent/sonic/addresses.h"
 #include "agent/sonic/database_config.h"
-#include "agent/sonic/interface_number.h"
+#include "agent/sonic/interfaces.h"
 #include "tests/suite.h"
 
 #include <errno.h>
