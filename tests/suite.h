@@ -11,6 +11,23 @@
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
+
+/* Check notes each assertion that held in a file, to say behind which one a test crashed; that takes longer than most
+ * assertions do. Those of the same tick of the clock (a few milliseconds) are noted once. */
+static inline void
+suite_mark_point(const char *file, int line)
+{
+	static _Thread_local long marked_ns = -1;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (now.tv_nsec == marked_ns)
+		return;
+	marked_ns = now.tv_nsec;
+	(_mark_point)(file, line);
+}
+#define _mark_point(file, line) suite_mark_point(file, line)
 
 /* 1 in a build with AddressSanitizer or ThreadSanitizer, of gcc or clang; else 0. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -21,12 +21,12 @@
 #include <string.h>
 
 enum {
-	SECONDS = 30,
+	SECONDS = 20,
 	SECONDS_SLOW = 8,
 	SECONDS_LONG = 60,
 	ALARMS = 348, /* of the fleet alone in SECONDS, */
-	ALARM_SECONDS = 8496, /* and when, from the start, added up */
-	RATE = 20, /* datagrams a second */
+	ALARM_SECONDS = 7236, /* and when, from the start, added up */
+	RATE = 30, /* datagrams a second */
 	RATE_LONG = 1000,
 	LATE_SWITCHES = 5,
 	STORE_MIB = 64,

@@ -19,7 +19,8 @@ enum {
 	LIBRARY_OCTETS = 8192, /* what a library may keep at each start: none of ours */
 	MOST_SLOWLY = 12,      /* single faults under valgrind */
 	LONGER = 4,	       /* as many, with --long */
-	ALL_FROM_HERE = 16,    /* places from where on all calls fail */
+	SHORTER = 2,	       /* and half as many else, each time other ones */
+	ALL_FROM_HERE = 8,     /* places from where on all calls fail, twice as many with --long */
 };
 
 /* The plan is changed while no other thread runs under it. */
@@ -286,6 +287,8 @@ void
 faults_exhaust(const char *name, unsigned classes, unsigned most, faults_scenario *run, void *arg)
 {
 	struct exhaust e = {.name = name, .classes = classes, .run = run, .arg = arg};
+	const bool is_long = getenv("EASE_LONG");
+	const unsigned places = is_long ? 2 * ALL_FROM_HERE : ALL_FROM_HERE;
 	uint64_t calls, seed = 0;
 	bool all;
 
@@ -296,14 +299,16 @@ faults_exhaust(const char *name, unsigned classes, unsigned most, faults_scenari
 	ck_assert_msg(calls > 0, "%s: none of its calls come through here", name);
 	if (suite_is_slow() && (most == FAULTS_EVERY || most > MOST_SLOWLY))
 		most = MOST_SLOWLY;
-	else if (getenv("EASE_LONG"))
+	else if (is_long)
 		most *= LONGER;
+	else
+		most = (most + SHORTER - 1) / SHORTER;
 	all = most == FAULTS_EVERY || calls <= most;
 	if (!all)
 		seed = faults_seed(name);
 	for (uint64_t i = 1; i <= (all ? calls : most); i++)
 		run_once(&e, all ? i : 1 + next(&seed) % calls, false);
-	for (uint64_t i = 1; i <= calls && !(classes & FAULTS_ONCE); i += 1 + calls / ALL_FROM_HERE)
+	for (uint64_t i = 1; i <= calls && !(classes & FAULTS_ONCE); i += 1 + calls / places)
 		run_once(&e, i, true);
 	printf("%s: %" PRIu64 " calls, %s; %" PRIu64 " faults were refused, %" PRIu64 " borne\n",
 	    name, calls, all ? "each failed" : "some failed", e.refused, e.bore);

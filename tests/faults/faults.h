@@ -69,8 +69,8 @@ typedef int faults_scenario(void *arg);
 
 enum { FAULTS_EVERY = 0 };
 #define FAULTS_ONCE (1u << 31) /* among the classes: what fails for ever would rightly not end */
-/* Runs it under each single fault of the classes (FAULTS_EVERY: all; else at most `most` of them,
- * with EASE_LONG four times as many, drawn from a seed that is printed, or EASE_SEED's), and with
+/* Runs it under each single fault of the classes (FAULTS_EVERY: all; else at most half of `most`,
+ * with EASE_LONG four times `most`, drawn from a seed that is printed, or EASE_SEED's), and with
  * all calls failing from some on. Every time it must come back, leave no descriptor and, as far as
  * a sanitizer sees, no memory, and work at once when the fault is over. Fails the test
  * otherwise. */

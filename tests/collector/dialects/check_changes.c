@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEDS = 200, SEEDS_LONG = 10000, SEEDS_SLOW = 2, SPEED_BPS = 1000000000 };
+enum { SEEDS = 100, SEEDS_LONG = 10000, SEEDS_SLOW = 2, SPEED_BPS = 1000000000 };
 
 enum field { RATE, POOL, NUMBER, DROPS, LENGTH, KEPT, SOURCE, INPUT, OUTPUT, UPTIME, DATAGRAM, N_FIELDS };
 static const char *const field_names[N_FIELDS] = {"rate", "pool", "number", "drops", "frame length", "kept octets",
