@@ -352,8 +352,11 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 	loader.event = recall_event;
 	store_get_life(c->store, &life); /* before store_load, which may set a damaged file aside */
 	r = store_load(c->store, &loader, error, error_size);
-	if (r == 0)
-		c->had_outage = accounting_recover(c->accounting, &life, &c->outage);
+	if (r < 0)
+		return r;
+	r = accounting_recover(c->accounting, &life, &c->outage, &c->had_outage);
+	if (r < 0)
+		snprintf(error, error_size, "cannot read what the collector before this one left: %s", strerror(-r));
 	return r;
 }
 

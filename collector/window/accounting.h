@@ -117,10 +117,11 @@ void accounting_set_forget(struct accounting *acc, uint64_t forget_us);
 
 /* Puts this process's crash journal into shared memory (crash_journal.h) and applies the journal of
  * a collector that crashed: what it had received but not stored. Called between store_load and the
- * first record. Returns true and fills the outage, which belongs into the first batch, if the
- * collector before this one did not stop cleanly. */
-bool accounting_recover(
-    struct accounting *acc, const struct store_life *life, struct store_outage *outage);
+ * first record. *had_outage: the collector before this one did not stop cleanly; then the outage is filled, which
+ * belongs into the first batch. 0, or -ENOMEM, -EMFILE or -ENFILE if what it left cannot be read now: then nothing of it
+ * is lost, and a later start may read it. */
+int accounting_recover(
+    struct accounting *acc, const struct store_life *life, struct store_outage *outage, bool *had_outage);
 
 /* To be called when the store was replaced by a new, empty one (store_renewals): the next flush
  * writes everything that is known of agents and ports. */

@@ -3,6 +3,7 @@
 #include "collector/window/crash_recovery.h"
 #include "common/log.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -338,14 +339,19 @@ log_crash(const struct crash_recovered *sum, const struct store_outage *outage)
 		    sum->refused);
 }
 
-bool
+int
 accounting_recover(
-    struct accounting *acc, const struct store_life *life, struct store_outage *outage)
+    struct accounting *acc, const struct store_life *life, struct store_outage *outage, bool *had_outage)
 {
 	struct crash_recovered sum = {0};
 	struct crash_journal_past past;
 	int r = crash_journal_share(&acc->inventory.journal, life->id, life->path, clock_wall_us(acc->clock), &past);
 
+	*had_outage = false;
+	if (r == -ENOMEM || r == -EMFILE || r == -ENFILE) {
+		free(past.slots);
+		return r;
+	}
 	acc->mono_us = clock_mono_us(acc->clock);
 	*outage = (struct store_outage){.since_us = last_stored_us(&acc->inventory),
 	    .until_us = clock_wall_us(acc->clock), .kind = STORE_OUTAGE_MACHINE};
@@ -368,7 +374,8 @@ accounting_recover(
 		    strerror(-r));
 	if (past.crashed || life->unclean_stop)
 		log_crash(&sum, outage);
-	return past.crashed || life->unclean_stop;
+	*had_outage = past.crashed || life->unclean_stop;
+	return 0;
 }
 
 void

@@ -227,7 +227,7 @@ find_past(struct crash_journal *j, int64_t store_id, uint64_t now_us, int *fd)
 	DIR *directory = opendir(directory_of());
 	struct dirent *entry;
 	char prefix[sizeof(PREFIX) + 16];
-	int found = -ENOENT;
+	int found = directory ? -ENOENT : -errno;
 
 	snprintf(prefix, sizeof(prefix), PREFIX "%016llx", (unsigned long long)store_id);
 	while (directory && found == -ENOENT && (entry = readdir(directory)) != NULL) {
@@ -293,14 +293,15 @@ crash_journal_share(struct crash_journal *j, int64_t store_id, const char *store
 	make_name(j->new_name, store_id, UNPUBLISHED);
 	r = find_past(j, store_id, now_us, &fd);
 	if (r == 0) {
-		if (read_past(fd, store_id, past) < 0)
+		r = read_past(fd, store_id, past);
+		if (r < 0 && r != -ENOMEM)
 			log_warn(ROOM,
 			    "%s cannot be read: it is not known which samples the previous "
 			    "collector lost",
 			    j->name);
 		close(fd);
 	}
-	if (r < 0 && r != -ENOENT)
+	if (r < 0 && r != -ENOENT && r != -EBADMSG && r != -EIO)
 		return r;
 	j->header->layout = LAYOUT;
 	j->header->store_id = (uint64_t)store_id;

@@ -39,7 +39,7 @@ rig_open_with(struct accounting_rig *f, const struct accounting_limits *limits)
 	ck_assert_msg(store_load(f->store, &loader, f->error, sizeof(f->error)) == 0, "%s",
 	    f->error);
 	if (f->recalls)
-		f->had_outage = accounting_recover(f->accounting, &life, &f->outage);
+		ck_assert_int_eq(accounting_recover(f->accounting, &life, &f->outage, &f->had_outage), 0);
 	ck_assert_int_eq(store_start(f->store, room), 0);
 	f->batch = store_take(f->store);
 	f->renewals = 0;

@@ -97,7 +97,7 @@ static struct soak {
 		uint64_t given_out, agent_drops, refused, lost_on_way; /* samples */
 		/* Delivered with a boot that was used before, until it is clear that the numbers begin anew. */
 		uint64_t boot_again;
-		uint64_t late, faults, restarts, refusals;
+		uint64_t late, faults, restarts, refusals, lost_batches;
 	} sums;
 } soak;
 
@@ -396,6 +396,7 @@ close_collector(void)
 {
 	collector_stop(soak.collector);
 	soak.sums.late += collector_stat(soak.collector, "accounting.late");
+	soak.sums.lost_batches += collector_stat(soak.collector, "store.lost_batches");
 	faults_assert(collector_stat(soak.collector, "input.kernel_drops") == 0, "datagrams lost by the kernel");
 	collector_close(soak.collector);
 	soak.collector = NULL;
@@ -574,10 +575,15 @@ expect_accounted(void)
 	    s->given_out, received, gone, s->agent_drops, s->refused, s->lost_on_way, s->boot_again, s->restarts,
 	    s->refusals, faults_failed());
 	fflush(stdout);
-	ck_assert_uint_eq((uint64_t)expected, s->given_out);
+	/* The crash journal has the newest boot of each port: what an earlier one came to is lost with a batch that could
+	 * not be written before a stop. */
+	ck_assert_uint_le((uint64_t)expected, s->given_out);
+	if (s->lost_batches == 0)
+		ck_assert_uint_eq((uint64_t)expected, s->given_out);
 	told = (uint64_t)(received + gone) + s->agent_drops + s->refused + s->lost_on_way;
 	ck_assert_uint_le(told, s->given_out);
-	ck_assert_uint_ge(told + s->boot_again, s->given_out);
+	if (s->lost_batches == 0)
+		ck_assert_uint_ge(told + s->boot_again, s->given_out);
 	ck_assert_uint_eq(s->late, 0);
 }
 
