@@ -5,6 +5,7 @@
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
+#include "collector/filter/address_names.h"
 #include "collector/filter/protocol_names.h"
 #include "collector/store/schema.h"
 #include "collector/window/key_kinds.h"
@@ -323,6 +324,42 @@ START_TEST(subnets_add_up_sources)
 }
 END_TEST
 
+/* A pair of networks is of any number of pairs of addresses: all that had no room may be of one. */
+START_TEST(groups_allow_for_all_that_was_folded)
+{
+	static const enum report_by groups[] = {REPORT_BY_NETWORK, REPORT_BY_DST_NETWORK, REPORT_BY_NETWORK_PAIR};
+	enum { FOLDED = 20, OF_ONE_KEY = 7, SAMPLES = 180 };
+	struct report_options options = report_store_options();
+	char error[256];
+	double high[3];
+	json_t *j;
+
+	all_traffic();
+	ck_assert_int_eq(address_names_parse("names", "10.0.0.0/8 ten\n2001:db8::/32 eight\n", &options.names, error,
+	    sizeof(error)), 0);
+	for (int folded = 0; folded < 2; folded++) {
+		for (size_t i = 0; i < 3; i++) {
+			options.by = groups[i];
+			j = report_store_json(&store, "talkers", &options);
+			ck_assert_uint_eq(n_rows(j), 2);
+			ck_assert_str_eq(report_json_text(j, groups[i] == REPORT_BY_DST_NETWORK ? "rows.0.dst" : "rows.0.src"), "ten");
+			ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 120);
+			if (folded == 0)
+				high[i] = report_json_number(j, "rows.0.packets.high");
+			else
+				ck_assert_double_eq_tol(report_json_number(j, "rows.0.packets.high") - high[i],
+				    (double)FOLDED * PKTS / SAMPLES, 1e-6);
+			ck_assert_double_eq(report_json_number(j, "folded_samples_one_key_high"), folded ? FOLDED : 0);
+			json_decref(j);
+		}
+		if (folded == 0)
+			report_store_sql(&store, "INSERT INTO window_folded VALUES(%d, %llu, 1, 1, 1, %d, %d)", STORE_KEY_IP_PAIR,
+			    REPORT_STORE_T0, FOLDED, OF_ONE_KEY);
+	}
+	address_names_close(options.names);
+}
+END_TEST
+
 static const struct {
 	const char *report;
 	enum report_by by;
@@ -408,6 +445,7 @@ main(void)
 	tcase_add_test(tc, conversations_have_both_ends);
 	tcase_add_test(tc, inside_tunnels_is_a_layer_of_its_own);
 	tcase_add_test(tc, subnets_add_up_sources);
+	tcase_add_test(tc, groups_allow_for_all_that_was_folded);
 	tcase_add_loop_test(tc, kept_samples_give_the_rows_of_windows, 0,
 	    sizeof(lists) / sizeof(lists[0]));
 	tcase_add_test(tc, each_list_has_its_own_keys);

@@ -447,7 +447,7 @@ counter(int if_index, uint64_t at_s, uint64_t discontinuity, double rx, double t
 /* What a port counted each five minutes, from its own counters and no others: NAN a hole. */
 static double billed[3][2][BILLED];
 
-/* A month of a port, counters each 60 to 150 s at odd moments, so that linear interpolation is what anybody would do
+/* A month of a port, counters each 100 to 220 s at odd moments, so that linear interpolation is what anybody would do
  * with them: octets of an interval are drawn, and pass evenly in it. Of port 2 counters stay away for 25 minutes, twice,
  * and begin anew once; it has come on the second day. */
 static void
@@ -467,7 +467,7 @@ make_month(int if_index)
 			counter(if_index, from_s, discontinuity, rx, tx);
 		billed[if_index][0][i] = is_away || is_before ? NAN : octets[0];
 		billed[if_index][1][i] = is_away || is_before ? NAN : octets[1];
-		for (uint64_t at_s = 1 + billed_random(30); at_s < INTERVAL_S && !is_before; at_s += 60 + billed_random(90)) {
+		for (uint64_t at_s = 1 + billed_random(30); at_s < INTERVAL_S && !is_before; at_s += 100 + billed_random(120)) {
 			if (is_away)
 				continue;
 			if (if_index == 2 && i == 3000 && at_s > 60 && discontinuity == 7) {
@@ -608,6 +608,7 @@ main(void)
 	Suite *suite = suite_create("report_ports");
 	TCase *tc = tcase_create("reports");
 
+	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, drops_of_columns_of_any_length);
 	tcase_add_test(tc, energy_is_the_share_of_the_time);
