@@ -256,6 +256,13 @@ reports() { # DATABASE REFERENCE
 	equal_report "$1" "$2" conversations --filter 'icmp-type icmp-echo or dst port < 1024' --top 20
 	equal_report "$1" "$2" protocols --filter 'icmp and not (icmp-type 0 and icmp-code 0)'
 	expect 'report: matrix as a grid' "$(grid "$(cluster_url "$1")")" "$(grid "sqlite:$work/$2.db")"
+	"$easetop" samples "${range[@]}" --store "$(cluster_url "$1")" | sort >"$work/lines"
+	"$easetop" samples "${range[@]}" --store "sqlite:$work/$2.db" | sort >"$work/must-lines"
+	if [ "$(wc -l <"$work/lines")" -gt 100 ] && cmp -s "$work/lines" "$work/must-lines"; then
+		pass "samples: $(wc -l <"$work/lines") lines"
+	else
+		fail 'samples as lines' "$(wc -l <"$work/lines") lines: $(diff "$work/lines" "$work/must-lines" | head -2)"
+	fi
 	printf '10.0.0.0/%d net-%d\n' 8 8 12 12 16 16 25 25 >"$work/networks"
 	equal_report "$1" "$2" talkers --by network-pair --names "$work/networks"
 	equal_report "$1" "$2" talkers --by dst --filter 'src network net-25' --names "$work/networks"
