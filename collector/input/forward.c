@@ -1,5 +1,6 @@
 #include "collector/input/forward.h"
 
+#include "common/endpoint.h"
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/udp_out.h"
@@ -19,6 +20,7 @@
 enum {
 	BLOCK = 16, /* records begin at multiples of it; what hash_octets takes at a time */
 	NOT_A_RECORD = -1, /* in place of a length: the next record is at the ring's start */
+	SENDERS = 4096, /* slots, chosen by hash with a random seed: nobody can choose whose to share */
 	SEEN = 1 << 16, /* at 150,000 datagrams a second the last 0.4 s */
 	FULL_WAIT_MS = 2, /* for room in the kernel's buffer */
 };
@@ -28,6 +30,8 @@ static const struct stat_name stat_names[FORWARD_N_STATS] = {
     [FORWARD_STAT_AGAIN] = {"forward.again",
 	"datagrams not sent on, because the same came within two seconds before: collectors forward in a circle, or "
 	"the network doubles them"},
+    [FORWARD_STAT_OVER_SHARE] = {"forward.over_share",
+	"datagrams not sent on, because more came than could be sent, and their sender had its share of the queue"},
     [FORWARD_STAT_QUEUE_FULL] = {"forward.queue_full",
 	"datagrams not sent on, because more came than could be sent"},
     [FORWARD_STAT_KERNEL_REFUSED] = {"forward.kernel_refused",
@@ -38,7 +42,8 @@ static const struct stat_name stat_names[FORWARD_N_STATS] = {
 
 struct record {
 	int32_t n; /* octets that follow, padded with zeros to a BLOCK */
-	uint8_t unused[BLOCK - sizeof(int32_t)];
+	uint32_t sender; /* its slot */
+	uint8_t unused[BLOCK - sizeof(int32_t) - sizeof(uint32_t)];
 };
 _Static_assert(FORWARD_RING_OCTETS % BLOCK == 0 && sizeof(struct record) == BLOCK, "the ring ends with a record");
 
@@ -53,6 +58,7 @@ struct forward {
 	uint64_t seed;
 	uint8_t *ring; /* NULL: there was no receiver yet */
 	_Atomic uint64_t put, taken; /* octets since the start */
+	_Atomic uint32_t held[SENDERS]; /* octets of the ring, by the slot of who sent them */
 	_Atomic bool has_receivers, is_asleep, stops;
 	int wake_fd; /* eventfd(2) */
 	pthread_t thread;
@@ -124,6 +130,7 @@ send_first(struct forward *f)
 			send_to(f, &f->receivers[i], f->ring + at + BLOCK, (size_t)head.n);
 		pthread_mutex_unlock(&f->lock);
 	}
+	f->held[head.sender] -= (uint32_t)(BLOCK + padded((size_t)head.n));
 	f->taken = taken + BLOCK + padded((size_t)head.n);
 }
 
@@ -161,10 +168,10 @@ run(void *arg)
 /* ---- the thread that takes datagrams ---- */
 
 void
-forward_put(struct forward *f, const void *octets, size_t n)
+forward_put(struct forward *f, const struct sockaddr *from, const void *octets, size_t n)
 {
 	struct record head = {.n = (int32_t)n};
-	uint64_t put, rest, octets_needed;
+	uint64_t put, rest, octets_needed, used;
 	uint8_t *at;
 
 	if (!f || !f->has_receivers)
@@ -172,8 +179,15 @@ forward_put(struct forward *f, const void *octets, size_t n)
 	put = f->put;
 	rest = FORWARD_RING_OCTETS - put % FORWARD_RING_OCTETS;
 	octets_needed = BLOCK + padded(n);
-	if (put + octets_needed + (rest < octets_needed ? rest : 0) - f->taken > FORWARD_RING_OCTETS) {
+	used = put - f->taken;
+	if (used + octets_needed + (rest < octets_needed ? rest : 0) > FORWARD_RING_OCTETS) {
 		stat_add_own(&f->stats, FORWARD_STAT_QUEUE_FULL, 1);
+		return;
+	}
+	/* A sender holds no more than what is free: k that flood leave a part in k + 1 to all others. */
+	head.sender = (uint32_t)(endpoint_hash(f->seed, from) % SENDERS);
+	if (f->held[head.sender] + octets_needed > FORWARD_RING_OCTETS - used) {
+		stat_add_own(&f->stats, FORWARD_STAT_OVER_SHARE, 1);
 		return;
 	}
 	if (rest < octets_needed) {
@@ -184,6 +198,7 @@ forward_put(struct forward *f, const void *octets, size_t n)
 	memcpy(at, &head, BLOCK);
 	memset(at + octets_needed - BLOCK, 0, BLOCK);
 	memcpy(at + BLOCK, octets, n);
+	f->held[head.sender] += (uint32_t)octets_needed;
 	f->put = put + octets_needed;
 	if (f->is_asleep) /* read after put was written: either it sees the datagram, or this sees that it sleeps */
 		wake(f);

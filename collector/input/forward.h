@@ -3,15 +3,18 @@
  * The agent's address is in the datagram, so that they need not know its sender.
  *
  * The thread that takes datagrams copies them into a ring of FORWARD_RING_OCTETS, which a thread of its own empties:
- * taking never waits, and what the ring has no room for is counted and not sent on. A datagram that came before within
- * FORWARD_AGAIN_US, octet for octet, is not sent on either, so that collectors that forward to each other do not send
- * one round for ever.
+ * taking never waits, and what the ring has no room for is counted and not sent on. No sender (an address without its
+ * port) holds more of the ring than is free, so that who floods is cut and others are not (dynamic thresholds: Choudhury
+ * and Hahne, IEEE/ACM Transactions on Networking 6 (2), 1998). A datagram that came before within FORWARD_AGAIN_US, octet
+ * for octet, is not sent on either, so that collectors that forward to each other do not send one round for ever.
  */
 #ifndef EASE_COLLECTOR_INPUT_FORWARD_H
 #define EASE_COLLECTOR_INPUT_FORWARD_H
 
 #include "common/clock.h"
 #include "common/stat.h"
+
+#include <sys/socket.h>
 
 enum {
 	FORWARD_RECEIVERS_MAX = 8,
@@ -22,6 +25,7 @@ enum {
 enum forward_stat_id {
 	FORWARD_STAT_SENT,
 	FORWARD_STAT_AGAIN,
+	FORWARD_STAT_OVER_SHARE,
 	FORWARD_STAT_QUEUE_FULL,
 	FORWARD_STAT_KERNEL_REFUSED,
 	FORWARD_STAT_UNREACHABLE,
@@ -37,8 +41,8 @@ int forward_new(struct forward **out, uint64_t seed, const struct clock *clock);
  * with the first ones; signals must be blocked then. 0, or -errno: then it goes on to those before. */
 int forward_set(struct forward *f, const char *const *receivers, size_t n);
 
-/* Queues one datagram, on one thread. NULL is nothing. */
-void forward_put(struct forward *f, const void *octets, size_t n);
+/* Queues one datagram of that sender, on one thread. NULL is nothing. */
+void forward_put(struct forward *f, const struct sockaddr *from, const void *octets, size_t n);
 
 /* Sends what is queued, and frees it. */
 void forward_free(struct forward *f);

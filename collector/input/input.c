@@ -229,11 +229,12 @@ take_notification(struct input *in, const struct sockaddr *from, const void *oct
 }
 
 static void
-take_sflow(struct input *in, const void *octets, size_t n, const struct decode_origin *origin)
+take_sflow(struct input *in, const struct sockaddr *from, const void *octets, size_t n,
+    const struct decode_origin *origin)
 {
 	struct decode_result *result = admission_result(in->admission);
 
-	forward_put(in->config.forward, octets, n);
+	forward_put(in->config.forward, from, octets, n);
 	sflow_input_take(in->sflow, octets, n, origin, result);
 	if (sflow_input_refusal(in->sflow))
 		refused_senders_note(in->config.refused, origin->sender, sflow_input_refusal(in->sflow),
@@ -273,7 +274,7 @@ take_sflow_datagram(void *arg, const struct sockaddr *from, const void *octets, 
 
 	in->n_read++;
 	if (admit(in, from, &origin))
-		take_sflow(in, octets, n, &origin);
+		take_sflow(in, from, octets, n, &origin);
 }
 
 /* Time and counts are taken once a read: for each datagram they would cost as much as its
@@ -354,7 +355,7 @@ take_received(struct input *in, const struct received_block *b, const struct rec
 		slow_path_put(in->config.slow_path, d->from, b->fd, d->octets, d->n);
 		break;
 	case RECEIVED_SFLOW:
-		take_sflow(in, d->octets, d->n, &origin);
+		take_sflow(in, d->from, d->octets, d->n, &origin);
 		break;
 	case RECEIVED_UNDECODED:
 		in->reading_fd = b->fd;

@@ -69,6 +69,22 @@ count(const struct forward *f, enum forward_stat_id id)
 	return stat_get(forward_stats(f), id);
 }
 
+/* A switch by its number. */
+static const struct sockaddr *
+sender(uint32_t number)
+{
+	static struct sockaddr_in at;
+
+	at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x0a000000 + number)};
+	return (const struct sockaddr *)&at;
+}
+
+static uint64_t
+not_queued(const struct forward *f)
+{
+	return count(f, FORWARD_STAT_QUEUE_FULL) + count(f, FORWARD_STAT_OVER_SHARE);
+}
+
 /* Datagram number i: its length and octets tell which it is. */
 static size_t
 make_datagram(uint8_t *octets, uint32_t i)
@@ -91,7 +107,7 @@ START_TEST(each_comes_unchanged_and_in_order_at_each_receiver)
 		uint32_t first = i;
 
 		for (; i < first + 100; i++)
-			forward_put(f, sent, make_datagram(sent, i));
+			forward_put(f, sender(1), sent, make_datagram(sent, i));
 		for (uint32_t k = first; k < i; k++)
 			for (int s = 0; s < 2; s++) {
 				size_t n = make_datagram(sent, k);
@@ -103,7 +119,7 @@ START_TEST(each_comes_unchanged_and_in_order_at_each_receiver)
 	while (count(f, FORWARD_STAT_SENT) < 60000) /* the last is counted after it is sent */
 		ck_assert_int_ge(poll(NULL, 0, 1), 0); /* check's own limit ends it */
 	ck_assert_uint_eq(count(f, FORWARD_STAT_SENT), 60000);
-	ck_assert_uint_eq(count(f, FORWARD_STAT_QUEUE_FULL) + count(f, FORWARD_STAT_AGAIN), 0);
+	ck_assert_uint_eq(not_queued(f) + count(f, FORWARD_STAT_AGAIN), 0);
 	forward_free(f);
 	close(stations[0].fd);
 	close(stations[1].fd);
@@ -117,16 +133,16 @@ START_TEST(a_circle_ends)
 	struct forward *f = forward_to(&station, 1);
 	uint8_t octets[64] = "sflow", got[64];
 
-	forward_put(f, octets, sizeof(octets));
+	forward_put(f, sender(1), octets, sizeof(octets));
 	ck_assert_int_eq(next_at(&station, got, sizeof(got), WAIT_MS), sizeof(got));
-	forward_put(f, got, sizeof(got));
+	forward_put(f, sender(1), got, sizeof(got));
 	octets[63] = 1; /* another one */
-	forward_put(f, octets, sizeof(octets));
+	forward_put(f, sender(1), octets, sizeof(octets));
 	ck_assert_int_eq(next_at(&station, got, sizeof(got), WAIT_MS), sizeof(got));
 	ck_assert_int_eq(got[63], 1);
 	ck_assert_uint_eq(count(f, FORWARD_STAT_AGAIN), 1);
 	stepped.manual_mono_us += FORWARD_AGAIN_US;
-	forward_put(f, octets, sizeof(octets));
+	forward_put(f, sender(1), octets, sizeof(octets));
 	ck_assert_int_eq(next_at(&station, got, sizeof(got), WAIT_MS), sizeof(got));
 	forward_free(f);
 	close(station.fd);
@@ -141,13 +157,32 @@ START_TEST(what_has_no_room_is_counted)
 	const uint32_t n = 200000;
 
 	for (uint32_t i = 0; i < n; i++)
-		forward_put(f, octets, make_datagram(octets, i));
-	while (count(f, FORWARD_STAT_SENT) + count(f, FORWARD_STAT_QUEUE_FULL) +
-		count(f, FORWARD_STAT_KERNEL_REFUSED) < n)
+		forward_put(f, sender(i), octets, make_datagram(octets, i));
+	while (count(f, FORWARD_STAT_SENT) + count(f, FORWARD_STAT_KERNEL_REFUSED) + not_queued(f) < n)
 		ck_assert_int_ge(poll(NULL, 0, 1), 0); /* check's own limit ends it */
-	ck_assert_uint_eq(count(f, FORWARD_STAT_SENT) + count(f, FORWARD_STAT_QUEUE_FULL) +
-	    count(f, FORWARD_STAT_KERNEL_REFUSED), n);
+	ck_assert_uint_eq(count(f, FORWARD_STAT_SENT) + count(f, FORWARD_STAT_KERNEL_REFUSED) + not_queued(f), n);
 	ck_assert_uint_gt(count(f, FORWARD_STAT_QUEUE_FULL), 0); /* four times the ring at once */
+	forward_free(f);
+	close(station.fd);
+}
+END_TEST
+
+/* Three that flood, and beside them one that sends a thousandth, less than its share in all: none of its datagrams is left out. */
+START_TEST(who_floods_is_cut_and_no_other)
+{
+	struct station station = station_new();
+	struct forward *f = forward_to(&station, 1);
+	static uint8_t octets[LONGEST];
+
+	for (uint32_t i = 0; i < 200000; i++) {
+		uint64_t before = not_queued(f);
+
+		forward_put(f, sender(i % 1000 == 0 ? 1 : 2 + i % 3), octets, make_datagram(octets, i));
+		if (i % 1000 == 0)
+			ck_assert_uint_eq(not_queued(f), before);
+	}
+	ck_assert_uint_gt(count(f, FORWARD_STAT_OVER_SHARE), 0);
+	ck_assert_uint_eq(count(f, FORWARD_STAT_QUEUE_FULL), 0);
 	forward_free(f);
 	close(station.fd);
 }
@@ -161,7 +196,7 @@ START_TEST(who_does_not_listen_costs_the_others_nothing)
 
 	close(stations[0].fd); /* from here on its host answers that nobody listens */
 	for (uint32_t i = 1; i < 500; i++) {
-		forward_put(f, octets, make_datagram(octets, i));
+		forward_put(f, sender(1), octets, make_datagram(octets, i));
 		ck_assert_int_gt(next_at(&stations[1], got, sizeof(got), WAIT_MS), 0);
 		ck_assert_mem_eq(got, &i, sizeof(i));
 	}
@@ -179,20 +214,20 @@ START_TEST(receivers_change_while_datagrams_pass)
 	uint8_t octets[LONGEST], got[LONGEST];
 	uint32_t i = 1;
 
-	forward_put(f, octets, make_datagram(octets, i++)); /* to nobody */
+	forward_put(f, sender(1), octets, make_datagram(octets, i++)); /* to nobody */
 	for (int s = 0; s < 2; s++) {
 		ck_assert_int_eq(forward_set(f, &texts[s], 1), 0);
-		forward_put(f, octets, make_datagram(octets, i));
+		forward_put(f, sender(1), octets, make_datagram(octets, i));
 		ck_assert_int_gt(next_at(&stations[s], got, sizeof(got), WAIT_MS), 0);
 		ck_assert_mem_eq(got, &i, sizeof(i));
 		i++;
 	}
 	ck_assert_int_eq(forward_set(f, wrong, 2), -EINVAL); /* it goes on to where it went */
-	forward_put(f, octets, make_datagram(octets, i));
+	forward_put(f, sender(1), octets, make_datagram(octets, i));
 	ck_assert_int_gt(next_at(&stations[1], got, sizeof(got), WAIT_MS), 0);
 	ck_assert_mem_eq(got, &i, sizeof(i));
 	ck_assert_int_eq(forward_set(f, NULL, 0), 0);
-	forward_put(f, octets, make_datagram(octets, 99));
+	forward_put(f, sender(1), octets, make_datagram(octets, 99));
 	forward_free(f);
 	ck_assert_int_eq(next_at(&stations[1], got, sizeof(got), 0), -1);
 	ck_assert_int_eq(next_at(&stations[0], got, sizeof(got), 0), -1);
@@ -211,6 +246,7 @@ main(void)
 	tcase_add_test(tc, each_comes_unchanged_and_in_order_at_each_receiver);
 	tcase_add_test(tc, a_circle_ends);
 	tcase_add_test(tc, what_has_no_room_is_counted);
+	tcase_add_test(tc, who_floods_is_cut_and_no_other);
 	tcase_add_test(tc, who_does_not_listen_costs_the_others_nothing);
 	tcase_add_test(tc, receivers_change_while_datagrams_pass);
 	suite_add_tcase(suite, tc);
