@@ -103,7 +103,7 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 	go_along(i->clock, captured_us);
 	if (n > 0 && octets[0] == SNMP_FIRST_OCTET)
 		input_take(c->input, from, octets, n);
-	else if (rbuf_be32(&r) == SFLOW_VERSION)
+	else if (rbuf_be32(&r) == SFLOW_VERSION || foreign == FOREIGN_IPFIX)
 		input_take_sflow(c->input, from, octets, n);
 	else
 		++*(foreign == FOREIGN_NOT_KNOWN ? i->other : &i->counts->foreign[foreign]);

@@ -131,7 +131,8 @@ const struct option_row collector_options[] = {
     {"sflow_listen", OPTION_LIST, AT(sflow_listen), .max = RECEIVE_SOCKETS_MAX,
 	.check = endpoint_check,
 	.help = "Addresses where sFlow v5 is received, written as in listen; sFlow's port is "
-		"6343. Empty: sFlow is not received. A switch should send notifications or "
+		"6343. IPFIX with samples of packets (elements 315, 313) is received there as well; its port is "
+		"4739. Empty: neither is received. A switch should send notifications or "
 		"sFlow to a collector, not both: it would be counted as two switches."},
     {"forward", OPTION_LIST, AT(forward), .max = FORWARD_RECEIVERS_MAX, .live = true, .check = udp_out_check,
 	.help = "Where each sFlow datagram of an allowed sender goes on to, unchanged, written as in listen: what "

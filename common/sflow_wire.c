@@ -441,6 +441,7 @@ static void
 begin_flow(struct sflow_flow *flow, bool expanded)
 {
 	flow->expanded = expanded;
+	flow->is_record = flow->is_sent = false;
 	flow->has_header = flow->has_switch = flow->is_packed = false;
 	flow->header_protocol = flow->frame_octets = flow->stripped_octets = flow->kept_octets = 0;
 	flow->header = flow->ethernet = flow->ip4 = flow->ip6 = NULL;

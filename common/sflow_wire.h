@@ -28,6 +28,7 @@ enum {
 	SFLOW_PPP = 7,
 	SFLOW_IP4 = 11, SFLOW_IP6 = 12, SFLOW_MPLS = 13, /* the same: packets without a frame around them */
 	SFLOW_SOURCE_IF = 0,	       /* class of a source that is an ifIndex */
+	SFLOW_SOURCE_LOGICAL = 3,      /* class of one that is none */
 	SFLOW_COMPACT_INDEX_MAX = 0xffffff,
 	SFLOW_COMPACT_VALUE_MAX = 0x3fffffff,
 	SFLOW_IF_LOCAL = 0x3fffffff,   /* value of format 0: the device itself */
@@ -82,6 +83,8 @@ struct sflow_text {
  * stands for one packet and must not be scaled. */
 struct sflow_flow {
 	bool expanded;
+	bool is_record; /* of IPFIX: without a pool, so that the rate is as stated, and of a source that is no interface */
+	bool is_sent;	/* read only, of such a one: sampled where the frame left, not where it came in */
 	uint32_t sequence; /* of this source: +1 a sample */
 	struct sflow_source source;
 	uint32_t rate;	   /* configured: one in rate */

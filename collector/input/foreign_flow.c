@@ -11,7 +11,8 @@ static const char *const texts[FOREIGN_N] = {
     [FOREIGN_SFLOW_4] = "sFlow version 4" OTHER_VERSION,
     [FOREIGN_NETFLOW_5] = "NetFlow version 5" OTHER_PROTOCOL,
     [FOREIGN_NETFLOW_9] = "NetFlow version 9" OTHER_PROTOCOL,
-    [FOREIGN_IPFIX] = "IPFIX" OTHER_PROTOCOL,
+    [FOREIGN_IPFIX] = "IPFIX's flows, which are no samples; have the switch send packets' first octets (element 315), or "
+		      "sFlow version 5",
 };
 
 /* NetFlow and IPFIX (RFC 3954, 7011) begin with a version of 16 bits and the number of records or the length; sFlow

@@ -1,12 +1,15 @@
 #include "collector/input/sflow_input.h"
 #include "collector/input/foreign_flow.h"
+#include "collector/input/ipfix.h"
 #include "collector/input/sflow_frame.h"
 #include "collector/input/sflow_state.h"
 #include "collector/input/sflow_unread.h"
 #include "collector/source_port.h"
+#include "common/hash.h"
 #include "common/log.h"
 #include "common/utf8.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,11 +66,25 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
 	"agents that left the table, because they were silent or made room"},
     [SFLOW_STAT_PORTS_LEFT] = {"sflow.ports_left",
 	"ports that left the table, because they were silent or made room"},
+    [SFLOW_STAT_IPFIX_TEMPLATES] = {"ipfix.templates", "templates of IPFIX read"},
+    [SFLOW_STAT_IPFIX_TEMPLATES_REFUSED] = {"ipfix.templates_refused",
+	"templates of IPFIX not used: with too many fields, or without octets, or with the number of another thing"},
+    [SFLOW_STAT_IPFIX_TEMPLATES_FULL] = {"ipfix.templates_full",
+	"templates of IPFIX refused because the table is full, and their sender has its part of it"},
+    [SFLOW_STAT_IPFIX_NO_TEMPLATE] = {"ipfix.no_template",
+	"sets of IPFIX not read, because their template has not come yet, or not for two hours"},
+    [SFLOW_STAT_IPFIX_FLOWS] = {"ipfix.flows", "records of flows, not used: they are no samples of packets"},
+    [SFLOW_STAT_IPFIX_EXCEPTIONS] = {"ipfix.exceptions",
+	"samples of packets that a device discarded and chose for that, not used: they are not one in so many"},
+    [SFLOW_STAT_IPFIX_SAMPLERS_FULL] = {"ipfix.samplers_full",
+	"rates of samplers not kept, because the domain has sixteen of them"},
     [SFLOW_STAT_TOO_MANY] = {"sflow.too_many", "samples beyond 256 in one datagram, not used"},
 };
 
 struct sflow_input {
 	struct sflow_state *state;
+	struct ipfix_templates *templates;
+	uint64_t seed;
 	struct sflow_accounting accounting;
 	struct stat_set stats;
 	_Atomic uint64_t values[SFLOW_N_STATS];
@@ -102,10 +119,13 @@ sflow_input_new(struct sflow_input **out, uint64_t seed,
 {
 	struct sflow_input *in = calloc(1, sizeof(*in));
 
-	if (!in || sflow_state_new(&in->state, seed) < 0) {
-		free(in);
+	if (!in)
+		return -ENOMEM;
+	if (sflow_state_new(&in->state, seed) < 0 || ipfix_templates_new(&in->templates, seed) < 0) {
+		sflow_input_free(in);
 		return -ENOMEM;
 	}
+	in->seed = seed;
 	in->accounting = *accounting;
 	in->stats = (struct stat_set){stat_names, SFLOW_N_STATS, in->values};
 	sflow_unread_init(&in->unread);
@@ -118,6 +138,7 @@ sflow_input_free(struct sflow_input *in)
 {
 	if (!in)
 		return;
+	ipfix_templates_free(in->templates);
 	sflow_state_free(in->state);
 	free(in);
 }
@@ -247,11 +268,11 @@ tell_port(struct taking *t, struct sflow_port *p, uint64_t if_index)
 
 /* ---- flow samples ---- */
 
-/* One that is no interface samples what comes in somewhere. */
+/* One that is no interface samples what comes in somewhere, if it does not say that the frame left. */
 static uint8_t
 direction_of(struct sflow_port *p, const struct sflow_flow *f)
 {
-	return is_interface(&f->source) ? sflow_direction(p, f) : EASE_IN;
+	return is_interface(&f->source) ? sflow_direction(p, f) : f->is_sent ? EASE_OUT : EASE_IN;
 }
 
 static uint32_t
@@ -288,14 +309,16 @@ is_place(uint32_t if_index)
 	return if_index > 0 && if_index != SFLOW_IF_LOCAL && if_index != SFLOW_UNKNOWN32;
 }
 
-/* The ifIndex of the port at which a sample lies: the source, or where the frame came in. */
+/* The ifIndex of the port at which a sample lies: the source, or where the frame came in, or was sampled as it left. */
 static uint64_t
 place_of(const struct sflow_flow *f)
 {
+	const struct sflow_if *passed = f->is_sent ? &f->output : &f->input;
+
 	if (is_interface(&f->source))
 		return f->source.index;
-	return f->input.format == SFLOW_IF_INDEX && is_place(f->input.value)
-	    ? f->input.value : source_port_of(f->source.class, f->source.index);
+	return passed->format == SFLOW_IF_INDEX && is_place(passed->value)
+	    ? passed->value : source_port_of(f->source.class, f->source.index);
 }
 
 /* What passed a port is not known of what passed its bridge. */
@@ -342,6 +365,10 @@ fill_frame(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, u
 	octets = frame_length_judge(&p->lengths, s->frame_octets, s->is_packet, s->header, s->kept_octets);
 	if (octets == 0)
 		return EASE_ODD_NO_LENGTH;
+	if (f->is_record && s->frame_octets == 0) { /* it states none */
+		s->frame_octets = octets;
+		return 0;
+	}
 	if (octets != s->frame_octets || length_check_is_odd(&p->lengths))
 		p->odd |= 1u << EASE_ODD_LENGTH;
 	if (octets != s->frame_octets)
@@ -374,7 +401,7 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 	r->sample.output_if = output_of(f);
 	r->sample.mean_skip = weight;
 	r->sample.pool_pkts = pool_of(p, f);
-	r->sample.skip = p->rate.stated > 0 ? p->rate.stated - 1 : weight - 1; /* sFlow does not carry the drawn value */
+	r->sample.skip = p->rate.stated > 0 && !f->is_record ? p->rate.stated - 1 : weight - 1; /* sFlow does not carry the drawn value */
 	add_fcs(t, p, f, &r->sample);
 	sflow_note_sampled(p, r->sample.direction, r->sample.frame_octets, weight);
 	count(t->in, SFLOW_STAT_SAMPLES);
@@ -396,7 +423,8 @@ use_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, s
 		count(t->in, SFLOW_STAT_AGAIN);
 	if (step.is_again || *why != 0)
 		return false;
-	weight = rate_check_weight(&p->rate, &differs);
+	differs = false;
+	weight = f->is_record ? f->rate : rate_check_weight(&p->rate, &differs);
 	if (weight == 0) {
 		sflow_give_back(p);
 		p->odd &= ~(1u << EASE_ODD_RATE);
@@ -703,6 +731,20 @@ take_all(struct taking *t, struct sflow_datagram *d)
 }
 
 static void
+note_arrival(struct taking *t)
+{
+	struct sflow_input *in = t->in;
+
+	sflow_hear_peer(in->state, t->peer, t->origin->received_us);
+	stat_add(&in->stats, SFLOW_STAT_DATAGRAMS_MISSING, t->arrival.missing);
+	if (!t->arrival.place.newer)
+		count(in, SFLOW_STAT_DATAGRAMS_LATE);
+	if (t->arrival.restarted)
+		count(in, SFLOW_STAT_AGENT_RESTARTS);
+	tell_bits(t, 0, t->arrival.odd);
+}
+
+static void
 arrive(struct taking *t, const struct sflow_datagram *d)
 {
 	struct sflow_input *in = t->in;
@@ -714,13 +756,7 @@ arrive(struct taking *t, const struct sflow_datagram *d)
 		    a->known_boot ? a->known_boot(a->arg, t->peer->id) : 0);
 	else
 		t->arrival = sflow_arrive(in->state, t->peer, d, received_us);
-	sflow_hear_peer(in->state, t->peer, received_us);
-	stat_add(&in->stats, SFLOW_STAT_DATAGRAMS_MISSING, t->arrival.missing);
-	if (!t->arrival.place.newer)
-		count(in, SFLOW_STAT_DATAGRAMS_LATE);
-	if (t->arrival.restarted)
-		count(in, SFLOW_STAT_AGENT_RESTARTS);
-	tell_bits(t, 0, t->arrival.odd);
+	note_arrival(t);
 }
 
 static bool
@@ -842,12 +878,81 @@ refuse_all(struct taking *t, struct sflow_datagram *d)
 	return verdict;
 }
 
+/* ---- IPFIX ---- */
+
+/* A domain is a sub-agent of the device that sends it. Those of sFlow have small numbers. */
+#define IPFIX_SUB_AGENT 0x80000000u
+
+static bool
+domain_of(const struct ipfix_message *m, const char *sender, struct sflow_agent *agent)
+{
+	*agent = (struct sflow_agent){.type = SFLOW_ADDRESS_IP4, .sub_agent = m->domain ^ IPFIX_SUB_AGENT};
+	if (inet_pton(AF_INET, sender, agent->address) == 1)
+		return true;
+	agent->type = SFLOW_ADDRESS_IP6;
+	return inet_pton(AF_INET6, sender, agent->address) == 1;
+}
+
+static void
+arrive_ipfix(struct taking *t, const struct ipfix_message *m)
+{
+	const struct sflow_accounting *a = &t->in->accounting;
+	uint32_t boot = !t->peer->met && a->known_boot ? a->known_boot(a->arg, t->peer->id) : 0;
+
+	t->arrival = sflow_arrive_ipfix(t->in->state, t->peer, m, boot);
+	note_arrival(t);
+}
+
+static void
+count_ipfix(struct sflow_input *in, const struct ipfix_message *m, bool has_samples)
+{
+	for (int i = 0; i < IPFIX_N_COUNTS; i++)
+		stat_add(&in->stats, SFLOW_STAT_IPFIX_TEMPLATES + (unsigned)i, m->counts[i]);
+	if (m->counts[IPFIX_COUNT_FLOWS] > 0 && !has_samples)
+		in->refusal = foreign_flow_text(FOREIGN_IPFIX);
+}
+
+/* Templates of who may not speak for the device are not kept, so that nothing of it can be read. */
+static enum sflow_verdict
+take_ipfix(struct taking *t, const void *octets, size_t n)
+{
+	struct ipfix_message m;
+	struct sflow_agent agent;
+	enum sflow_verdict verdict;
+	struct sflow_flow f;
+	bool has_samples = false;
+
+	if (!ipfix_open(&m, octets, n) || !domain_of(&m, t->origin->sender, &agent))
+		return SFLOW_BAD_SHORT;
+	find_peer(t, &agent);
+	if (!t->peer || t->peer == &t->in->stranger)
+		return SFLOW_END;
+	m.session = t->peer->number;
+	m.owner = hash_octets(t->in->seed, agent.address, sizeof(agent.address));
+	m.received_us = t->origin->received_us;
+	m.state = &t->peer->ipfix;
+	arrive_ipfix(t, &m);
+	while ((verdict = ipfix_next(t->in->templates, &m, &f)) == SFLOW_OK || verdict == SFLOW_BAD_SAMPLE)
+		if (verdict == SFLOW_OK) {
+			has_samples = true;
+			take_flow_of(t, &f);
+		} else {
+			count(t->in, SFLOW_STAT_REFUSED_SAMPLE);
+		}
+	sflow_end_ipfix(t->peer, &m, t->arrival.place.newer);
+	count_ipfix(t->in, &m, has_samples);
+	return verdict;
+}
+
 static enum sflow_verdict
 take_datagram(struct taking *t, const void *octets, size_t n)
 {
 	struct sflow_datagram d;
-	enum sflow_verdict verdict = sflow_open(&d, octets, n);
+	enum sflow_verdict verdict;
 
+	if (ipfix_is(octets, n))
+		return take_ipfix(t, octets, n);
+	verdict = sflow_open(&d, octets, n);
 	if (verdict != SFLOW_OK)
 		return verdict;
 	find_peer(t, &d.agent);

@@ -1,6 +1,6 @@
 /*
- * Decodes sFlow v5 datagrams into the same records that notifications give, so that windows, store,
- * accounting and reports need not tell them apart.
+ * Decodes sFlow v5 datagrams, and IPFIX messages with samples of packets (ipfix.h), into the same records that
+ * notifications give, so that windows, store, accounting and reports need not tell them apart.
  *
  * A flow sample becomes a sample. Its direction is that of sflow_direction; of a source that is no interface
  * it is in, at the input interface (collector/source_port.h); rate_check_weight gives its weight;
@@ -11,6 +11,9 @@
  *
  * A datagram whose sender may not speak for its agent changes nothing here. Its samples and counters
  * are still passed on, for the accounting to refuse them and count them with the agent.
+ *
+ * An observation domain of IPFIX is a sub-agent of the device that sends it, and a data source that is no interface: its
+ * samples lie where the frame came in, or left, and their numbers are the domain's. It sends no counters.
  *
  * What an agent states that cannot be (sflow_plausible.h) is not used, and told in a record of its own. Of a datagram
  * with a mistake in its structure all that can be read is used. One thread uses it.
@@ -52,6 +55,14 @@ enum sflow_stat_id {
 	SFLOW_STAT_PORTS_FULL,
 	SFLOW_STAT_AGENTS_LEFT,
 	SFLOW_STAT_PORTS_LEFT,
+	/* in the order of enum ipfix_count */
+	SFLOW_STAT_IPFIX_TEMPLATES,
+	SFLOW_STAT_IPFIX_TEMPLATES_REFUSED,
+	SFLOW_STAT_IPFIX_TEMPLATES_FULL,
+	SFLOW_STAT_IPFIX_NO_TEMPLATE,
+	SFLOW_STAT_IPFIX_FLOWS,
+	SFLOW_STAT_IPFIX_EXCEPTIONS,
+	SFLOW_STAT_IPFIX_SAMPLERS_FULL,
 	SFLOW_STAT_TOO_MANY,
 	SFLOW_N_STATS,
 };

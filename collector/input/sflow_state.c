@@ -489,6 +489,79 @@ sflow_arrive(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_
 	return arrival;
 }
 
+/* ---- observation domains of IPFIX ---- */
+
+static bool
+has_come(const struct ipfix_domain *d, uint32_t sequence)
+{
+	for (int i = 0; i < IPFIX_RECENT; i++)
+		if (d->recent[i] == sequence)
+			return true;
+	return false;
+}
+
+/* A domain keeps the boot that the accounting knows, as nothing tells when it began. */
+static void
+meet_ipfix(struct sflow_state *s, struct sflow_peer *peer, const struct ipfix_message *m, uint32_t known_boot)
+{
+	const struct sflow_datagram began_now = {.sequence = m->sequence};
+
+	sflow_meet(s, peer, &began_now, m->received_us, 0);
+	if (known_boot != 0)
+		peer->boot = known_boot;
+	peer->ipfix.export_s = m->export_s;
+}
+
+struct sflow_arrival
+sflow_arrive_ipfix(
+    struct sflow_state *s, struct sflow_peer *peer, const struct ipfix_message *m, uint32_t known_boot)
+{
+	uint64_t elapsed_us = m->received_us > peer->heard_us ? m->received_us - peer->heard_us : 0;
+	struct ipfix_domain *d = &peer->ipfix;
+	struct sflow_arrival a = {.restarted = false};
+	uint32_t most, missing;
+	bool is_later;
+	int32_t step;
+
+	if (!peer->met)
+		meet_ipfix(s, peer, m, known_boot);
+	step = (int32_t)(m->sequence - peer->sequence);
+	is_later = (int32_t)(m->export_s - d->export_s) > 0;
+	a.restarted = step < 0 && (is_later || (step < -(int32_t)(REMEMBERED * (peer->most_samples + 1)) &&
+		    m->export_s == d->export_s));
+	a.place.newer = step >= 0 || a.restarted;
+	a.place.again = !a.place.newer && has_come(d, m->sequence);
+	if (a.restarted) {
+		restart_peer(s, peer, &(struct sflow_datagram){.sequence = m->sequence}, m->received_us);
+		d->n_others = 0;
+	}
+	if (step > 0 && (step < SEQUENCE_JUMP || (uint32_t)step <= elapsed_us / LEAST_APART_US)) {
+		most = peer->most_samples > 0 ? peer->most_samples : 1;
+		missing = ((uint32_t)step + most - 1) / most;
+		peer->missing += missing;
+		a.missing = d->is_incomplete ? 0 : missing;
+	}
+	if (a.place.newer) {
+		d->export_s = m->export_s;
+		d->is_incomplete = false;
+		peer->heard_us = m->received_us > peer->heard_us ? m->received_us : peer->heard_us;
+	}
+	a.place.missing = peer->missing;
+	a.place.most = peer->most_samples;
+	return a;
+}
+
+void
+sflow_end_ipfix(struct sflow_peer *peer, const struct ipfix_message *m, bool newer)
+{
+	if (m->n_records > 0)
+		peer->ipfix.recent[peer->ipfix.n_recent++ % IPFIX_RECENT] = m->sequence;
+	if (m->n_records > peer->most_samples && m->n_records <= SAMPLES_MOST)
+		peer->most_samples = m->n_records;
+	if (newer)
+		peer->sequence = m->sequence + m->n_records;
+}
+
 /* If the agent restarted since the port's last record, the port restarts, too. */
 static void
 follow_restart(struct sflow_port *p)
@@ -585,10 +658,12 @@ sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, const struct n
 		note_length(p, f->frame_octets);
 	if (p->has_flow && step->advance == 0)
 		return;
-	p->odd |= rate_check_sample(&p->rate, f, step->advance, &rise);
-	p->pool_pkts = p->has_flow ? p->pool_pkts + rise : f->pool_pkts;
-	if (rate_check_may_be_shared(&p->rate))
-		note_shared_pool(p, f->pool_pkts);
+	if (!f->is_record) {
+		p->odd |= rate_check_sample(&p->rate, f, step->advance, &rise);
+		p->pool_pkts = p->has_flow ? p->pool_pkts + rise : f->pool_pkts;
+		if (rate_check_may_be_shared(&p->rate))
+			note_shared_pool(p, f->pool_pkts);
+	}
 	p->has_flow = true;
 	p->flow_boot = p->peer->boot;
 }

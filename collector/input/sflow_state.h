@@ -17,6 +17,7 @@
 #ifndef EASE_COLLECTOR_INPUT_SFLOW_STATE_H
 #define EASE_COLLECTOR_INPUT_SFLOW_STATE_H
 
+#include "collector/input/ipfix.h"
 #include "collector/input/sflow_plausible.h"
 #include "common/endpoint.h"
 #include "common/frame.h"
@@ -63,6 +64,7 @@ struct sflow_peer {
 	uint64_t pool_if_index;
 	uint32_t pool, n_pools_on; /* of the newest sample; how often one went on from another source's, lately */
 	struct drops_shared drops;
+	struct ipfix_domain ipfix; /* of a sub-agent that is an observation domain */
 	uint32_t number; /* no other peer has it, also of those that left */
 	uint32_t next; /* in its bucket: index + 1, 0 at the end */
 	struct lru_link link;
@@ -173,6 +175,13 @@ struct sflow_arrival sflow_meet(struct sflow_state *s, struct sflow_peer *peer, 
 /* Handles each further datagram. */
 struct sflow_arrival sflow_arrive(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_datagram *d,
     uint64_t received_us);
+
+/* The same of an IPFIX message, before its records are read: the first one of a domain, or a further one. Its sequence
+ * counts records, and it has no uptime: a domain has begun anew where its number goes back and its clock does not. Then,
+ * how many records it had. */
+struct sflow_arrival sflow_arrive_ipfix(struct sflow_state *s, struct sflow_peer *peer, const struct ipfix_message *m,
+    uint32_t known_boot);
+void sflow_end_ipfix(struct sflow_peer *peer, const struct ipfix_message *m, bool newer);
 
 /* Notes, before the first sample of a port, whether another sub-agent of the device samples that interface. */
 void sflow_find_further(struct sflow_state *s, struct sflow_port *p);

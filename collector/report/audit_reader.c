@@ -238,7 +238,7 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 		if (account->boot != boot)
 			err = read_boot(reader, port, account->boot);
 		boot = account->boot;
-		own = own || account->if_index == port->if_index;
+		own = own || (account->if_index == port->if_index && account->expected > 0); /* not of counters alone */
 		if (source_port_has_numbers(account->if_index)) {
 			expected += account->expected;
 			received += account->received;

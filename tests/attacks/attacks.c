@@ -460,6 +460,43 @@ records_of_any_kind(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
+/* IPFIX: a template of its own and eight samples, at ports without end; of domain and template id. */
+static void
+ipfix_message(uint32_t domain, uint32_t id, uint32_t i)
+{
+	enum { SAMPLES = 8, FRAME_WORDS = 16, WORDS = 3 + FRAME_WORDS };
+	const uint32_t head[] = {10 << 16 | (16 + 24 + 4 + 4 * SAMPLES * WORDS), i, SAMPLES * i, domain, 2 << 16 | 24,
+	    id << 16 | 4, 34 << 16 | 4, 10 << 16 | 4, 312 << 16 | 4, 315 << 16 | 4 * FRAME_WORDS,
+	    id << 16 | (4 + 4 * SAMPLES * WORDS)};
+
+	b.n = 0;
+	for (size_t w = 0; w < sizeof(head) / sizeof(head[0]); w++)
+		built_word(&b, head[w]);
+	for (uint32_t k = 0; k < SAMPLES; k++) {
+		built_word(&b, 100);
+		built_word(&b, 1 + SAMPLES * i + k);
+		built_word(&b, 500);
+		for (uint32_t w = 0; w < FRAME_WORDS; w++)
+			built_word(&b, w * 0x01010101);
+	}
+}
+
+static void
+ipfix_without_end(struct attack_rig *r, uint32_t i)
+{
+	ipfix_message(i, 256 + i % 50000, i);
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
+static void
+broken_ipfix(struct attack_rig *r, uint32_t i)
+{
+	ipfix_message(1, 256 + i % 4, i);
+	for (uint64_t k = 1 + attack_draw(r, 4); k > 0; k--)
+		built_patch(&b, 4 + attack_draw(r, b.n / 4 - 1) * 4, (uint32_t)attack_draw(r, 1ull << 32));
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
 static void
 names_that_change(struct attack_rig *r, uint32_t i)
 {
@@ -580,6 +617,8 @@ const struct attack attacks[] = {
     {"messages with broken octets", broken_octets, "input.refused_parse", NULL, 0},
     {"sFlow with broken words", broken_sflow, "sflow.refused_datagram|sflow.refused_sample|sflow.no_rate|sflow.unknown", NULL, 0},
     {"sFlow records of any kind", records_of_any_kind, "sflow.unread_flow_other", NULL, 0},
+    {"IPFIX domains, templates and ports without end", ipfix_without_end, "sflow.agents_left", NULL, 0},
+    {"IPFIX with broken words", broken_ipfix, "ipfix.no_template|sflow.refused_datagram", NULL, 0},
     {"discarded packets without end", discards_without_end, "accounting.discards_folded", NULL, 0},
     {"a port of sFlow that changes its name", names_that_change, "accounting.states", NULL, 0},
     {"discarded packets of many agents", discards_of_many, "store.folded_discards|accounting.discards_folded", NULL, 3},

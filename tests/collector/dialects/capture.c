@@ -1,5 +1,7 @@
 #include "tests/collector/dialects/capture.h"
 
+#include "tests/collector/dialects/ipfix_form.h"
+
 #include <assert.h>
 #include <pcap/pcap.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@ struct capture {
 	pcap_t *pcap;
 	pcap_dumper_t *out;
 	uint16_t from_port;
+	bool is_ipfix;
 };
 
 struct capture *
@@ -26,7 +29,7 @@ capture_begin(const char *path)
 }
 
 static void
-put_headers(struct wbuf *w, uint32_t sender, uint16_t from_port, size_t n)
+put_headers(struct wbuf *w, uint32_t sender, uint16_t from_port, uint16_t port, size_t n)
 {
 	wbuf_be16(w, 0x4500);
 	wbuf_be16(w, (uint16_t)(n + IP_UDP));
@@ -35,7 +38,7 @@ put_headers(struct wbuf *w, uint32_t sender, uint16_t from_port, size_t n)
 	wbuf_be32(w, sender);
 	wbuf_be32(w, COLLECTOR);
 	wbuf_be16(w, from_port);
-	wbuf_be16(w, CAPTURE_PORT);
+	wbuf_be16(w, port);
 	wbuf_be32(w, (uint32_t)(n + UDP) << 16);
 }
 
@@ -49,7 +52,7 @@ dump(void *arg, uint32_t sender, uint64_t at_us, const uint8_t *octets, size_t n
 
 	h.ts.tv_sec = (time_t)(at_us / 1000000);
 	h.ts.tv_usec = (suseconds_t)(at_us % 1000000);
-	put_headers(&w, sender, c->from_port, n);
+	put_headers(&w, sender, c->from_port, c->is_ipfix ? IPFIX_FORM_PORT : CAPTURE_PORT, n);
 	wbuf_put(&w, octets, n);
 	assert(!w.failed);
 	pcap_dump((u_char *)c->out, &h, frame);
@@ -59,6 +62,7 @@ void
 capture_row(struct capture *c, const struct dialect *d, uint16_t from_port, struct passed *passed)
 {
 	c->from_port = from_port;
+	c->is_ipfix = d->speech.ipfix != NULL;
 	speaker_run(&d->traffic, &d->speech, dump, c, passed);
 }
 

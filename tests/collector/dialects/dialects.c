@@ -1,4 +1,5 @@
 #include "tests/collector/dialects/dialects.h"
+#include "tests/collector/dialects/ipfix_form.h"
 
 #include <string.h>
 
@@ -913,9 +914,44 @@ second_of_version_4(struct datagram *d)
 	}
 }
 
+/* ---- IPFIX ---- */
+
+enum { LATE_FIRST = 250 /* messages: 50 s */ };
+#define VARIABLE IPFIX_FORM_VARIABLE
+#define JUNIPER	 2636
+#define FRAMES	 {10, 4}, {14, 4}, {61, 1}, {312, 2}, {315, VARIABLE}
+
+/* Juniper's inline monitoring with common properties, and the rate in options of the exporter. */
+static const struct ipfix_form juniper = {
+    .fields = {{137, 4, JUNIPER}, {137, 2, JUNIPER}, {137, 4, JUNIPER}, FRAMES},
+    .options = {{144, 4}, {34, 4}}, .n_scope = 1};
+/* Cisco's: no variable lengths, a table of samplers, and no sampler in the records. */
+static const struct ipfix_form cisco = {.fields = {{10, 4}, {14, 4}, {312, 4}, {315, 160}},
+    .options = {{149, 4}, {48, 2}, {84, 32}, {49, 1}, {50, 4}}, .n_scope = 1, .padding = 3};
+/* RFC 5476: records name their selector; systematic, n of N, and by probability. */
+static const struct ipfix_form psamp_space = {.fields = {{302, 8}, FRAMES},
+    .options = {{302, 8}, {304, 2}, {305, 4}, {306, 4}}, .n_scope = 1};
+static const struct ipfix_form psamp_size = {.fields = {FRAMES, {302, 4}},
+    .options = {{302, 4}, {304, 2}, {309, 4}, {310, 4}}, .n_scope = 1};
+static const struct ipfix_form psamp_double = {.fields = {{302, 1}, FRAMES}, .options = {{302, 1}, {311, 8}}, .n_scope = 1};
+static const struct ipfix_form psamp_single = {.fields = {{302, 1}, FRAMES}, .options = {{302, 1}, {311, 4}}, .n_scope = 1};
+static const struct ipfix_form rate_in_records = {.fields = {{34, 4}, FRAMES}, .padding = 1};
+static const struct ipfix_form physical_interfaces = {.fields = {{252, 4}, {253, 4}, {34, 4}, {312, 2}, {315, VARIABLE}}};
+static const struct ipfix_form sent = {.fields = {{34, 4}, FRAMES}, .is_sent = true};
+static const struct ipfix_form packets = {.fields = {{34, 4}, {10, 4}, {14, 4}, {313, VARIABLE}}};
+static const struct ipfix_form late_templates = {.fields = {{34, 4}, FRAMES}, .first = LATE_FIRST};
+static const struct ipfix_form begins_anew = {.fields = {{34, 4}, FRAMES}, .begins_anew = 300};
+
+static void
+unread_before_templates(struct datagram *d)
+{
+	d->unread = d->nth <= LATE_FIRST;
+}
+
 /* ---- the table ---- */
 
 #define ALONE {.poll_s = SPEAKER_NO_COUNTERS}
+#define IPFIX {.poll_s = SPEAKER_NO_COUNTERS, .ports = 2}
 
 const struct dialect dialects[] = {
     {"any", "nothing: as the specification has it", "sFlow version 5", .truth = {.verdict = "sound"}},
@@ -995,7 +1031,7 @@ const struct dialect dialects[] = {
     {"any", "the pool counts samples", "[constructed]", ALONE, .speech = {.flow = pool_counts_samples},
 	.truth = {.check = "no counters"}},
     {"Open vSwitch", "one source for a bridge, its pool is samples times rate", "Open vSwitch, lib/sflow", {.ports = 2},
-	.speech = {.flow = bridge_of_openvswitch}},
+	.speech = {.flow = bridge_of_openvswitch}, .truth = {.verdict = "sound"}},
     {"VPP on SONiC", "each frame is sampled twice, the pool is samples times rate", "sflow/host-sflow#91",
 	{.one_in = 50}, .speech = {.flow = each_frame_twice}, .truth = {.check = "mismatch +"}},
     {"VPP on SONiC", "the same without counters: nobody can know, but `audit` must not trust it", "sflow/host-sflow#91",
@@ -1150,5 +1186,41 @@ const struct dialect dialects[] = {
 	.speech = {.flow = from_a_generic_box, .records = four_ip4, .counters = counters_of_a_generic_box,
 	    .datagram = uptime_is_a_date}, .truth = {.may = ODD(UPTIME)}},
     {"any", "1 % of the datagrams twice, 1 % late", "sFlow version 5", .speech = {.datagram = some_late_some_twice}},
+
+    {"Juniper", "IPFIX 315: samples in records of IPFIX, with its common properties", "akvorado/akvorado's test data", IPFIX,
+	.speech = {.ipfix = &juniper}, .truth = {.check = "no counters"}},
+    {"Cisco IOS-XR", "IPFIX 315, of fixed length, the rate in a table of samplers", "Cisco NCS 5000 guide, \"IPFIX 315\"",
+	IPFIX, .speech = {.ipfix = &cisco}, .truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, the rate of a selector as frames in a row and between", "RFC 5476", IPFIX,
+	.speech = {.ipfix = &psamp_space}, .truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, the rate of a selector as n of N", "RFC 5476", IPFIX, .speech = {.ipfix = &psamp_size},
+	.truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, the rate of a selector as a probability", "RFC 5476", IPFIX, .speech = {.ipfix = &psamp_double},
+	.truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, the same in four octets", "RFC 7011, 6.2", IPFIX, .speech = {.ipfix = &psamp_single},
+	.truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, the rate in each record, which doubles", "[constructed]",
+	{.poll_s = SPEAKER_NO_COUNTERS, .later_one_in = 200}, .speech = {.ipfix = &rate_in_records},
+	.truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, the rate of a selector doubles", "[constructed]",
+	{.poll_s = SPEAKER_NO_COUNTERS, .later_one_in = 200}, .speech = {.ipfix = &psamp_size},
+	.truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, physical interfaces", "IANA's registry", IPFIX, .speech = {.ipfix = &physical_interfaces},
+	.truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, two ports, sampled where frames leave", "IANA's registry, flowDirection",
+	{.poll_s = SPEAKER_NO_COUNTERS, .ports = 2, .sent_part = 1}, .speech = {.ipfix = &sent}, .truth = {.check = "no counters"}},
+    {"any", "IPFIX 313: packets without frames", "RFC 5477", IPFIX, .speech = {.ipfix = &packets},
+	.truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, 5 % of the messages are lost", "RFC 7011, 10.3", {.poll_s = SPEAKER_NO_COUNTERS, .lose_every = 20},
+	.speech = {.ipfix = &rate_in_records}, .truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, 1 % of the messages twice, 1 % late", "RFC 7011, 10.3", IPFIX,
+	.speech = {.ipfix = &rate_in_records, .datagram = some_late_some_twice}, .truth = {.check = "no counters"}},
+    {"any", "IPFIX 315, templates come after 50 seconds", "RFC 7011, 8.4", IPFIX,
+	.speech = {.ipfix = &late_templates, .datagram = unread_before_templates},
+	.truth = {.check = "no counters", .before = DIALECT_ANY}},
+    {"any", "IPFIX 315, numbers begin anew after 150 seconds", "RFC 7011, 8.1", IPFIX, .speech = {.ipfix = &begins_anew},
+	.truth = {.check = "no counters", .boots = 2}},
+    {"any", "IPFIX 315, and counters by sFlow", "[constructed]", {.ports = 2, .lose_every = 50},
+	.speech = {.ipfix = &rate_in_records}, .truth = {.verdict = "sound"}},
 };
 const size_t n_dialects = sizeof(dialects) / sizeof(dialects[0]);

@@ -1,4 +1,4 @@
-#include "tests/collector/dialects/speaker.h"
+#include "tests/collector/dialects/ipfix_form.h"
 
 #include <assert.h>
 #include <math.h>
@@ -14,6 +14,8 @@ enum {
 	WAIT_TICKS = 50, /* a sample waits half a second at most for others */
 	HOST_OF_TEN = 7, /* frames in ten are the first host's */
 	UPTIME_MS = 1000000,
+	COUNTERS_LINE = 1, /* beside IPFIX */
+	TEMPLATES_EVERY = 64, /* messages */
 };
 
 static const uint32_t host_octets[SPEAKER_HOSTS] = {1518, 517};
@@ -27,6 +29,7 @@ struct line { /* of datagrams of one sub-agent */
 	uint8_t octets[ROOM];
 	struct wbuf samples;
 	uint32_t n_samples, n_flows, number, first_tick;
+	uint32_t n_records; /* of IPFIX, so far */
 	bool has_flow;
 };
 
@@ -191,6 +194,40 @@ now_s(const struct run *r)
 	return (double)r->tick / TICKS_S;
 }
 
+static uint64_t
+now_us(const struct run *r)
+{
+	return SPEAKER_START_US + (uint64_t)r->tick * (1000000 / TICKS_S);
+}
+
+static bool
+is_ipfix(const struct run *r, const struct line *line, uint32_t at_switch)
+{
+	return r->speech->ipfix && line == &r->lines[at_switch][0];
+}
+
+/* Templates go ahead in a message of their own, which is never lost. */
+static size_t
+write_ipfix(struct run *r, const struct datagram *d, struct line *line, uint8_t octets[ROOM])
+{
+	const struct ipfix_form *form = r->speech->ipfix;
+	uint32_t every = form->every ? form->every : TEMPLATES_EVERY, export_s = (uint32_t)(now_us(r) / 1000000), n = 0;
+	struct wbuf w = wbuf_of(octets, ROOM);
+
+	if (form->begins_anew > 0 && d->nth == form->begins_anew)
+		line->n_records = 0;
+	if (d->nth > form->first && (d->nth - form->first) % every == 1) {
+		ipfix_put_templates(&w, form, export_s, line->n_records, one_in(r), &n);
+		r->send(r->arg, d->sender, now_us(r), octets, w.len);
+		w = wbuf_of(octets, ROOM);
+		line->n_records += n;
+	}
+	ipfix_put_message(&w, form, export_s, line->n_records, line->samples.data, line->samples.len);
+	line->n_records += line->n_flows;
+	assert(!w.failed);
+	return w.len;
+}
+
 static size_t
 write_datagram(const struct run *r, const struct datagram *d, const struct line *line, uint8_t octets[ROOM])
 {
@@ -206,11 +243,14 @@ write_datagram(const struct run *r, const struct datagram *d, const struct line 
 }
 
 static void
-send_one(struct run *r, const struct datagram *d, const struct line *line)
+send_one(struct run *r, const struct datagram *d, struct line *line)
 {
-	uint64_t at_us = SPEAKER_START_US + (uint64_t)r->tick * (1000000 / TICKS_S);
+	uint64_t at_us = now_us(r);
 	uint8_t octets[ROOM];
-	size_t n = write_datagram(r, d, line, octets);
+	size_t n = is_ipfix(r, line, d->at_switch) ? write_ipfix(r, d, line, octets) : write_datagram(r, d, line, octets);
+
+	if (d->lost)
+		return;
 
 	if (d->late && r->held.n == 0) {
 		memcpy(r->held.octets, octets, n);
@@ -249,8 +289,7 @@ flush(struct run *r, uint32_t at_switch, uint32_t sub_agent)
 		r->speech->datagram(&d);
 	assert(!line->samples.failed);
 	*(d.lost ? &r->passed->lost : &r->passed->flows) += d.unread ? 0 : line->n_flows;
-	if (!d.lost)
-		send_one(r, &d, line);
+	send_one(r, &d, line);
 	empty(line);
 }
 
@@ -315,7 +354,10 @@ take_sample(struct run *r, uint32_t at_switch, uint32_t port)
 	if (r->speech->flow)
 		r->speech->flow(&f);
 	line = &r->lines[f.at_switch][f.sub_agent];
-	put_flow(&line->samples, &f, r->speech);
+	if (r->speech->ipfix)
+		ipfix_put_record(&line->samples, r->speech->ipfix, &f);
+	else
+		put_flow(&line->samples, &f, r->speech);
 	if (line->n_flows == 0)
 		line->first_tick = r->tick;
 	line->n_samples++;
@@ -340,7 +382,8 @@ count_port(struct run *r, uint32_t at_switch, uint32_t port)
 	    .if_index = SPEAKER_FIRST_IF + port, .if_type = 6, .direction = 1, .status = 3,
 	    .speed_bps = r->traffic.speed_bps, .in_octets = (uint64_t)octets_of((double)in),
 	    .out_octets = (uint64_t)octets_of((double)out), .in_pkts = (uint32_t)in, .out_pkts = (uint32_t)out,
-	    .at_switch = at_switch, .nth = ++p->snapshots, .port = port, .at_s = now_s(r)};
+	    .at_switch = at_switch, .nth = ++p->snapshots, .port = port, .at_s = now_s(r),
+	    .sub_agent = r->speech->ipfix ? COUNTERS_LINE : 0};
 	struct line *line;
 
 	if (r->speech->counters)

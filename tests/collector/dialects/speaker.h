@@ -91,6 +91,8 @@ struct datagram {
 	bool unread; /* nobody can read it: its samples do not count */
 };
 
+struct ipfix_form;
+
 /* How a make says it. Each function may be NULL: as the specification has it. */
 struct speech {
 	void (*flow)(struct flow *f);
@@ -100,6 +102,7 @@ struct speech {
 	void (*more_samples)(struct wbuf *w, const struct counters *c, uint32_t *n); /* beside counters */
 	void (*datagram)(struct datagram *d);
 	uint32_t flow_tail, counters_tail, datagram_tail; /* octets of zero behind the last record or sample */
+	const struct ipfix_form *ipfix; /* samples go by IPFIX (ipfix_form.h), and counters, if any, by sFlow; NULL: all by sFlow */
 };
 
 /* What really happened. */
