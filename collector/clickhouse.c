@@ -107,7 +107,7 @@ print_from(const struct clickhouse *c, FILE *out, unsigned version)
 {
 	bool is_ours = version < CLUSTER_VERSION && (version == 0 || version >= CLUSTER_FIRST_VERSION);
 
-	for (size_t i = 0; is_ours && cluster_write_migration(out, &c->place, i); i++)
+	for (size_t i = 0; is_ours && cluster_write_migration(out, &c->place, version, i); i++)
 		fputs(";\n", out);
 }
 

@@ -407,6 +407,9 @@ print_import(const struct collector *collector, const struct import_counts *coun
 		if (counts->foreign[f] > 0)
 			printf("%" PRIu64 " datagrams of %s\n", counts->foreign[f],
 			    foreign_flow_text((enum foreign_flow)f));
+	if (collector_stat(collector, "ipfix.flows") > 0)
+		printf("%" PRIu64 " records of %s\n", collector_stat(collector, "ipfix.flows"),
+		    foreign_flow_text(FOREIGN_IPFIX));
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		printf("%" PRIu64 " %s\n",
 		    collector_stat(collector, lines[i].stat) +

@@ -50,40 +50,46 @@ write_levels(FILE *out, const void *none)
 		fprintf(out, "%s%u", l == LEVEL_1_MIN ? "" : ", ", store_levels[l].minutes);
 }
 
-/* In this order, with the tables between the first two and the others. */
+enum { VNI_VERSION = 10 };
+
+/* In this order, with the tables, and columns of such as are there, between the first two and the others. */
 static enum cluster_sql_id
-migration_text(size_t i, size_t n_tables, size_t kinds)
+migration_text(size_t i, size_t n_tables, size_t n_columns, size_t kinds)
 {
 	if (i < 2)
 		return i == 0 ? CLUSTER_SQL_DATABASE : CLUSTER_SQL_MIGRATION;
 	if (i - 2 < n_tables)
 		return (i - 2) % kinds == 0 ? CLUSTER_SQL_LOCAL_TABLE : CLUSTER_SQL_DISTRIBUTED_TABLE;
-	return i - 2 == n_tables ? CLUSTER_SQL_SEED : CLUSTER_SQL_MIGRATED;
+	if (i - 2 < n_tables + n_columns)
+		return i - 2 == n_tables ? CLUSTER_SQL_LOCAL_COLUMN : CLUSTER_SQL_DISTRIBUTED_COLUMN;
+	return i - 2 == n_tables + n_columns ? CLUSTER_SQL_SEED : CLUSTER_SQL_MIGRATED;
 }
 
 bool
-cluster_migration(struct sql *sql, struct sql_value values[SQL_VALUES_MAX], const struct cluster_place *place, size_t i)
+cluster_migration(struct sql *sql, struct sql_value values[SQL_VALUES_MAX], const struct cluster_place *place,
+    int64_t version, size_t i)
 {
 	size_t kinds = cluster_is_sharded(place) ? 2 : 1, n = CLUSTER_N_TABLES * kinds;
+	size_t n_columns = version > 0 && version < VNI_VERSION ? kinds : 0;
 	const struct cluster_table *table = &cluster_tables[i >= 2 && i - 2 < n ? (i - 2) / kinds : 0];
 	const struct sql_value given[SQL_VALUES_MAX] = {SQL_TEXT("name", table->name), SQL_TEXT("key", table->key),
 	    SQL_WRITE("definitions", write_definitions, table), SQL_WRITE("partition_by", write_partition, table),
 	    SQL_WRITE("shard", write_shard, table), SQL_WRITE("levels", write_levels, NULL),
 	    SQL_U64("version", CLUSTER_VERSION)};
 
-	if (i >= n + 4)
+	if (i >= n + n_columns + 4)
 		return false;
 	memcpy(values, given, sizeof(given));
-	*sql = (struct sql){place, table, cluster_sql[migration_text(i, n, kinds)].text, values};
+	*sql = (struct sql){place, table, cluster_sql[migration_text(i, n, n_columns, kinds)].text, values};
 	return true;
 }
 
 bool
-cluster_write_migration(FILE *out, const struct cluster_place *place, size_t i)
+cluster_write_migration(FILE *out, const struct cluster_place *place, int64_t version, size_t i)
 {
 	struct sql_value values[SQL_VALUES_MAX];
 	struct sql sql;
-	bool more = cluster_migration(&sql, values, place, i);
+	bool more = cluster_migration(&sql, values, place, version, i);
 
 	if (more)
 		sql_write(out, &sql);

@@ -141,7 +141,7 @@ filter_field_word(enum filter_field field)
 		[FILTER_INNER_DST_IP] = "inner dst host", [FILTER_VLAN] = "vlan",
 		[FILTER_ETHERTYPE] = "ether proto", [FILTER_IP_PROTO] = "proto", [FILTER_SRC_PORT] = "src port",
 		[FILTER_DST_PORT] = "dst port", [FILTER_OCTETS] = "octets", [FILTER_ICMP_TYPE] = "icmp-type",
-		[FILTER_ICMP_CODE] = "icmp-code",
+		[FILTER_ICMP_CODE] = "icmp-code", [FILTER_VNI] = "vni",
 	};
 
 	return words[field];

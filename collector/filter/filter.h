@@ -46,6 +46,7 @@ enum filter_field {
 	FILTER_OCTETS, /* of the frame, with FCS */
 	FILTER_ICMP_TYPE, /* of ICMP and ICMPv6 */
 	FILTER_ICMP_CODE,
+	FILTER_VNI, /* of the outermost VXLAN or GENEVE */
 	FILTER_N_FIELDS,
 };
 

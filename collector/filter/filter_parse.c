@@ -23,8 +23,8 @@ enum direction { EITHER, SRC, DST, BOTH };
 
 enum layer { ANY_LAYER, ETHER, IP4, IP6, OVER_IP };
 
-enum type { NO_TYPE, HOST, NET, PORT, PROTO, MAC, VLAN, ICMP_TYPE, ICMP_CODE, OCTETS, LENGTH, LESS, GREATER, AGENT, IF, SITE, BROADCAST,
-	MULTICAST, NETWORK, AS, COUNTRY, EVERYTHING };
+enum type { NO_TYPE, HOST, NET, PORT, PROTO, MAC, VLAN, VNI, ICMP_TYPE, ICMP_CODE, OCTETS, LENGTH, LESS, GREATER, AGENT,
+	IF, SITE, BROADCAST, MULTICAST, NETWORK, AS, COUNTRY, EVERYTHING };
 
 struct qualifiers {
 	enum direction direction;
@@ -34,7 +34,8 @@ struct qualifiers {
 	enum type type;
 };
 
-enum { TOKEN_TEXT = 256, ETHERTYPE_IP4 = 0x0800, ETHERTYPE_IP6 = 0x86dd, LENGTH_MAX = 1500, NUMBER_MAX = 0x7fffffff };
+enum { TOKEN_TEXT = 256, ETHERTYPE_IP4 = 0x0800, ETHERTYPE_IP6 = 0x86dd, LENGTH_MAX = 1500, VNI_MOST = (1 << 24) - 1,
+	NUMBER_MAX = 0x7fffffff };
 
 struct parser {
 	struct filter *filter;
@@ -50,7 +51,7 @@ static const struct {
 	enum type type;
 } types[] = {
 	{"host", HOST}, {"net", NET}, {"port", PORT}, {"portrange", PORT}, {"proto", PROTO}, {"mac", MAC},
-	{"vlan", VLAN}, {"octets", OCTETS}, {"bytes", OCTETS}, {"len", LENGTH}, {"less", LESS}, {"greater", GREATER},
+	{"vlan", VLAN}, {"vni", VNI}, {"octets", OCTETS}, {"bytes", OCTETS}, {"len", LENGTH}, {"less", LESS}, {"greater", GREATER},
 	{"icmp-type", ICMP_TYPE}, {"icmp-code", ICMP_CODE}, {"agent", AGENT}, {"if", IF}, {"site", SITE}, {"broadcast", BROADCAST}, {"multicast", MULTICAST},
 	{"network", NETWORK}, {"as", AS}, {"country", COUNTRY}, {"any", EVERYTHING},
 };
@@ -316,6 +317,18 @@ parse_vlan(struct parser *p, const struct token *at)
 	    !take_range(p, 4095, "a VLAN (0 to 4095)", &low, &high))
 		return 0;
 	return new_node(p, range_node(FILTER_VLAN, low, high), at);
+}
+
+/* The same of VXLAN and GENEVE. */
+static uint16_t
+parse_vni(struct parser *p, const struct token *at)
+{
+	uint32_t low = 0, high = VNI_MOST;
+
+	if ((p->token.kind == TOKEN_WORD || (p->token.kind >= TOKEN_EQUAL && p->token.kind <= TOKEN_AT_LEAST)) &&
+	    !take_range(p, VNI_MOST, "a VNI (0 to 16777215)", &low, &high))
+		return 0;
+	return new_node(p, range_node(FILTER_VNI, low, high), at);
 }
 
 /* A capture has lengths without FCS, and the smallest frame has 60 octets of it. */
@@ -632,6 +645,8 @@ parse_value(struct parser *p, const struct qualifiers *q)
 		return parse_proto(p, q, &at);
 	case VLAN:
 		return parse_vlan(p, &at);
+	case VNI:
+		return parse_vni(p, &at);
 	case ICMP_TYPE:
 	case ICMP_CODE:
 		return parse_icmp(p, q, &at);

@@ -235,6 +235,7 @@ static const struct {
     [KEY_SRC_PORT] = {FILTER_BIT(FILTER_SRC_PORT) | FILTER_ICMP, FILTER_SRC_PORT},
     [KEY_DST_PORT] = {FILTER_BIT(FILTER_DST_PORT), FILTER_DST_PORT},
     [KEY_SERVER_PORT] = {FILTER_ICMP, 0},
+    [KEY_VNI] = {FILTER_BIT(FILTER_VNI), FILTER_VNI},
 };
 
 enum key_field
@@ -341,7 +342,7 @@ static const struct {
 	{FILTER_SRC_PORT, "src_port", false},
 	{FILTER_DST_PORT, "iif(" STORE_IS_ICMP ", NULL, dst_port)", false}, {FILTER_OCTETS, "frame_octets", false},
 	{FILTER_ICMP_TYPE, "iif(" STORE_IS_ICMP ", dst_port >> 8, NULL)", false},
-	{FILTER_ICMP_CODE, "iif(" STORE_IS_ICMP ", dst_port & 255, NULL)", false},
+	{FILTER_ICMP_CODE, "iif(" STORE_IS_ICMP ", dst_port & 255, NULL)", false}, {FILTER_VNI, "vni", false},
 };
 
 enum { N_COLUMNS = sizeof(columns) / sizeof(columns[0]) };

@@ -103,6 +103,7 @@ static const struct {
     [KEY_DST_PORT] = {"dst_port", NULL},
     [KEY_SERVER_PORT] = {"iif(" STORE_IS_ICMP ", dst_port, MIN(src_port, dst_port))", "dst_port"},
     [KEY_IP_PROTO] = {"ip_proto", "ip_proto"},
+    [KEY_VNI] = {"vni", "vni"},
 };
 
 static bool

@@ -22,6 +22,7 @@ report_by_name(enum report_by by)
 		[REPORT_BY_DEFAULT] = "",	[REPORT_BY_SRC] = "src",
 		[REPORT_BY_DST] = "dst",	[REPORT_BY_PAIR] = "pair",
 		[REPORT_BY_SUBNET] = "subnet",	[REPORT_BY_VLAN] = "vlan",
+		[REPORT_BY_VNI] = "vni",
 		[REPORT_BY_ETHERTYPE] = "ethertype", [REPORT_BY_PROTO] = "proto",
 		[REPORT_BY_SERVICE] = "service", [REPORT_BY_SERVER] = "server",
 		[REPORT_BY_LAG] = "lag",	[REPORT_BY_SITE] = "site",

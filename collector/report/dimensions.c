@@ -36,6 +36,7 @@ LAYOUT(addresses, {NULL, "SOURCE", REPORT_TEXT}, {NULL, "DESTINATION", REPORT_TE
 LAYOUT(subnets, {NULL, "SUBNET", REPORT_TEXT}, {"subnet", NULL, REPORT_TEXT},
     {"name", NULL, REPORT_TEXT});
 LAYOUT(vlans, {NULL, "VLAN", REPORT_TEXT}, {"vlan", NULL, REPORT_ID}, {"name", NULL, REPORT_TEXT});
+LAYOUT(vnis, {"vni", "VNI", REPORT_ID});
 LAYOUT(ethertypes, {"ethertype", "ETHERTYPE", REPORT_TEXT}, {"name", "NAME", REPORT_TEXT});
 LAYOUT(protocols, {"protocol", "PROTOCOL", REPORT_ID}, {"name", "NAME", REPORT_TEXT});
 LAYOUT(services, {NULL, "SERVICE", REPORT_TEXT}, {"protocol", NULL, REPORT_ID},
@@ -162,6 +163,13 @@ fill_vlan(const struct report_options *options, const struct query_key *key,
 	row[1] = with_name(text, name);
 	row[2] = cell_number(vlan);
 	row[3] = cell_text(name);
+}
+
+static void
+fill_vni(const struct report_options *options, const struct query_key *key, struct report_value *row)
+{
+	(void)options;
+	row[1] = cell_number((unsigned)key->key1[0] << 16 | be16(key->key1 + 1));
 }
 
 static void
@@ -320,6 +328,7 @@ fill_client(const struct report_options *options, const struct query_key *key,
 
 /* ---- the dimensions ---- */
 
+static const struct key_layout vni_alone = {.halves = {{KEY_VNI}}};
 static const struct key_layout inner_pair = {.halves = {{KEY_INNER_SRC_IP}, {KEY_INNER_DST_IP}}};
 
 #define KEY(index) .key = &key_layouts[index]
@@ -367,6 +376,8 @@ static const struct dimension dimensions[] = {
 	{.by = REPORT_BY_SUBNET, KEY(KIND_IP_PAIR), .key1 = true, .fold = FOLD_SUBNET, .layout = &subnets, .fill = fill_subnet,
 	 .noun = "subnet", .unseen = "subnet without a sample sent", REST("without IP")},
 	ALONE(REPORT_BY_VLAN, KIND_VLAN, &vlans, fill_vlan, "VLAN", "untagged"),
+	{.by = REPORT_BY_VNI, .key = &vni_alone, .key1 = true, .layout = &vnis, .fill = fill_vni, .noun = "VNI",
+	 .unseen = "VNI without a sample carried", REST("without a VNI")},
 	ALONE(REPORT_BY_ETHERTYPE, KIND_ETHERTYPE, &ethertypes, fill_ethertype, "ethertype", "header cut off"),
 	ALONE(REPORT_BY_PROTO, KIND_IP_PROTO, &protocols, fill_protocol, "protocol", "without IP"),
 	ALONE(REPORT_BY_SERVICE, KIND_SERVER_PORT, &services, fill_service, "service", "without ports"),

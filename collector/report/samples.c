@@ -37,6 +37,7 @@ static const struct {
     {"icmp_code", "iif(" STORE_IS_ICMP ", dst_port & 255, NULL)", NUMBER},
     {"inner_src", "inner_src_ip", IP},
     {"inner_dst", "inner_dst_ip", IP},
+    {"vni", "vni", NUMBER},
 };
 
 enum { AGENT, IF_INDEX, TIME, DIRECTION, INPUT_IF, OUTPUT_IF, FIRST_FIELD };

@@ -79,8 +79,11 @@ raise_server(struct ship_upkeep *k, int server)
 	}
 	if (r == 0 && version == CLUSTER_VERSION)
 		return 0;
-	for (size_t i = 0; r == 0 && cluster_migration(&sql, values, &k->place, i); i++)
+	for (size_t i = 0; r == 0 && cluster_migration(&sql, values, &k->place, version, i); i++) {
 		r = statement_run(k->http, server, &sql);
+		if (r == -EREMOTEIO && cluster_http_code(k->http) == CLUSTER_ERROR_COLUMN)
+			r = 0; /* an interrupted migration has added it */
+	}
 	if (r == 0)
 		log_info(ROOM, "%s: tables migrated from version %" PRId64 " to %d",
 		    cluster_http_server(k->http, (size_t)server), version, CLUSTER_VERSION);

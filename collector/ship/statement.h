@@ -9,7 +9,8 @@
 #include "collector/cluster/sql.h"
 
 enum {
-	/* ClickHouse's ErrorCodes of a server without our tables */
+	/* ClickHouse's ErrorCodes of a column that is there already, and of a server without our tables */
+	CLUSTER_ERROR_COLUMN = 44,
 	CLUSTER_ERROR_NO_TABLE = 60,
 	CLUSTER_ERROR_NO_DATABASE = 81,
 	STATEMENT_COLUMNS_MAX = 16,

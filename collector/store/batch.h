@@ -130,8 +130,10 @@ struct store_sample {
 		uint8_t ip_version; /* 0: none */
 		uint8_t src_ip[FRAME_IP_LEN], dst_ip[FRAME_IP_LEN];
 	} inner; /* of the innermost IP header in what the frame carries */
+	bool has_vni;
 	bool has_dst_port;
 	uint16_t dst_port; /* of ICMP frame_icmp_message */
+	uint32_t vni; /* of the outermost VXLAN or GENEVE */
 	uint32_t stands_for; /* samples, including this one; see window/sample_thinning.h */
 };
 

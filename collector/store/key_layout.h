@@ -29,6 +29,7 @@ enum key_field {
 	KEY_DST_PORT,
 	KEY_SERVER_PORT, /* the lower of the two; of ICMP, type and code */
 	KEY_IP_PROTO,
+	KEY_VNI, /* of the outermost VXLAN or GENEVE; no stored key has it */
 	KEY_N_FIELDS,
 };
 
@@ -124,7 +125,7 @@ key_single_of(unsigned kind)
 static inline uint8_t
 key_field_octets(enum key_field field)
 {
-	return field < KEY_N_ADDRESSES ? 0 : field == KEY_IP_PROTO ? 1 : 2;
+	return field < KEY_N_ADDRESSES ? 0 : field == KEY_IP_PROTO ? 1 : field == KEY_VNI ? 3 : 2;
 }
 
 /* The octets of a half behind its address, if it has one. */

@@ -108,6 +108,7 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     DISCARD_HOUR HELD,
     "ALTER TABLE life ADD COLUMN first_charged INTEGER NOT NULL DEFAULT 0;"
     "UPDATE life SET first_charged = (SELECT ifnull(max(id), 0) + 1 FROM part);" CHARGED,
+    "ALTER TABLE sample ADD COLUMN vni INTEGER",
 };
 
 const char *

@@ -130,6 +130,7 @@ static const struct stored_column sample_columns[] = {
     /* of the innermost IP header in a tunnel; NULL: there is none in the sampled octets */
     C("inner_src_ip", OCTETS, inner.src_ip, FLAG(IF_IP, inner.ip_version)),
     C("inner_dst_ip", OCTETS, inner.dst_ip, FLAG(IF_IP, inner.ip_version)),
+    C("vni", UINT, vni, FLAG(IF, has_vni)),
 };
 #undef ROW
 

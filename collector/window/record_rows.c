@@ -60,10 +60,16 @@ record_rows_add(struct store_batch *batch, int64_t agent, const struct ease_reco
 static void
 fill_inner(struct store_sample *row, const struct ease_sample *s, const struct frame_keys *keys)
 {
+	struct frame_inner opened = {.keys = *keys};
 	struct frame_keys inner;
 
-	if (keys->carries == FRAME_NO_TUNNEL ||
-	    !frame_open_innermost_ip(s->header, s->kept_octets, keys, &inner))
+	if (keys->carries == FRAME_NO_TUNNEL)
+		return;
+	while (!opened.has_vni && frame_open(s->header, s->kept_octets, &opened.keys, &opened))
+		;
+	row->has_vni = opened.has_vni;
+	row->vni = opened.vni;
+	if (!frame_open_innermost_ip(s->header, s->kept_octets, keys, &inner))
 		return;
 	row->inner.ip_version = inner.ip_version;
 	memcpy(row->inner.src_ip, inner.src_ip, sizeof(row->inner.src_ip));

@@ -183,6 +183,10 @@ vxlan_imported() {
 	import "$keep/vxlan.pcap" "$rig/vxlan.db" >/dev/null
 	expect 'VXLAN to port 8472: the addresses inside' "$("$build/collector/easetop" talkers --layer inner --last all --format json \
 	    --store "sqlite:$rig/vxlan.db" | jq -c '[.rows[].src]')" '["10.0.0.1","10.0.0.2"]'
+	expect 'VXLAN to port 8472: its networks, as tshark finds them' "$("$build/collector/easetop" talkers --by vni --last all \
+	    --format json --store "sqlite:$rig/vxlan.db" | jq -r '.rows[] | "\(.samples) \(.vni)"')" \
+	    "$(timeout 60 tshark -n -r "$keep/vxlan.pcap" -d udp.port==8472,vxlan -T fields -e vxlan.vni 2>/dev/null | tr , '\n' |
+	        grep . | sort | uniq -c | sort -rn | awk '{ print $1, $2 }')"
 }
 
 # Numbers, pools and counts of packets of 32 bits that wrap in the middle.
@@ -199,7 +203,7 @@ foreign_imported() {
 	local out
 	rig_new
 	perl -e 'my @sent = map { my $d = pack("H*", $_->[0]); $d . "\0" x ($_->[1] - length $d) } (["0000000200000001", 100],
-		["0000000400000001", 100], ["00050001", 72], ["00090001", 80], ["000a0064", 100], ["00000006", 50]);
+		["0000000400000001", 100], ["00050001", 72], ["00090001", 80], ["000a0028" . "00" x 12 . "0002000c01000001000800040100000c01020304c0000201", 40], ["00000006", 50]);
 	    print pack("LSSlLLL", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 101);
 	    for (@sent) { my $udp = pack("nnnn", 1, 6343, 8 + length $_, 0) . $_;
 		my $ip = pack("NnCC", 0x60000000, length $udp, 17, 64) . ("\0" x 15 . "\1") x 2 . $udp;
@@ -207,9 +211,10 @@ foreign_imported() {
 	    my $ip = pack("NnCC", 0x60000000, 16, 44, 64) . ("\0" x 15 . "\1") x 2 . pack("CCnN", 17, 0, 1, 1) . "x" x 8;
 	    print pack("LLLL", 1700000000, 0, length $ip, length $ip), $ip' >"$keep/foreign.pcap"
 	out=$(import "$keep/foreign.pcap" "$rig/foreign.db")
-	for what in 'sFlow version 2: set' 'sFlow version 4: set' 'NetFlow version 5: another' 'NetFlow version 9: another' 'IPFIX: another'; do
+	for what in 'sFlow version 2: set' 'sFlow version 4: set' 'NetFlow version 5: another' 'NetFlow version 9: another'; do
 		expect "import: $what ..." "$(grep -c "^1 datagrams of $what " <<<"$out")" 1
 	done
+	expect "import: IPFIX's flows ..." "$(grep -c "^2 records of IPFIX's flows, which are no samples; have" <<<"$out")" 1
 	expect 'import: a fragment over IPv6' "$(grep -c '^1 fragments of datagrams, whose samples are not read: ' <<<"$out")" 1
 	expect 'import: what is of no known protocol' "$(grep -c '^1 frames of other protocols$' <<<"$out")" 1
 }

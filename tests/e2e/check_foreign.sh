@@ -71,6 +71,15 @@ inside() { # NAME EVERY: of the sFlow of a capture with tunnels
 		fail "inside tunnels of $1" "$(diff "$rig/by-us" "$rig/by-tshark" | head -4)"
 	fi
 }
+networks() { # of what inside() has imported
+	"$build/collector/easetop" protocols --by vni --last all --top 1000 --format json --store "sqlite:$rig/tunnels.db" |
+	    jq -r '.rows[] | "\(.vni) \(.samples)"' | sort >"$rig/by-us"
+	timeout 60 tshark -n -r "$capture" -T fields -e frame.number -e vxlan.vni -e geneve.vni 2>/dev/null |
+	    awk -F '\t' -v every="$1" '$1 % every == 0 && ($2 != "" || $3 != "") {
+	        split($2 != "" ? $2 : $3, vni, ","); count[vni[1]]++ } END { for (v in count) print v, count[v] }' |
+	    while read -r vni n; do echo "$((vni)) $n"; done | sort >"$rig/by-tshark"
+	expect 'networks of VXLAN and GENEVE: those that tshark finds' "$(cat "$rig/by-us")" "$(cat "$rig/by-tshark")"
+}
 
 foreign() { # EVERY
 	local samples frames octets
@@ -108,6 +117,7 @@ if [ -n "${EASE_CAPTURES:-}" ]; then
 	for name in vlan-vxlan tunnels-discord_mid_flow; do
 		capture=$EASE_CAPTURES/$name.pcap
 		inside "$name" 1
+		networks 1
 	done
 	capture=$rig.pcap
 else

@@ -14,7 +14,8 @@ const BY = {
 	port: 'services',
 	proto: 'IP protocols',
 	ethertype: 'ethertypes',
-	vlan: 'VLANs'
+	vlan: 'VLANs',
+	vni: 'VNIs of VXLAN and GENEVE'
 };
 
 const GROUPS = {
@@ -41,6 +42,8 @@ function protocolText(row) {
 		return `${format.protocol(row.protocol)}/${row.server_port}${name}`;
 	if ('vlan' in row)
 		return `VLAN ${row.vlan}${name}`;
+	if ('vni' in row)
+		return `VNI ${row.vni}`;
 	if ('ethertype' in row)
 		return row.ethertype === null ? row.name : row.ethertype + name;
 	return row.name ?? format.protocol(row.protocol);
@@ -52,6 +55,8 @@ function protocolKey(row) {
 
 	if ('vlan' in row)
 		return {text, filter: {vlan: String(row.vlan)}};
+	if ('vni' in row)
+		return {text, filter: {also: `vni ${row.vni}`}};
 	if ('ethertype' in row)
 		return {text, filter: row.ethertype === null ? undefined : {proto: row.ethertype}};
 	if (row.icmp_type !== null && row.icmp_type !== undefined)

@@ -238,7 +238,7 @@ migration(const struct cluster_place *place, size_t i)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	bool more = cluster_write_migration(out, place, i);
+	bool more = cluster_write_migration(out, place, 0, i);
 
 	fclose(out);
 	if (more)

@@ -139,7 +139,7 @@ add_samples(const struct frame *f, int *sequence)
 	}
 	for (int i = 0; i < f->n; i++, ++*sequence)
 		report_store_sql(&store, "INSERT INTO sample VALUES(1, 1, 1, %d, %llu, 1, 1, 2, 99, %d, 0,"
-		    " %d, x'020000000001', x'020000000002', %s, %d, %s, %s, %s, %s, %s, 1, NULL, NULL)",
+		    " %d, x'020000000001', x'020000000002', %s, %d, %s, %s, %s, %s, %s, 1, NULL, NULL, NULL)",
 		    *sequence, REPORT_STORE_T0 + (unsigned)*sequence, SKIP, OCTETS,
 		    or_null(f->vlan, vlan), f->ethertype, src, dst, or_null(f->proto, proto),
 		    or_null(f->src_port, src_port), or_null(f->dst_port, dst_port));
@@ -272,6 +272,24 @@ START_TEST(inside_tunnels_is_a_layer_of_its_own)
 	    " x'c0a80002' WHERE src_port = 40000");
 	report_store_sql(&store, "UPDATE sample SET inner_src_ip = x'c0a80001', inner_dst_ip ="
 	    " x'20010db8000000000000000000000009' WHERE src_port = 443");
+	report_store_sql(&store, "UPDATE sample SET vni = 70000 WHERE src_port = 40000");
+	options.by = REPORT_BY_VNI;
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(n_rows(j), 1);
+	ck_assert_double_eq(report_json_number(j, "rows.0.vni"), 70000);
+	ck_assert_double_eq_tol(report_json_number(j, "rows.0.packets.estimate"), PKTS * 50 / 180.0, 1e-6);
+	ck_assert_double_eq(report_json_number(j, "rest.samples"), 130);
+	json_decref(j);
+	options.filter = report_store_filter("not vni and port 443");
+	options.by = REPORT_BY_SRC;
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 40);
+	json_decref(j);
+	options.filter = report_store_filter("vni 70000-80000");
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 50);
+	json_decref(j);
+	options.filter = NULL;
 	options.layer = REPORT_LAYER_INNER;
 	options.by = REPORT_BY_PAIR;
 	options.sort = ESTIMATE_PKTS;
