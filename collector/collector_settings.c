@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum {
+	HEADER_OCTETS = 128, /* as most agents send */
 	/* Of the memory budget: 16 MiB for SQLite's pages, 8 for the store's upkeep, the rest for
 	 * code and the input. */
 	MEMORY_FIXED_MIB = 40,
@@ -131,6 +132,7 @@ collector_retention(const struct collector_config *config)
 
 	return (struct store_retention){
 	    .samples_us = config->keep_samples_h * hour_us,
+	    .headers_us = config->keep_headers_h * hour_us,
 	    .level_us[LEVEL_1_MIN] = config->keep_1min_h * hour_us,
 	    .level_us[LEVEL_5_MIN] = config->keep_5min_d * day_us,
 	    .level_us[LEVEL_1_H] = config->keep_1h_d * day_us,
@@ -153,9 +155,10 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 	limits->vxlan_port = (uint16_t)config->vxlan_port;
 	limits->clock_tolerance_us = config->clock_tolerance_ms * 1000ull;
 	limits->ports = most_ports(config);
+	limits->header_octets = config->keep_headers_h > 0 ? HEADER_OCTETS : 0;
 	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + memory_taken + input_memory(config->threads) +
 	    (config->forward.n > 0 ? FORWARD_RING_OCTETS : 0) +
-	    accounting_memory(limits->agents, limits->ports);
+	    accounting_memory(limits);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
 		snprintf(error, error_size,
 		    "memory: %u MiB are too few: %llu MiB are taken before the "

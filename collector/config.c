@@ -259,6 +259,9 @@ const struct option_row collector_options[] = {
 	.help = "How long the row of each sample is kept. Filters across keys and addresses "
 		"inside tunnels are answered from these rows. 0, here and in the options "
 		"keep_1min to keep_1d: for ever."},
+    {"keep_headers", OPTION_U32, AT(keep_headers_h), .max = MAX_KEEP_H, .unit = "h", .def = "0",
+	.help = "How long the first 128 octets of each sampled frame are kept with its row, and not longer than that, for "
+		"easetop samples --format pcapng. easecapd --plan says what disk it takes. 0: not at all."},
     {"keep_1min", OPTION_U32, AT(keep_1min_h), .max = MAX_KEEP_H, .unit = "h", .def = "48",
 	.live = true,
 	.help = "How long sums per minute are kept, and single discarded packets; those of longer "

@@ -49,6 +49,7 @@ struct collector_config {
 	char *device_names;
 	bool vendors;
 	/* how long data is kept; 0: for ever */
+	uint32_t keep_headers_h;
 	uint32_t keep_samples_h, keep_1min_h, keep_5min_d, keep_1h_d, keep_1d_d;
 	uint32_t forget_after_d; /* 0: never */
 	uint32_t store_size_mib;

@@ -102,7 +102,8 @@ print_report(const struct report_command *command, FILE *out, FILE *errors)
 		return COMMAND_EXIT_TROUBLE;
 	}
 	if (command->question.report == &samples_report) {
-		err = question_write_samples(&command->question, query, render.now_us, out);
+		err = question_write_samples(
+		    &command->question, query, render.now_us, command->is_pcapng ? samples_as_pcapng : samples_as_lines, out);
 		if (err)
 			fprintf(errors, "easetop: %s\n", *query->error ? query->error : strerror(-err));
 		query_close(query);

@@ -19,6 +19,7 @@ struct report_command {
 	struct question question; /* without a report: help, version or claims were asked for */
 	bool utc;
 	render_fn *format;
+	bool is_pcapng; /* of samples */
 	const char *store;  /* borrowed from argv; NULL: not named */
 	const char *names;  /* file; NULL: none */
 	const char *mmdb[ADDRESS_DATABASES_MAX]; /* files */

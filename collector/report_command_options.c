@@ -17,12 +17,14 @@ enum { WATCH_MAX_S = 86400 };
 static int
 set_format(struct report_command *command, const char *value)
 {
-	static const char *const choices[] = {"text", "json", "csv", NULL};
-	static render_fn *const formats[] = {render_text, render_json, render_csv};
+	static const char *const choices[] = {"text", "json", "csv", "pcapng", NULL};
+	static render_fn *const formats[] = {render_text, render_json, render_csv, render_text};
 	int i, err = question_parse_choice(value, choices, &i);
 
-	if (err == 0)
+	if (err == 0) {
 		command->format = formats[i];
+		command->is_pcapng = strcmp(choices[i], "pcapng") == 0;
+	}
 	return err;
 }
 
@@ -116,8 +118,9 @@ static const struct command_option {
 	{"watch", "SECONDS", "must be 1 to 86400", set_watch,
 	    "draws the report again this often, as top does, until q is\n"
 	    "                             pressed; each picture is judged for itself"},
-	{"format", "text|json|csv", "must be text, json or csv", set_format,
-	    "text for people, JSON or CSV for programs (text)"},
+	{"format", "text|json|csv|pcapng", "must be text, json, csv, or for samples pcapng", set_format,
+	    "text for people, JSON or CSV for programs (text);\n"
+	    "                             samples are JSON lines, or pcapng of what keep_headers keeps"},
 	{"store", "STORE", NULL, set_store,
 	    "sqlite:PATH, or clickhouse:[URL] (easetop(1)); default:\n"
 	    "                             $EASETOP_STORE, else the store that\n"
@@ -294,6 +297,10 @@ report_command_parse(struct report_command *command, int argc, char **argv)
 	if (err || command->help || command->version || command->claims)
 		return err;
 	err = question_check_options(&command->question, error, sizeof(error));
+	if (err == 0 && command->is_pcapng && command->question.report != &samples_report) {
+		snprintf(error, sizeof(error), "--format pcapng is for samples");
+		err = -EINVAL;
+	}
 	if (err == 0)
 		err = question_finish(&command->question, error, sizeof(error));
 	if (err)

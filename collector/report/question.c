@@ -488,7 +488,8 @@ bind_groups(const struct question *question, struct query *query, struct filter 
 }
 
 int
-question_write_samples(const struct question *question, struct query *query, uint64_t now_us, FILE *out)
+question_write_samples(
+    const struct question *question, struct query *query, uint64_t now_us, samples_fn *write, FILE *out)
 {
 	struct report_options options = question->options;
 	struct filter filter;
@@ -497,7 +498,7 @@ question_write_samples(const struct question *question, struct query *query, uin
 	options.filter = filter.n_nodes > 0 ? &filter : NULL;
 	if (err == 0)
 		err = query_begin(query, &options, now_us);
-	return err == 0 ? samples_write(query, options.has_top ? options.top : UINT64_MAX, out) : err;
+	return err == 0 ? write(query, options.has_top ? options.top : UINT64_MAX, out) : err;
 }
 
 int

@@ -8,6 +8,7 @@
 
 #include "collector/filter/filter.h"
 #include "collector/report/report.h"
+#include "collector/report/samples.h"
 
 #include <stdio.h>
 
@@ -61,7 +62,8 @@ int question_parse_number(const char *value, long min, long max, long *number);
 int question_answer(const struct question *question, struct query *query, uint64_t now_us,
     struct report_result *result);
 
-/* Of samples_report, which fills no result: writes its lines. */
-int question_write_samples(const struct question *question, struct query *query, uint64_t now_us, FILE *out);
+/* Of samples_report, which fills no result: writes them so. */
+int question_write_samples(
+    const struct question *question, struct query *query, uint64_t now_us, samples_fn *write, FILE *out);
 
 #endif

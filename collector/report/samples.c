@@ -1,12 +1,16 @@
 #include "collector/report/samples.h"
 
 #include "collector/query/query_private.h"
+#include "collector/report/pcapng.h"
 #include "collector/report/result.h"
 #include "collector/store/schema.h"
 #include "common/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
+#include <search.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct report samples_report = {"samples", "the samples that are kept, as JSON lines",
@@ -43,18 +47,43 @@ static const struct {
 enum { AGENT, IF_INDEX, TIME, DIRECTION, INPUT_IF, OUTPUT_IF, FIRST_FIELD };
 
 static sqlite3_stmt *
-prepare(struct query *query)
+prepare(struct query *query, const char *columns, const char *which)
 {
 	char sql[SQL_TEXT + 1024], wanted[512] = "1";
 
 	if (query->filter)
 		query_write_wanted(query, wanted, sizeof(wanted));
-	snprintf(sql, sizeof(sql), "SELECT agent, if_index, time_us, direction, nullif(input_if, 0), nullif(output_if, 0)");
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-		text_add(sql, sizeof(sql), ", %s", fields[i].sql);
-	text_add(sql, sizeof(sql), " FROM sample WHERE time_us >= :from AND time_us < :to AND %s ORDER BY time_us", wanted);
+	snprintf(sql, sizeof(sql), "SELECT agent, if_index, time_us, direction, %s FROM sample WHERE time_us >= :from AND"
+	    " time_us < :to AND %s%s ORDER BY time_us", columns, wanted, which);
 	return query_prepare(query, sql);
 }
+
+/* ---- each of them ---- */
+
+typedef int sample_fn(void *arg, sqlite3_stmt *stmt, const struct query_port *port);
+
+/* Returns how many of them were given to take, or -errno. */
+static int64_t
+each(struct query *query, sqlite3_stmt *stmt, uint64_t most, sample_fn *take, void *arg)
+{
+	int err = stmt ? 0 : -EIO;
+	uint64_t n = 0;
+
+	while (err == 0 && n < most && (err = query_step(query, stmt)) == 1) {
+		const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, AGENT),
+		    (uint64_t)sqlite3_column_int64(stmt, IF_INDEX));
+
+		err = 0;
+		if (port && port->chosen) {
+			err = take(arg, stmt, port);
+			n++;
+		}
+	}
+	sqlite3_finalize(stmt);
+	return err < 0 ? err : (int64_t)n;
+}
+
+/* ---- as lines ---- */
 
 static json_t *
 value_of(sqlite3_stmt *stmt, int column, enum kind kind)
@@ -90,7 +119,7 @@ line_of(sqlite3_stmt *stmt, const struct query_port *port)
 }
 
 static int
-write_line(sqlite3_stmt *stmt, const struct query_port *port, FILE *out)
+write_line(void *out, sqlite3_stmt *stmt, const struct query_port *port)
 {
 	json_t *line = line_of(stmt, port);
 	int err = line && json_dumpf(line, out, JSON_COMPACT | JSON_PRESERVE_ORDER) == 0 && putc('\n', out) != EOF ? 0 : -EIO;
@@ -100,24 +129,108 @@ write_line(sqlite3_stmt *stmt, const struct query_port *port, FILE *out)
 }
 
 int
-samples_write(struct query *query, uint64_t most, FILE *out)
+samples_as_lines(struct query *query, uint64_t most, FILE *out)
 {
-	sqlite3_stmt *stmt;
-	uint64_t n = 0;
-	int err;
+	char columns[SQL_TEXT] = "nullif(input_if, 0), nullif(output_if, 0)";
+	int64_t n;
 
-	stmt = prepare(query);
-	err = stmt ? 0 : -EIO;
-	while (err == 0 && n < most && (err = query_step(query, stmt)) == 1) {
-		const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, AGENT),
-		    (uint64_t)sqlite3_column_int64(stmt, IF_INDEX));
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		text_add(columns, sizeof(columns), ", %s", fields[i].sql);
+	n = each(query, prepare(query, columns, ""), most, write_line, out);
+	return n < 0 ? (int)n : 0;
+}
 
-		err = 0;
-		if (port && port->chosen) {
-			err = write_line(stmt, port, out);
-			n++;
-		}
+/* ---- as pcapng ---- */
+
+enum { RATE = DIRECTION + 1, STANDS_FOR, OCTETS, HEADER, IS_FRAME, COMMENT_TEXT = 96, ETHERNET_OCTETS = 18 };
+
+/* A packet without its frame is of another link type, so it has an interface of its own. */
+struct interface {
+	const struct query_port *port;
+	bool is_frame;
+	uint32_t number;
+};
+
+struct pcapng {
+	FILE *out;
+	void *interfaces; /* tsearch(3) */
+	uint32_t n_interfaces;
+};
+
+static int
+compare_interfaces(const void *left, const void *right)
+{
+	const struct interface *a = left, *b = right;
+
+	if (a->port != b->port)
+		return a->port < b->port ? -1 : 1;
+	return a->is_frame - b->is_frame;
+}
+
+/* NULL: no memory. */
+static const struct interface *
+interface_of(struct pcapng *p, const struct query_port *port, bool is_frame)
+{
+	struct interface wanted = {port, is_frame, p->n_interfaces}, **found, *added;
+	char name[512];
+
+	found = tfind(&wanted, &p->interfaces, compare_interfaces);
+	if (found)
+		return *found;
+	added = malloc(sizeof(*added));
+	if (added)
+		*added = wanted;
+	if (!added || !tsearch(added, &p->interfaces, compare_interfaces)) {
+		free(added);
+		return NULL;
 	}
-	sqlite3_finalize(stmt);
-	return err;
+	if (p->n_interfaces++ == 0)
+		pcapng_begin(p->out, "easeswitch " PACKAGE_VERSION);
+	snprintf(name, sizeof(name), "%s %s", port->agent->name, port->name);
+	pcapng_interface(p->out, is_frame ? PCAPNG_ETHERNET : PCAPNG_RAW_IP, 0, name);
+	return added;
+}
+
+static int
+write_packet(void *arg, sqlite3_stmt *stmt, const struct query_port *port)
+{
+	struct pcapng *p = arg;
+	bool is_frame = sqlite3_column_int(stmt, IS_FRAME);
+	const struct interface *interface = interface_of(p, port, is_frame);
+	uint32_t octets = (uint32_t)sqlite3_column_int64(stmt, OCTETS);
+	uint32_t around = is_frame ? FRAME_FCS_OCTETS : ETHERNET_OCTETS;
+	char comment[COMMENT_TEXT];
+	struct pcapng_packet packet = {
+	    .time_us = query_u64(stmt, TIME),
+	    .n = (size_t)sqlite3_column_bytes(stmt, HEADER),
+	    .octets = sqlite3_column_blob(stmt, HEADER),
+	    .direction = sqlite3_column_int(stmt, DIRECTION) == EASE_OUT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND,
+	    .comment = comment,
+	};
+
+	if (!interface)
+		return -ENOMEM;
+	packet.interface = interface->number;
+	packet.wire_octets = octets > around + packet.n ? octets - around : (uint32_t)packet.n;
+	snprintf(comment, sizeof(comment), "1 in %" PRId64, (int64_t)sqlite3_column_int64(stmt, RATE));
+	if (sqlite3_column_int64(stmt, STANDS_FOR) > 1)
+		text_add(comment, sizeof(comment), ", stands for %" PRId64 " samples",
+		    (int64_t)sqlite3_column_int64(stmt, STANDS_FOR));
+	pcapng_packet(p->out, &packet);
+	return ferror(p->out) ? -EIO : 0;
+}
+
+int
+samples_as_pcapng(struct query *query, uint64_t most, FILE *out)
+{
+	struct pcapng p = {.out = out};
+	int64_t n;
+
+	n = each(query, prepare(query, "mean_skip, stands_for, frame_octets, header, src_mac IS NOT NULL",
+		" AND header IS NOT NULL"), most, write_packet, &p);
+	tdestroy(p.interfaces, free);
+	if (n == 0)
+		return query_fail(query, -ENOENT, "no sample of this range has its header: easecapd keeps them with"
+		    " the option keep_headers, in its own store");
+	return n < 0 ? (int)n : 0;
 }

@@ -1,6 +1,7 @@
 /*
- * The samples that are kept, one JSON object a line: for whoever reads them with jq, or sends them on. They are written
- * as they are read, in the order of time, however many there are.
+ * The samples that are kept, one JSON object a line: for whoever reads them with jq, or sends them on; or those whose
+ * header is kept (easecapd's keep_headers) as pcapng, with an interface for each port. They are written as they are
+ * read, in the order of time, however many there are.
  */
 #ifndef EASE_COLLECTOR_REPORT_SAMPLES_H
 #define EASE_COLLECTOR_REPORT_SAMPLES_H
@@ -14,7 +15,8 @@
 extern const struct report samples_report;
 
 /* After query_begin: the samples of the range that the filter lets pass, at most that many. 0 or -errno; on an error the
- * query has the message, or out has failed. */
-int samples_write(struct query *query, uint64_t most, FILE *out);
+ * query has the message, or out has failed. As pcapng there must be one: -ENOENT. */
+typedef int samples_fn(struct query *query, uint64_t most, FILE *out);
+samples_fn samples_as_lines, samples_as_pcapng;
 
 #endif

@@ -45,7 +45,7 @@ store_memory(const struct store_room room[STORE_N_TABLES])
 		    t == STORE_WINDOW_PORTS;
 
 		octets += ((uint64_t)room[t].free + room[t].kept) *
-		    (STORE_BATCHES * row_kinds[t].octets + (sum ? STORE_SORT_OCTETS : 0));
+		    (STORE_BATCHES * (row_kinds[t].octets + room[t].more_octets) + (sum ? STORE_SORT_OCTETS : 0));
 	}
 	return octets;
 }
@@ -60,12 +60,16 @@ store_batch_init(struct store_batch *batch, const struct store_room room[STORE_N
 		rows->free = room[t].free;
 		rows->room = rows->free + room[t].kept;
 		rows->items = malloc(rows->room * row_kinds[t].octets + 1);
-		if (!rows->items) {
+		rows->more_octets = room[t].more_octets;
+		rows->more = rows->more_octets > 0 ? malloc(rows->room * rows->more_octets) : NULL;
+		if (!rows->items || (rows->more_octets > 0 && !rows->more)) {
 			store_batch_free(batch);
 			return -ENOMEM;
 		}
 		if (row_kinds[t].prefault) /* not with zeros, or the compiler would use calloc */
 			memset(rows->items, 0xff, rows->room * row_kinds[t].octets);
+		if (row_kinds[t].prefault && rows->more)
+			memset(rows->more, 0xff, rows->room * rows->more_octets);
 	}
 	return 0;
 }
@@ -100,6 +104,15 @@ store_batch_add(struct store_batch *batch, enum store_table table)
 	return memset((char *)rows->items + rows->n++ * octets, 0, octets);
 }
 
+const uint8_t *
+store_batch_add_more(struct store_batch *batch, enum store_table table, const void *octets, size_t *n)
+{
+	struct store_rows *rows = &batch->rows[table];
+
+	*n = *n < rows->more_octets ? *n : rows->more_octets;
+	return *n > 0 ? memcpy(rows->more + (rows->n - 1) * rows->more_octets, octets, *n) : NULL;
+}
+
 bool
 store_batch_is_filling(const struct store_batch *batch)
 {
@@ -120,7 +133,9 @@ store_batch_clear(struct store_batch *batch)
 void
 store_batch_free(struct store_batch *batch)
 {
-	for (int t = 0; t < STORE_N_TABLES; t++)
+	for (int t = 0; t < STORE_N_TABLES; t++) {
 		free(batch->rows[t].items);
+		free(batch->rows[t].more);
+	}
 	memset(batch, 0, sizeof(*batch));
 }

@@ -134,6 +134,8 @@ struct store_sample {
 	bool has_dst_port;
 	uint16_t dst_port; /* of ICMP frame_icmp_message */
 	uint32_t vni; /* of the outermost VXLAN or GENEVE */
+	const uint8_t *header; /* what is kept of it, in the batch (store_batch_add_more); none if header_octets is 0 */
+	uint16_t header_octets;
 	uint32_t stands_for; /* samples, including this one; see window/sample_thinning.h */
 };
 
@@ -290,11 +292,13 @@ struct store_stat {
  * only a flush may reserve, so that a full batch can still be completed. */
 struct store_room {
 	uint32_t free, kept;
+	uint32_t more_octets; /* of each row beside its struct */
 };
 
 struct store_rows {
 	void *items; /* n structs of the table's row type */
-	size_t n, room;
+	uint8_t *more; /* more_octets of each; NULL: there are none */
+	size_t n, room, more_octets;
 	size_t free;	 /* rows may be added at any time up to this number */
 	size_t reserved; /* or up to this number, which a flush has reserved */
 };
@@ -316,6 +320,10 @@ int store_batch_reserve(struct store_batch *batch, enum store_table table, size_
 /* Returns a new zeroed row at the end of a table, to be filled at once; NULL if all free rows are
  * used. Never returns NULL for reserved rows. */
 void *store_batch_add(struct store_batch *batch, enum store_table table);
+
+/* Puts octets beside the row that was added last, as many as its table has room for, and returns where they are; *n: how
+ * many. NULL, and 0, if it has none. */
+const uint8_t *store_batch_add_more(struct store_batch *batch, enum store_table table, const void *octets, size_t *n);
 
 /* Returns true if store_batch_add would return n rows, one after another. */
 bool store_batch_has_room(const struct store_batch *batch, enum store_table table, size_t n);

@@ -32,11 +32,11 @@ struct plan_question {
 	uint32_t sample_rows; /* most of a second */
 };
 
-/* What is in the file, in octets, and for how long what is deleted first is kept, in hours, where all of it would not
+/* What is in the file, in octets (headers: of samples, and among theirs), and for how long what is deleted first is kept, in hours, where all of it would not
  * fit into what keep.most_octets has for it (shares.h). */
 struct plan {
 	struct plan_kind kind; /* interpolated */
-	double samples, counters, ports, sums[STORE_N_LEVELS], all;
+	double samples, headers, counters, ports, sums[STORE_N_LEVELS], all;
 	double samples_h, sums_h[STORE_N_LEVELS];
 	bool fits;
 };

@@ -66,10 +66,15 @@ delete_old_rows(struct retention *t, struct rollup *r)
 	uint64_t samples_us = limit_of(t, t->keep.samples_us);
 	uint64_t events_us = r->levels[LEVEL_1_D].kept_us;
 	const int64_t row[] = {(int64_t)events_us, ROWS_A_STEP};
+	const int64_t headers[] = {(int64_t)(t->keep.headers_us > 0 ? limit_of(t, t->keep.headers_us) : INT64_MAX), ROWS_A_STEP};
 	int n = 0;
 
 	if (samples_us > 0)
 		n = delete_samples(t, r, samples_us, ROWS_A_STEP);
+	if (n == 0)
+		n = rollup_delete(r, "UPDATE sample SET header = NULL WHERE (agent, boot, if_index, sequence) IN"
+		    " (SELECT agent, boot, if_index, sequence FROM sample WHERE header IS NOT NULL AND time_us < ?"
+		    " ORDER BY time_us LIMIT ?) RETURNING 1", headers, 2, &t->deleted[RETENTION_HEADERS]);
 	if (n == 0 && events_us > 0)
 		n = rollup_delete(r, "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE"
 		    " time_us < ? AND id < (SELECT max(id) FROM event) ORDER BY time_us LIMIT ?)"

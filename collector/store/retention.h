@@ -44,6 +44,7 @@
 /* How long data is kept; 0: for ever. */
 struct store_retention {
 	uint64_t samples_us;
+	uint64_t headers_us; /* of samples; 0: none are kept */
 	uint64_t level_us[STORE_N_LEVELS]; /* [0] is not used; 8 d is kept as long as 1 d */
 	uint64_t forget_us;   /* what was silent for so long is forgotten with its last figures */
 	uint64_t most_agents, most_ports; /* places in memory: no source has more in the store, see source_limits.h */
@@ -53,6 +54,7 @@ struct store_retention {
 
 enum retention_count {
 	RETENTION_SAMPLES,
+	RETENTION_HEADERS, /* of samples that stay */
 	RETENTION_COUNTERS, /* rows of counters and resources */
 	RETENTION_EVENTS,
 	RETENTION_DEVICE_ROWS, /* old boots, states, error sources, places, outages; agents and ports forgotten */

@@ -50,10 +50,13 @@
 #define ODDITY_OCTETS(row) "50"
 #define COUNTER_OCTETS(row) "80"
 
+/* Few samples have a header, if any: those that are too old are found by it. */
+#define HEADERS "CREATE INDEX sample_header ON sample(time_us) WHERE header IS NOT NULL;"
+
 /* What is no table of rows, and indexes. */
 static const char others[] =
     "CREATE UNIQUE INDEX agent_identity ON agent(agent_id);"
-    "CREATE INDEX sample_time ON sample(time_us);"
+    "CREATE INDEX sample_time ON sample(time_us);" HEADERS
     /* a repeated event is found by all of its columns, because many may have one time */
     "CREATE INDEX event_columns ON event(time_us, agent, kind, if_index, mac, vlan, boot);"
     /* what the limits of rows by agent and port (tables.c) look for */
@@ -108,7 +111,7 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     DISCARD_HOUR HELD,
     "ALTER TABLE life ADD COLUMN first_charged INTEGER NOT NULL DEFAULT 0;"
     "UPDATE life SET first_charged = (SELECT ifnull(max(id), 0) + 1 FROM part);" CHARGED,
-    "ALTER TABLE sample ADD COLUMN vni INTEGER",
+    "ALTER TABLE sample ADD COLUMN vni INTEGER; ALTER TABLE sample ADD COLUMN header BLOB;" HEADERS,
 };
 
 const char *

@@ -73,6 +73,7 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_SHARES + STORE_HELD_ODDITY] = {"store.room_oddities",
 	"rows of what cannot be deleted to make room, of the source that had most"},
     [STORE_STAT_DELETED + RETENTION_SAMPLES] = {"store.deleted_samples", "samples deleted"},
+    [STORE_STAT_DELETED + RETENTION_HEADERS] = {"store.deleted_headers", "headers deleted of samples that stay"},
     [STORE_STAT_DELETED + RETENTION_COUNTERS] = {"store.deleted_counters",
 	"rows of counters and resources deleted; those at the ends of windows stay"},
     [STORE_STAT_DELETED + RETENTION_EVENTS] = {"store.deleted_events", "events deleted"},

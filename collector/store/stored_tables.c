@@ -131,6 +131,8 @@ static const struct stored_column sample_columns[] = {
     C("inner_src_ip", OCTETS, inner.src_ip, FLAG(IF_IP, inner.ip_version)),
     C("inner_dst_ip", OCTETS, inner.dst_ip, FLAG(IF_IP, inner.ip_version)),
     C("vni", UINT, vni, FLAG(IF, has_vni)),
+    /* what was sampled, for keep_headers */
+    C("header", BLOB, header, FLAG(LENGTH_U16, header_octets), .may_be_null = true, LOCAL),
 };
 #undef ROW
 
@@ -412,6 +414,7 @@ static void
 bind_value(const struct stored_column *c, const uint8_t *row, sqlite3_stmt *statement, int at)
 {
 	const uint8_t *value = row + c->at;
+	const void *octets;
 	const char *name;
 	uint64_t v;
 
@@ -422,6 +425,10 @@ bind_value(const struct stored_column *c, const uint8_t *row, sqlite3_stmt *stat
 	case STORED_NAME:
 		memcpy(&name, value, sizeof(name));
 		sqlite3_bind_text(statement, at, name, -1, SQLITE_STATIC);
+		return;
+	case STORED_BLOB:
+		memcpy(&octets, value, sizeof(octets));
+		sqlite3_bind_blob(statement, at, octets, (int)octets_of(c, row), SQLITE_STATIC);
 		return;
 	case STORED_OCTETS:
 		sqlite3_bind_blob(statement, at, value, (int)octets_of(c, row), SQLITE_STATIC);

@@ -21,6 +21,7 @@ enum stored_form {
 	STORED_TEXT,   /* TEXT, ended by NUL in the struct */
 	STORED_NAME,   /* TEXT, a pointer in the struct */
 	STORED_OCTETS, /* BLOB */
+	STORED_BLOB,   /* BLOB, a pointer in the struct; its length, 16 bits, is at `flag`, and of 0 it is NULL */
 };
 
 enum stored_when {
@@ -63,7 +64,7 @@ void stored_bind(const struct stored_table *table, const void *row, struct sqlit
 
 /* Reads back all columns of a row, which the statement gives in their order, into a zeroed struct: a number that is
  * NULL is 0, octets that have no room are none. Returns the column behind the last one. Not for tables with columns
- * of STORED_NAME, STORED_IF and STORED_IF_IP, which nobody reads back. */
+ * of STORED_NAME, STORED_BLOB, STORED_IF and STORED_IF_IP, which nobody reads back. */
 int stored_read(const struct stored_table *table, struct sqlite3_stmt *statement, void *row);
 
 #endif

@@ -84,6 +84,7 @@ enum {
 struct accounting_limits {
 	uint32_t agents, ports;
 	uint32_t sample_rows; /* rows of samples a second, 0: no limit; see sample_thinning.h */
+	uint32_t header_octets; /* kept of a sample's header */
 	uint16_t vxlan_port;	     /* where VXLAN is sent beside its own; 0: nowhere */
 	uint64_t clock_tolerance_us; /* how wrong an agent's clock may be; 0: all are believed (device_clock.h) */
 	struct window_limits windows;
@@ -98,7 +99,7 @@ void accounting_room(
 
 /* Returns the octets that the accounting takes at most, including its rows in batches, but without
  * windows and keys (see window_memory). */
-uint64_t accounting_memory(uint32_t agents, uint32_t ports);
+uint64_t accounting_memory(const struct accounting_limits *limits);
 
 /* Borrows the clock. For the seed see window_table_new. Returns 0 or -ENOMEM. */
 int accounting_new(struct accounting **out, const struct accounting_limits *limits,

@@ -31,7 +31,7 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 	room[STORE_AGENT_REFUSALS].kept = limits->agents;
 	room[STORE_AGENT_CLOCKS].kept = limits->agents;
 	room[STORE_PORTS].free = limits->ports;
-	room[STORE_SAMPLES].free = FREE_SAMPLES;
+	room[STORE_SAMPLES] = (struct store_room){.free = FREE_SAMPLES, .more_octets = limits->header_octets};
 	/* free: one row each second; kept: the newest counters at the flush */
 	room[STORE_COUNTERS] = (struct store_room){.free = limits->ports, .kept = limits->ports};
 	room[STORE_ACCOUNTS] = (struct store_room){
@@ -50,13 +50,14 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 }
 
 uint64_t
-accounting_memory(uint32_t agents, uint32_t ports)
+accounting_memory(const struct accounting_limits *limits)
 {
-	const struct accounting_limits limits = {.agents = agents, .ports = ports};
+	struct accounting_limits others = *limits;
 	struct store_room room[STORE_N_TABLES] = {0};
 
-	accounting_room(&limits, room);
-	return inventory_memory(agents, ports) + store_memory(room);
+	others.windows = (struct window_limits){0};
+	accounting_room(&others, room);
+	return inventory_memory(limits->agents, limits->ports) + store_memory(room);
 }
 
 static void

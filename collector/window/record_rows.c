@@ -81,6 +81,7 @@ record_rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
     const struct ease_sample *sample, const struct frame_keys *keys, uint32_t stands_for)
 {
 	struct store_sample *row = store_batch_add(batch, STORE_SAMPLES);
+	size_t n = sample->kept_octets;
 
 	if (!row)
 		return false;
@@ -92,6 +93,8 @@ record_rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
 	row->has_dst_port = keys->has_ports || keys->has_icmp;
 	row->dst_port = keys->has_icmp ? frame_icmp_message(keys) : keys->dst_port;
 	fill_inner(row, sample, keys);
+	row->header = store_batch_add_more(batch, STORE_SAMPLES, sample->header, &n);
+	row->header_octets = (uint16_t)n;
 	row->stands_for = stands_for;
 	return true;
 }

@@ -36,7 +36,7 @@ refused '--vlan 5000: must be a VLAN, 0 to 4095' talkers --vlan 5000
 refused '--last 5: must be a time span: 90s, 5m, 1h, 30d or 2w, or all' talkers --last 5
 refused '--from noon: must be a time with its zone, 2026-11-21T14:00:00+01:00, or a date' talkers --from noon
 refused '--watch 0: must be 1 to 86400' talkers --watch 0
-refused '--format xml: must be text, json or csv' talkers --format xml
+refused '--format xml: must be text, json, csv, or for samples pcapng' talkers --format xml
 refused '--last and --from exclude each other: use --from and --to' talkers --last 1h --from 2026-01-01
 refused '--mask is for --by subnet' talkers --mask 16
 refused '--layer is for --by src, dst and pair' talkers --by vlan --layer eth

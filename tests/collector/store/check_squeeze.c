@@ -114,6 +114,36 @@ START_TEST(no_clock_stops_deletion_by_age)
 }
 END_TEST
 
+/* Headers leave when they are old, and their samples stay. */
+START_TEST(headers_leave_before_their_samples)
+{
+	enum { MINUTES = 90 };
+	const struct store_retention keep = {.samples_us = 3600 * MINUTE_US, .headers_us = 30 * MINUTE_US};
+	struct accounting_limits limits = rig_limits;
+	struct accounting_rig f;
+	char sql[256];
+
+	limits.header_octets = 24;
+	rig_make(&f);
+	rig_open_with(&f, &limits);
+	store_set_retention(f.store, &keep);
+	for (uint32_t i = 1; i <= MINUTES; i++) {
+		uint64_t now_us = NOON_US + i * MINUTE_US;
+
+		send_one(&f, 1, 1, i, now_us, now_us);
+		rig_flush(&f);
+	}
+	snprintf(sql, sizeof(sql), "SELECT min(time_us) >= %llu FROM sample WHERE header IS NOT NULL",
+	    (unsigned long long)(NOON_US + (MINUTES - 35) * MINUTE_US));
+	ck_assert(comes_true(&f, sql));
+	ck_assert_double_ge(rig_query(&f, "SELECT count(header) FROM sample"), 30);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), MINUTES);
+	ck_assert_double_eq(rig_query(&f, "SELECT max(length(header)) FROM sample"), 24);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* ---- places of addresses ---- */
 
 /* At two ports, one seen each second up to that time. */
@@ -529,6 +559,7 @@ main(void)
 	tcase_add_loop_test(tc, who_fills_small_tables_pays_and_no_sample_does, 0, 2);
 	tcase_add_test(tc, discards_are_rolled_up);
 	tcase_add_test(tc, no_clock_stops_deletion_by_age);
+	tcase_add_test(tc, headers_leave_before_their_samples);
 	tcase_add_test(tc, a_source_that_has_more_than_its_number_forgets_its_own);
 	tcase_add_test(tc, all_sources_together_have_a_number);
 	tcase_add_test(tc, ports_have_a_number_too);

@@ -446,7 +446,8 @@ START_TEST(ids_made_by_an_earlier_version_are_replaced)
 		    " DROP TRIGGER place_held; DROP TRIGGER place_freed; DROP TRIGGER error_source_held;"
 		    " DROP TRIGGER error_source_freed; DROP TRIGGER oddity_held; DROP TRIGGER oddity_freed;" /* of version 27 */
 		    " DROP TABLE paid; DROP INDEX gone_port; DROP TRIGGER paid_forgotten; DROP TRIGGER counter_held; DROP TRIGGER counter_freed;"
-		    " ALTER TABLE life DROP COLUMN first_charged; ALTER TABLE sample DROP COLUMN vni;" /* of versions 28, 29 */
+		    " ALTER TABLE life DROP COLUMN first_charged; ALTER TABLE sample DROP COLUMN vni; DROP INDEX sample_header;"
+		    " ALTER TABLE sample DROP COLUMN header;" /* of versions 28, 29 */
 		    " INSERT INTO part VALUES(7, 1, 0, 0, 0, 7, 1, x'00')");
 	rig_set_version(&f, 25);
 	rig_open(&f);
