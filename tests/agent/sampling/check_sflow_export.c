@@ -474,11 +474,12 @@ END_TEST
 START_TEST(test_drops_fill_datagrams)
 {
 	char longest[200];
-	struct ease_drop drop = drop_at(3, longest, longest, "");
+	struct ease_drop drop;
 	unsigned n = 0;
 
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
+	drop = drop_at(3, longest, longest, "");
 	drop.kept_octets = sizeof(frame);
 	for (unsigned i = 0; i < 40; i++)
 		sflow_export_drop(e, &drop);
