@@ -134,7 +134,7 @@ read_by_tshark() { # CAPTURE
 	local options=() field
 	for field in $fields; do options+=(-e "$field"); done
 	tshark -n -r "$1" -o ip.defragment:FALSE -o ipv6.defragment:FALSE \
-	    -o tcp.desegment_tcp_streams:FALSE -T fields -E header=y "${options[@]}" 2>/dev/null
+	    -o tcp.desegment_tcp_streams:FALSE -o tcp.analyze_sequence_numbers:FALSE -T fields -E header=y "${options[@]}" 2>/dev/null
 }
 # It takes tshark longer to start than to read most captures, so it reads them joined, and what it has of each goes to
 # $dir/parts, under the capture's name. Where frames are missing (mergecap stops at a damaged file) there are no
