@@ -9,8 +9,8 @@ trap 'rm -rf "$work"' EXIT
 counted() { # AGENTS REPORT [OPTION...]: instructions
 	local store=$work/$1.db
 	shift
-	timeout -k 5 300 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$build/collector/easetop" "$@" \
-	    --store "$store" 2>&1 >/dev/null | sed -n 's/.*Collected : \([0-9]*\)$/\1/p'
+	timeout -k 5 300 valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$build/collector/easetop" "$@" \
+	    --store "$store" 2>&1 >/dev/null | sed -n 's/.* I *refs: *\([0-9,]*\)$/\1/p' | tr -d ,
 }
 for agents in 1 10; do
 	"$build/tests/bench/make_store" "$work/$agents.db" 1 1 0 $agents >/dev/null 2>&1
