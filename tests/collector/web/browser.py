@@ -17,7 +17,10 @@ KEYS = {'Tab': 9, 'Enter': 13, 'Escape': 27, 'End': 35, 'Home': 36, 'ArrowLeft':
         'ArrowRight': 39, 'ArrowDown': 40}  # virtual key codes
 FLAGS = ('--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run'
          ' --disable-background-networking --disable-sync --disable-component-update'
-         ' --disable-default-apps --disable-extensions --hide-scrollbars --remote-debugging-pipe')
+         ' --disable-default-apps --disable-extensions --hide-scrollbars --remote-debugging-pipe'
+         # Nothing of a page that was left stays, and no process waits for one that may be opened: work for nobody.
+         ' --disable-back-forward-cache --disable-breakpad --num-raster-threads=1'
+         ' --disable-features=SpareRendererForSitePerProcess,RenderDocument,OptimizationHints,Translate')
 
 
 class Browser:
