@@ -75,7 +75,7 @@ inside() { # NAME EVERY: of the sFlow of a capture with tunnels
 networks() { # of what inside() has imported
 	"$build/collector/easetop" protocols --by vni --last all --top 1000 --format json --store "sqlite:$rig/tunnels.db" |
 	    jq -r '.rows[] | "\(.vni) \(.samples)"' | sort >"$rig/by-us"
-	timeout 60 tshark -n -r "$capture" -T fields -e frame.number -e vxlan.vni -e geneve.vni 2>/dev/null |
+	timeout 60 tshark -n -r "$capture" -o tcp.desegment_tcp_streams:FALSE -T fields -e frame.number -e vxlan.vni -e geneve.vni 2>/dev/null |
 	    awk -F '\t' -v every="$1" '$1 % every == 0 && ($2 != "" || $3 != "") {
 	        split($2 != "" ? $2 : $3, vni, ","); count[vni[1]]++ } END { for (v in count) print v, count[v] }' |
 	    while read -r vni n; do echo "$((vni)) $n"; done | sort >"$rig/by-tshark"
