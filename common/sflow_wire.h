@@ -140,6 +140,7 @@ struct sflow_counters {
 	struct sflow_ethernet_counters ethernet;
 	uint32_t aggregate; /* LACP's dot3adAggPortAttachedAggID: ifIndex of its link aggregate; 0: none */
 	struct sflow_text name; /* port_name */
+	bool is_polled;		/* it came by no datagram: the switch was asked (collector/polled.h) */
 };
 
 /* What further records tell of a discarded packet. */

@@ -172,6 +172,7 @@ add_record(struct taking *t, enum ease_part kind)
 	r->boot = t->peer->boot;
 	r->loose_numbers = true;
 	r->source_port = r->dropped = r->dropped_apart = 0;
+	r->polled = 0;
 	r->sender = t->peer->address;
 	r->source = t->origin->sender;
 	r->received_us = t->origin->received_us;
@@ -607,15 +608,11 @@ port_of_counters(struct taking *t, const struct sflow_counters *c, const struct 
 }
 
 static void
-take_interface(struct taking *t, const struct sflow_counters *c, const struct sflow_if_counters *i)
+take_counters_of(struct taking *t, struct sflow_port *p, const struct sflow_counters *c,
+    const struct sflow_if_counters *i, bool is_own)
 {
 	struct ease_record *r;
-	struct sflow_port *p;
-	bool is_own;
 
-	p = port_of_counters(t, c, i, &is_own);
-	if (!p)
-		return;
 	switch (sflow_take_counters(t->in->state, p, c, i, &t->arrival.place, t->origin->received_us)) {
 	case SFLOW_COUNTERS_OLD:
 		count(t->in, SFLOW_STAT_COUNTERS_OLD);
@@ -635,6 +632,16 @@ take_interface(struct taking *t, const struct sflow_counters *c, const struct sf
 }
 
 static void
+take_interface(struct taking *t, const struct sflow_counters *c, const struct sflow_if_counters *i)
+{
+	bool is_own;
+	struct sflow_port *p = port_of_counters(t, c, i, &is_own);
+
+	if (p)
+		take_counters_of(t, p, c, i, is_own);
+}
+
+static void
 take_counters(struct taking *t, const struct sflow_counters *c)
 {
 	if (!c->has_interface) {
@@ -644,6 +651,96 @@ take_counters(struct taking *t, const struct sflow_counters *c)
 	take_interface(t, c, &c->interface);
 	for (uint32_t i = 0; i < c->n_others; i++)
 		take_interface(t, c, &c->others[i]);
+}
+
+/* ---- what was asked ---- */
+
+static uint32_t
+low_of(uint64_t counter)
+{
+	return counter == EASE_COUNT_UNKNOWN ? SFLOW_UNKNOWN32 : (uint32_t)counter;
+}
+
+static uint32_t
+status_bits(const struct polled_port *polled)
+{
+	return (polled->admin_status == EASE_IF_UP ? SFLOW_STATUS_ADMIN_UP : 0u) |
+	    (polled->oper_status == EASE_IF_UP ? SFLOW_STATUS_OPER_UP : 0u);
+}
+
+static struct sflow_counters
+polled_counters(const struct polled_port *polled, uint32_t sequence)
+{
+	const struct ease_side *in = &polled->in, *out = &polled->out;
+
+	return (struct sflow_counters){
+	    .sequence = polled->began_anew ? sequence - 1 : sequence,
+	    .source = {SFLOW_SOURCE_IF, polled->if_index},
+	    .has_interface = true,
+	    .is_polled = true,
+	    .interface = {.if_index = polled->if_index,
+		.speed_bps = polled->speed_bps,
+		.status = status_bits(polled),
+		.in_octets = in->octets,
+		.in_ucast_pkts = low_of(in->ucast_pkts),
+		.in_mcast_pkts = low_of(in->mcast_pkts),
+		.in_bcast_pkts = low_of(in->bcast_pkts),
+		.in_discards = low_of(in->discards),
+		.in_errors = low_of(in->errors),
+		.in_unknown_protos = SFLOW_UNKNOWN32,
+		.out_octets = out->octets,
+		.out_ucast_pkts = low_of(out->ucast_pkts),
+		.out_mcast_pkts = low_of(out->mcast_pkts),
+		.out_bcast_pkts = low_of(out->bcast_pkts),
+		.out_discards = low_of(out->discards),
+		.out_errors = low_of(out->errors)},
+	};
+}
+
+static void
+add_polled_names(struct taking *t, const struct polled_port *polled)
+{
+	struct ease_record *r = add_record(t, EASE_PART_STATE);
+
+	if (!r)
+		return;
+	r->polled = POLLED_NAMES;
+	r->state = (struct ease_state){.if_index = polled->if_index, .time_us = polled->read_us,
+	    .duplex = EASE_DUPLEX_UNKNOWN, .lag_parent = polled->lag_parent, .edge = true};
+	memcpy(r->state.name, polled->name, sizeof(r->state.name));
+	memcpy(r->state.alias, polled->alias, sizeof(r->state.alias));
+}
+
+bool
+sflow_input_place(const struct sflow_input *in, uint32_t place, uint64_t now_us, struct polled_place *to)
+{
+	return sflow_place(in->state, place, now_us, to);
+}
+
+bool
+sflow_input_take_polled(
+    struct sflow_input *in, const struct polled_port *polled, uint64_t now_us, struct decode_result *result)
+{
+	struct sflow_port *p = sflow_port_at(in->state, polled->place, polled->number, polled->if_index);
+	struct decode_origin origin = {.received_us = polled->read_us};
+	struct taking t = {.in = in, .origin = &origin, .result = result, .arrival.place.newer = true};
+	struct sflow_counters counters;
+
+	result->n = result->n_ignored = 0;
+	if (!p)
+		return false;
+	t.peer = p->peer;
+	origin.sender = p->peer->source;
+	counters = polled_counters(polled, p->counters_sequence);
+	if ((polled->parts & POLLED_COUNTERS) && !sflow_sends_counters(p, now_us) && polled->read_us > p->counters_us)
+		take_counters_of(&t, p, &counters, &counters.interface, true);
+	for (size_t i = 0; i < result->n; i++)
+		result->records[i].polled = POLLED_COUNTERS;
+	if (polled->parts & POLLED_NAMES)
+		add_polled_names(&t, polled);
+	for (size_t i = 0; i < result->n; i++)
+		result->records[i].received_us = now_us;
+	return true;
 }
 
 /* ---- datagrams ---- */

@@ -17,6 +17,8 @@
 #define LEAST_APART_US 20
 /* Of so many before the newest it is known whether they came: bits of sflow_peer.came, sflow_port.came. */
 #define REMEMBERED 64
+/* What is above is no ifIndex (collector/source_port.h). */
+#define SFLOW_IF_INDEX_MAX INT32_MAX
 /* So many datagrams in a row begin a new line of numbers, or of uptimes. */
 #define NEW_LINE 8
 /* Arrival less uptime may be so far from a known start and still be the same start: this allows for
@@ -343,6 +345,45 @@ sflow_port_of(struct sflow_state *s, struct sflow_peer *peer, uint64_t if_index,
 	else
 		p = add_port(s, peer, if_index, received_us);
 	return p;
+}
+
+bool
+sflow_sends_counters(const struct sflow_port *p, uint64_t now_us)
+{
+	return p->has_counters && !p->counters_are_polled && (int64_t)(now_us - p->counters_us) < LEAST_SILENT_US;
+}
+
+static bool
+is_there(const struct sflow_port *p)
+{
+	return p->link.state == LRU_HELD && p->peer->number == p->peer_number && p->peer->source[0] != '\0';
+}
+
+bool
+sflow_place(const struct sflow_state *s, uint32_t place, uint64_t now_us, struct polled_place *to)
+{
+	const struct sflow_port *p = &s->ports[place];
+
+	if (!is_there(p) || !p->has_flow || p->if_index > SFLOW_IF_INDEX_MAX ||
+	    (int64_t)now_us - p->peer->link.heard_us > LEAST_SILENT_US)
+		return false;
+	*to = (struct polled_place){
+	    .place = place,
+	    .number = p->peer_number,
+	    .agent = (uint32_t)(p->peer - s->peers),
+	    .if_index = (uint32_t)p->if_index,
+	    .address = p->peer->address,
+	    .sends_counters = sflow_sends_counters(p, now_us),
+	};
+	return true;
+}
+
+struct sflow_port *
+sflow_port_at(struct sflow_state *s, uint32_t place, uint32_t number, uint32_t if_index)
+{
+	struct sflow_port *p = place < SFLOW_MAX_PORTS ? &s->ports[place] : NULL;
+
+	return p && is_there(p) && p->peer_number == number && p->if_index == if_index ? p : NULL;
 }
 
 void
@@ -944,6 +985,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	if (from_zero)
 		add_untold(p);
 	p->has_counters = true;
+	p->counters_are_polled = c->is_polled;
 	p->counters_sequence = c->sequence;
 	p->counters_us = received_us;
 	p->raw_octets[0] = i->in_octets;

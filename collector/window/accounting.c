@@ -582,7 +582,8 @@ add_record(struct accounting *acc, struct agent *a, struct store_batch *batch, c
 	memcpy(&if_index, (const char *)r + record_kinds[r->kind].if_index_at, sizeof(if_index));
 	if (!has_good_time(acc, r))
 		return;
-	accounting_note_heard(acc, a, r, time_of(r));
+	if (!r->loose_numbers || r->polled == 0) /* else the agent itself may be silent */
+		accounting_note_heard(acc, a, r, time_of(r));
 	if (r->kind == EASE_PART_ODD && if_index == 0) {
 		oddities_note(&a->odd, &r->odd);
 		return;

@@ -1,0 +1,42 @@
+/*
+ * What the collector has asked a switch itself (collector/poll), of one port, on its way to the input: it takes the
+ * place of what an sFlow agent does not send. The input alone knows which sFlow agents and ports there are, and tells
+ * whom to ask.
+ */
+#ifndef EASE_COLLECTOR_POLLED_H
+#define EASE_COLLECTOR_POLLED_H
+
+#include "common/sample.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A port of an sFlow agent that was accepted, whose frames are sampled. */
+struct polled_place {
+	uint32_t place;	 /* in the input's table of ports; */
+	uint32_t number; /* of its agent: no other has it, also of those that left */
+	uint32_t agent;	 /* the agent's place, */
+	uint32_t if_index;
+	const char *address; /* and the address that it states; borrowed for the call */
+	bool sends_counters; /* it has sent counters lately */
+};
+
+/* What a port's state says that was asked for. */
+enum polled_parts {
+	POLLED_NAMES = 1u << 0,	   /* name, alias, lag_parent */
+	POLLED_COUNTERS = 1u << 1, /* in, out, speed_bps and both statuses */
+};
+
+struct polled_port {
+	uint32_t place, number, if_index; /* as in struct polled_place */
+	unsigned parts;			  /* enum polled_parts */
+	uint64_t read_us; /* the middle between question and answer, since 1970 by the collector's clock */
+	char name[EASE_NAME_MAX + 1], alias[EASE_NAME_MAX + 1]; /* cleaned; "" none */
+	uint32_t lag_parent;					/* ifIndex; 0 none */
+	uint64_t speed_bps;					/* 0 not known */
+	uint8_t admin_status, oper_status;			/* enum ease_if_status */
+	bool began_anew; /* the device says that counters did since those before */
+	struct ease_side in, out; /* EASE_COUNT_UNKNOWN: it does not count these */
+};
+
+#endif
