@@ -370,6 +370,7 @@ start_threads(struct collector *c, const struct accounting_limits *limits, char 
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},
 	    [STORE_REFUSED_SENDERS] = {.kept = REFUSED_SENDERS_MAX},
+	    [STORE_POLLED] = {.kept = c->poller ? INPUT_AGENT_PLACES : 0},
 	    [STORE_ENGINES] = {.kept = slow_path_engines(c->slow_path)},
 	};
 	int r;

@@ -20,6 +20,23 @@ take_port(void *arg, const struct polled_port *port)
 	return input_take_polled(((struct collector *)arg)->input, port);
 }
 
+/* Without room in the batch the next news bring it. */
+static void
+take_agent(void *arg, const struct polled_agent *agent)
+{
+	struct collector *c = arg;
+	uint8_t id[EASE_AGENT_ID_LEN];
+	int64_t number = input_agent_of(c->input, agent, id) ? accounting_agent_number(c->accounting, id) : 0;
+	struct store_polled *row = number > 0 && store_batch_reserve(c->batch, STORE_POLLED, 1) == 0
+	    ? store_batch_add(c->batch, STORE_POLLED) : NULL;
+
+	if (!row)
+		return;
+	*row = (struct store_polled){.agent = number, .names_us = agent->names_us, .counters_us = agent->counters_us,
+	    .silent_us = agent->silent_us, .reason = agent->reason};
+	memcpy(row->name, agent->name, sizeof(row->name));
+}
+
 static void
 fill_credentials(struct poll_credentials *to, const struct collector_poll *from)
 {
@@ -79,7 +96,7 @@ collector_poll_open(struct collector *c)
 	if (!c->poll_targets || !c->poll_credentials)
 		return -ENOMEM;
 	fill_targets(c);
-	return poll_open(&c->poller, &source, &settings, c->clock, take_port, c);
+	return poll_open(&c->poller, &source, &settings, c->clock, &(struct poll_sink){take_port, take_agent, c});
 }
 
 void

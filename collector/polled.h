@@ -39,4 +39,14 @@ struct polled_port {
 	struct ease_side in, out; /* EASE_COUNT_UNKNOWN: it does not count these */
 };
 
+/* What is known of a switch that is asked, by one of its ports (struct polled_place). Times are of the collector's clock,
+ * since 1970; 0: never. */
+struct polled_agent {
+	uint32_t place, number, if_index;
+	char name[EASE_NAME_MAX + 1]; /* sysName, cleaned; "" none */
+	uint64_t names_us, counters_us; /* when those of a port were read last */
+	uint64_t silent_us; /* since when it has not answered; 0: it did */
+	uint8_t reason;	    /* why not: enum poll_verdict */
+};
+
 #endif

@@ -326,6 +326,12 @@ input_take_polled(struct input *in, const struct polled_port *polled)
 	return true;
 }
 
+bool
+input_agent_of(const struct input *in, const struct polled_agent *polled, uint8_t id[EASE_AGENT_ID_LEN])
+{
+	return sflow_input_agent_of(in->sflow, polled, id);
+}
+
 /* Reading */
 
 static size_t

@@ -73,6 +73,9 @@ enum { INPUT_PLACES = SFLOW_MAX_PORTS, INPUT_AGENT_PLACES = SFLOW_MAX_AGENTS };
 bool input_place(const struct input *in, uint32_t place, struct polled_place *to);
 bool input_take_polled(struct input *in, const struct polled_port *polled);
 
+/* Fills in the id of such an agent; false: it is not there any more. */
+bool input_agent_of(const struct input *in, const struct polled_agent *polled, uint8_t id[EASE_AGENT_ID_LEN]);
+
 const struct stat_set *input_stats(const struct input *in);
 
 /* The counters of sFlow; input_stats counts its datagrams, refused senders and records, too. */

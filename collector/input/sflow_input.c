@@ -718,6 +718,16 @@ sflow_input_place(const struct sflow_input *in, uint32_t place, uint64_t now_us,
 }
 
 bool
+sflow_input_agent_of(const struct sflow_input *in, const struct polled_agent *polled, uint8_t id[EASE_AGENT_ID_LEN])
+{
+	const struct sflow_port *p = sflow_port_at(in->state, polled->place, polled->number, polled->if_index);
+
+	if (p)
+		memcpy(id, p->peer->id, EASE_AGENT_ID_LEN);
+	return p != NULL;
+}
+
+bool
 sflow_input_take_polled(
     struct sflow_input *in, const struct polled_port *polled, uint64_t now_us, struct decode_result *result)
 {

@@ -99,6 +99,8 @@ const char *sflow_input_refusal(const struct sflow_input *in);
 /* Tells of ports that may be asked, see sflow_place. */
 bool sflow_input_place(const struct sflow_input *in, uint32_t place, uint64_t now_us, struct polled_place *to);
 
+bool sflow_input_agent_of(const struct sflow_input *in, const struct polled_agent *polled, uint8_t id[EASE_AGENT_ID_LEN]);
+
 /* Takes what a switch answered of a port: its counters as if the agent had sent them then, unless the agent does so
  * itself. The records are received now. False: that port is not there any more. */
 bool sflow_input_take_polled(

@@ -36,8 +36,7 @@ static const enum poll_stat_id stat_of[POLL_N_VERDICTS] = {
 struct poller {
 	struct poll_plan *plan;
 	const struct clock *clock;
-	poll_sink *sink;
-	void *arg;
+	struct poll_sink sink;
 	pid_t pid;
 	int fd;
 	bool has_waiting; /* a question that the socket had no room for */
@@ -50,7 +49,7 @@ struct poller {
 
 int
 poll_open(struct poller **out, const struct poll_source *source, const struct poll_settings *settings,
-    const struct clock *clock, poll_sink *sink, void *arg)
+    const struct clock *clock, const struct poll_sink *sink)
 {
 	struct poll_settings mine = *settings;
 	struct poller *p = calloc(1, sizeof(*p));
@@ -60,8 +59,7 @@ poll_open(struct poller **out, const struct poll_source *source, const struct po
 		return -ENOMEM;
 	mine.most_in_flight = POLL_IN_FLIGHT;
 	p->clock = clock;
-	p->sink = sink;
-	p->arg = arg;
+	p->sink = *sink;
 	p->stats = (struct stat_set){stat_names, POLL_N_STATS, p->values};
 	r = poll_plan_new(&p->plan, source, &mine);
 	if (r == 0)
@@ -110,6 +108,25 @@ count(struct poller *p, enum poll_stat_id which)
 	stat_add_own(&p->stats, which, 1);
 }
 
+static uint64_t
+wall_of(const struct poller *p, uint64_t mono_us)
+{
+	return mono_us == 0 ? 0 : clock_wall_us(p->clock) - (clock_mono_us(p->clock) - mono_us);
+}
+
+static void
+tell_of_agent(struct poller *p, uint32_t id)
+{
+	struct polled_agent agent;
+
+	if (!poll_plan_news(p->plan, id, clock_mono_us(p->clock), &agent))
+		return;
+	agent.names_us = wall_of(p, agent.names_us);
+	agent.counters_us = wall_of(p, agent.counters_us);
+	agent.silent_us = wall_of(p, agent.silent_us);
+	p->sink.agent(p->sink.arg, &agent);
+}
+
 static void
 take_port(void *arg, const struct polled_port *port, uint64_t read_mono_us)
 {
@@ -120,8 +137,8 @@ take_port(void *arg, const struct polled_port *port, uint64_t read_mono_us)
 		count(p, POLL_STAT_NO_COUNTERS);
 		return;
 	}
-	read.read_us = clock_wall_us(p->clock) - (clock_mono_us(p->clock) - read_mono_us);
-	if (!p->sink(p->arg, &read))
+	read.read_us = wall_of(p, read_mono_us);
+	if (!p->sink.port(p->sink.arg, &read))
 		count(p, POLL_STAT_LEFT);
 	else
 		count(p, read.parts & POLLED_NAMES ? POLL_STAT_NAMES : POLL_STAT_COUNTERS);
@@ -135,8 +152,10 @@ take_answers(struct poller *p)
 
 		if (n != (ssize_t)sizeof(p->answer) || p->answer.verdict >= POLL_N_VERDICTS)
 			return;
-		if (poll_plan_answer(p->plan, clock_mono_us(p->clock), &p->answer, take_port, p))
-			count(p, stat_of[p->answer.verdict]);
+		if (!poll_plan_answer(p->plan, clock_mono_us(p->clock), &p->answer, take_port, p))
+			continue;
+		count(p, stat_of[p->answer.verdict]);
+		tell_of_agent(p, p->answer.id);
 	}
 }
 

@@ -30,12 +30,16 @@ enum poll_stat_id {
 	POLL_N_STATS,
 };
 
-/* Takes what a switch said of a port; false: that port is not there any more. */
-typedef bool poll_sink(void *arg, const struct polled_port *port);
+/* Takes what a switch said of a port (false: that port is not there any more), and what is known of the switch. */
+struct poll_sink {
+	bool (*port)(void *arg, const struct polled_port *port);
+	void (*agent)(void *arg, const struct polled_agent *agent);
+	void *arg;
+};
 
 /* Starts the process, before the collector has threads and memory. settings.most_in_flight is set here. 0 or -errno. */
 int poll_open(struct poller **out, const struct poll_source *source, const struct poll_settings *settings,
-    const struct clock *clock, poll_sink *sink, void *arg);
+    const struct clock *clock, const struct poll_sink *sink);
 void poll_close(struct poller *p); /* accepts NULL */
 
 /* Readable when answers are there. */

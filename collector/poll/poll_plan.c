@@ -13,6 +13,7 @@
 #define LONG_PAUSE_US (60 * SECOND_US)
 #define PAUSE_MOST_US (3600 * SECOND_US)
 #define EXPIRED_US (10 * SECOND_US)
+#define TOLD_US (60 * SECOND_US)
 
 enum {
 	LIST_MAX = 64,	   /* ports of a switch that are due, of one look at all of them */
@@ -39,6 +40,9 @@ struct planned_agent {
 	uint32_t n_list, at; /* places that are due, and which is the next */
 	uint32_t n_asked;    /* the question's are the last ones before it */
 	uint32_t list[LIST_MAX];
+	struct polled_agent known; /* times monotonic */
+	bool has_news;
+	uint64_t told_us;
 	char address[ENDPOINT_TEXT];
 };
 
@@ -156,6 +160,9 @@ look_at(struct poll_plan *plan, const struct polled_place *p, uint64_t now_us)
 		return;
 	a->parts = parts;
 	a->list[a->n_list++] = p->place;
+	a->known.place = p->place;
+	a->known.number = p->number;
+	a->known.if_index = p->if_index;
 }
 
 static void
@@ -242,14 +249,17 @@ poll_plan_next(struct poll_plan *plan, uint64_t now_us, struct poll_job *job)
 /* ---- answers ---- */
 
 static void
-fail(struct poll_plan *plan, struct planned_agent *a, uint64_t now_us)
+fail(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict verdict, uint64_t now_us)
 {
 	uint64_t pause_us = a->failures == 0 ? FIRST_PAUSE_US : LONG_PAUSE_US;
 
 	for (unsigned i = 1; i < a->failures && pause_us < PAUSE_MOST_US; i++)
 		pause_us *= 2;
 	a->next_us = now_us + (pause_us < PAUSE_MOST_US ? pause_us : PAUSE_MOST_US);
-	a->failures++;
+	if (a->known.silent_us == 0)
+		a->known.silent_us = now_us;
+	a->has_news |= a->failures++ == 0 || a->known.reason != verdict;
+	a->known.reason = (uint8_t)verdict;
 	a->answers = false;
 	a->n_list = a->at = 0;
 	forget_job(plan, a);
@@ -303,6 +313,32 @@ take_port(struct poll_plan *plan, const struct planned_agent *a, uint32_t place,
 		take_counters(plan, port, said, now_us, to);
 }
 
+static void
+note_answer(struct planned_agent *a, const struct poll_answer *answer, uint64_t now_us)
+{
+	struct polled_agent *known = &a->known;
+
+	*(a->parts & POLLED_NAMES ? &known->names_us : &known->counters_us) = now_us;
+	a->has_news |= !a->answers || strcmp(known->name, answer->system_name) != 0;
+	memcpy(known->name, answer->system_name, sizeof(known->name));
+	known->silent_us = 0;
+	a->answers = true;
+	a->failures = 0;
+}
+
+bool
+poll_plan_news(struct poll_plan *plan, uint32_t id, uint64_t now_us, struct polled_agent *to)
+{
+	struct planned_agent *a = &plan->agents[id & ((1u << AGENT_BITS) - 1)];
+
+	if (!a->has_news && now_us - a->told_us < TOLD_US)
+		return false;
+	a->has_news = false;
+	a->told_us = now_us;
+	*to = a->known;
+	return true;
+}
+
 bool
 poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answer *answer, poll_take *take, void *arg)
 {
@@ -313,12 +349,11 @@ poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answ
 		return false;
 	plan->idle_until_us = 0;
 	if (answer->verdict != POLL_ANSWERED) {
-		fail(plan, a, now_us);
+		fail(plan, a, answer->verdict, now_us);
 		return true;
 	}
 	forget_job(plan, a);
-	a->answers = true;
-	a->failures = 0;
+	note_answer(a, answer, now_us);
 	first = a->at - a->n_asked;
 	for (uint32_t i = 0; i < a->n_asked; i++) {
 		struct polled_port to;
@@ -336,7 +371,7 @@ poll_plan_expire(struct poll_plan *plan, uint64_t now_us)
 
 	for (uint32_t i = 0; i < plan->source.n_agents; i++)
 		if (plan->agents[i].job != 0 && now_us - plan->agents[i].asked_us > EXPIRED_US) {
-			fail(plan, &plan->agents[i], now_us);
+			fail(plan, &plan->agents[i], POLL_SILENT, now_us);
 			n++;
 		}
 	return n;

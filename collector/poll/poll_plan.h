@@ -45,11 +45,15 @@ size_t poll_plan_memory(uint32_t n_places, uint32_t n_agents); /* octets */
 /* Fills in the next question that is due; false: none is now. Times are monotonic. */
 bool poll_plan_next(struct poll_plan *plan, uint64_t now_us, struct poll_job *job);
 
-/* What an answer, or that there was none, says of ports: read_us is 0 and is_new false where the caller has to fill in
- * nothing. Each port is given to take. false: nobody waits for it. */
+/* Takes an answer, or that there was none. Each port that was asked for is given to take, with parts 0 if it has nothing
+ * of it; read_us is the caller's to fill in. False: nobody waits for it. */
 typedef void poll_take(void *arg, const struct polled_port *port, uint64_t read_mono_us);
 bool poll_plan_answer(
     struct poll_plan *plan, uint64_t now_us, const struct poll_answer *answer, poll_take *take, void *arg);
+
+/* After an answer, or its absence: what is known of that switch by now, times monotonic. False: nothing of it is news,
+ * which it is each minute, and when its name or whether it answers changes. */
+bool poll_plan_news(struct poll_plan *plan, uint32_t id, uint64_t now_us, struct polled_agent *to);
 
 /* Gives up what has not been answered although its time is over by far: the process that had it ended. Returns how
  * many. */

@@ -277,12 +277,23 @@ end_task(struct process *p, struct task *t)
 	p->n_tasks--;
 }
 
+/* Octets that are no message, or an error of the network. */
+static enum poll_verdict
+why_unread(struct task *t)
+{
+	int system_error, error;
+
+	snmp_sess_error(t->session, &system_error, &error, NULL);
+	return error == SNMPERR_ASN_PARSE_ERR || error == SNMPERR_BAD_PARSE || error == SNMPERR_BAD_VERSION ? POLL_GARBAGE
+													    : POLL_UNREACHABLE;
+}
+
 static void
 serve(struct process *p, struct task *t, fd_set *readable)
 {
 	if (!t->is_done && t->session) {
 		if (snmp_sess_read(t->session, readable) < 0 && !t->is_done && t->n_engine_id == 0)
-			finish(t, POLL_UNREACHABLE);
+			finish(t, why_unread(t));
 		snmp_sess_timeout(t->session);
 	}
 	if (!t->is_done && t->n_engine_id > 0 && !go_on(p, t))

@@ -60,6 +60,18 @@ static const struct stored_column agent_clock_columns[] = {
 };
 #undef ROW
 
+/* What switches said of themselves that were asked by SNMP, and when; of those who do not answer since when. */
+#define ROW struct store_polled
+static const struct stored_column polled_columns[] = {
+    C("agent", AGENT, agent),
+    C("name", TEXT, name),
+    C("names_us", UINT, names_us),
+    C("counters_us", UINT, counters_us),
+    C("silent_us", UINT, silent_us),
+    C("reason", UINT, reason),
+};
+#undef ROW
+
 /* Whose datagrams were refused unread, how many, and why the newest was (input/refused_senders.h). */
 #define ROW struct store_refused_sender
 static const struct stored_column refused_sender_columns[] = {
@@ -340,6 +352,7 @@ const struct stored_table stored_tables[STORE_N_TABLES] = {
     [STORE_AGENT_SOURCES] = {TABLE("agent_source", agent_source, store_agent_source, "agent"), .has_rowid = true},
     [STORE_AGENT_REFUSALS] = {TABLE("agent_refused", agent_refusal, store_agent_refusal, "agent"), .has_rowid = true},
     [STORE_AGENT_CLOCKS] = {TABLE("agent_clock", agent_clock, store_agent_clock, "agent"), .has_rowid = true},
+    [STORE_POLLED] = {TABLE("polled", polled, store_polled, "agent"), .has_rowid = true},
     [STORE_REFUSED_SENDERS] = {TABLE("refused_sender", refused_sender, store_refused_sender, "address")},
     [STORE_ODDITIES] = {TABLE("oddity", oddity, store_oddity, "agent, if_index, kind")},
     [STORE_PORTS] = {TABLE("port", port, store_port, "agent, if_index, since_us")},

@@ -180,6 +180,14 @@ accounting_newest_number(struct accounting *acc, const uint8_t *agent_id, uint32
 	return 0;
 }
 
+int64_t
+accounting_agent_number(const struct accounting *acc, const uint8_t *agent_id)
+{
+	const struct agent *a = inventory_find_agent(&acc->inventory, agent_id);
+
+	return a ? a->row.id : 0;
+}
+
 uint32_t
 accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 {

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../support/rig.sh"
 rig_needs_sim
 seconds=${EASE_LONG:+600} every=10 seed=${EASE_SEED:-1}
-seconds=${seconds:-260}
+seconds=${seconds:-290}
 first=95 # seconds until counters were asked for twice, those of a first minute with them
 echo "     poll: EASE_SEED=$seed"
 live() { python3 "$top/tests/e2e/live_sflow.py" "$@"; }
@@ -52,8 +52,22 @@ check_names() { # NAME: a minute at most after the first sample
 	expect "$1: names of the ports" "$(names)" "$must"
 }
 
+agent() { easetop agents --last 5m --format json | jq -r ".rows[0] | $*"; } # FILTER
+is_named() { [ "$(agent .agent)" = "$1" ]; }
+
 polled "user = \"reader\" $passphrases"
 check_names 'SNMPv3'
+must=$(snmp_get 1.3.6.1.2.1.1.5.0 | tr -d '"')
+wait_for 10 is_named "$must"
+expect 'sysName' "$(agent .agent)" "$must"
+expect 'what was read, and when' "$(agent '(.names_read | sub("[.][0-9]+"; "") | fromdate > now - 90), .counters_read, .silent_since' | xargs)" \
+    'true null null'
+# The user's names stand before those that were asked for.
+printf 'agent 127.0.0.1 name core-1\nport 127.0.0.1 1 name uplink\n' >"$rig/names"
+echo "device_names = \"$rig/names\"" >>"$rig/collector.conf"
+kill -HUP "$collector_pid"
+wait_for 10 is_named core-1
+expect 'the name of the file' "$(agent .agent)" core-1
 rig_stop
 rig_end "$relay_pid"
 
@@ -75,6 +89,8 @@ for ((look = 1; look * every <= seconds; look++)); do
 	for _ in 1 2 3; do read_board; done
 done
 rig_agent_stop
+[ -z "${EASE_KEEP:-}" ] || cp "$rig/ease.db" "$EASE_KEEP"
+expect 'when counters were read' "$(agent '.counters_read | sub("[.][0-9]+"; "") | fromdate > now - 90')" true
 expect 'counters that were sent' "$(sqlite3 -batch "$rig/ease.db" "SELECT value FROM stat WHERE name = 'sflow.counters'")" \
     "$(count_of counters)"
 
