@@ -662,6 +662,12 @@ low_of(uint64_t counter)
 }
 
 static uint32_t
+high_of(uint64_t counter)
+{
+	return (uint32_t)(counter >> 32);
+}
+
+static uint32_t
 status_bits(const struct polled_port *polled)
 {
 	return (polled->admin_status == EASE_IF_UP ? SFLOW_STATUS_ADMIN_UP : 0u) |
@@ -678,6 +684,8 @@ polled_counters(const struct polled_port *polled, uint32_t sequence)
 	    .source = {SFLOW_SOURCE_IF, polled->if_index},
 	    .has_interface = true,
 	    .is_polled = true,
+	    .high = {high_of(in->ucast_pkts), high_of(in->mcast_pkts), high_of(in->bcast_pkts), high_of(out->ucast_pkts),
+		high_of(out->mcast_pkts), high_of(out->bcast_pkts)},
 	    .interface = {.if_index = polled->if_index,
 		.speed_bps = polled->speed_bps,
 		.status = status_bits(polled),

@@ -110,7 +110,7 @@ struct sflow_port {
 	uint32_t alias;	       /* counters of this other ifIndex, which no source has, are taken for its own; 0: none */
 	uint32_t counters_sequence;
 	uint64_t counters_us, speed_bps, stated_bps;
-	uint32_t raw[SFLOW_N_TOTALS];
+	uint64_t raw[SFLOW_N_TOTALS];
 	uint64_t totals[SFLOW_N_TOTALS];
 	uint64_t raw_octets[2], octets[2]; /* in and out, as the agent states them, and extended */
 	uint64_t sent_pkts, waiting_pkts; /* pool of sent frames; frames that may belong to it */
