@@ -189,8 +189,9 @@ const struct option_row collector_options[] = {
 		"(authPriv)."},
     {"poll", OPTION_SECTION, AT(polls), .max = MAX_POLLS, .section = poll_options,
 	.section_size = sizeof(struct collector_poll), .section_title_offset = POLL_AT(title),
-	.help = "Switches that send sFlow and are asked by SNMP for what they do not send: names and aliases of their "
-		"interfaces, link aggregates, and counters, if they send none. There is no default: nobody is asked."},
+	.help = "Switches that send sFlow and are asked by SNMP for what they do not send: their name, names and aliases "
+		"of interfaces, link aggregates, uplinks by LLDP, and counters, if they send none. There is no default: "
+		"nobody is asked."},
     {"poll_counters", OPTION_U32, AT(poll_counters_s), .min = 10, .max = 600, .unit = "s", .def = "30",
 	.help = "How often a port is asked for its counters."},
     {"poll_names", OPTION_U32, AT(poll_names_s), .min = 60, .max = 86400, .unit = "s", .def = "3600",

@@ -25,6 +25,7 @@ struct polled_place {
 enum polled_parts {
 	POLLED_NAMES = 1u << 0,	   /* name, alias, lag_parent */
 	POLLED_COUNTERS = 1u << 1, /* in, out, speed_bps and both statuses */
+	POLLED_UPLINK = 1u << 2,   /* is_uplink */
 };
 
 struct polled_port {
@@ -35,6 +36,7 @@ struct polled_port {
 	uint32_t lag_parent;					/* ifIndex; 0 none */
 	uint64_t speed_bps;					/* 0 not known */
 	uint8_t admin_status, oper_status;			/* enum ease_if_status */
+	bool is_uplink; /* it leads to another switch that is asked, as both say of each other */
 	bool began_anew; /* the device says that counters did since those before */
 	struct ease_side in, out; /* EASE_COUNT_UNKNOWN: it does not count these */
 };

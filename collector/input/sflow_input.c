@@ -706,15 +706,15 @@ polled_counters(const struct polled_port *polled, uint32_t sequence)
 }
 
 static void
-add_polled_names(struct taking *t, const struct polled_port *polled)
+add_polled_state(struct taking *t, const struct polled_port *polled)
 {
 	struct ease_record *r = add_record(t, EASE_PART_STATE);
 
 	if (!r)
 		return;
-	r->polled = POLLED_NAMES;
+	r->polled = (uint8_t)polled->parts;
 	r->state = (struct ease_state){.if_index = polled->if_index, .time_us = polled->read_us,
-	    .duplex = EASE_DUPLEX_UNKNOWN, .lag_parent = polled->lag_parent, .edge = true};
+	    .duplex = EASE_DUPLEX_UNKNOWN, .lag_parent = polled->lag_parent, .edge = !polled->is_uplink};
 	memcpy(r->state.name, polled->name, sizeof(r->state.name));
 	memcpy(r->state.alias, polled->alias, sizeof(r->state.alias));
 }
@@ -754,8 +754,8 @@ sflow_input_take_polled(
 		take_counters_of(&t, p, &counters, &counters.interface, true);
 	for (size_t i = 0; i < result->n; i++)
 		result->records[i].polled = POLLED_COUNTERS;
-	if (polled->parts & POLLED_NAMES)
-		add_polled_names(&t, polled);
+	if (polled->parts & (POLLED_NAMES | POLLED_UPLINK))
+		add_polled_state(&t, polled);
 	for (size_t i = 0; i < result->n; i++)
 		result->records[i].received_us = now_us;
 	return true;

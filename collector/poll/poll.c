@@ -16,11 +16,13 @@ static const struct stat_name stat_names[POLL_N_STATS] = {
     [POLL_STAT_ANSWERS] = {"poll.answers", "of these, questions that were answered"},
     [POLL_STAT_NAMES] = {"poll.names", "ports whose names were read"},
     [POLL_STAT_COUNTERS] = {"poll.counters", "times a port's counters were read"},
+    [POLL_STAT_UPLINKS] = {"poll.uplinks", "times a port was found to lead to another switch, or no longer to"},
+    [POLL_STAT_CROWDED] = {"poll.neighbours_full", "times a switch had more than 256 LLDP neighbours, the rest not used"},
     [POLL_STAT_NO_COUNTERS] = {"poll.no_counters", "times a port was asked for counters and has none of 64 bits"},
     [POLL_STAT_SILENT] = {"poll.silent", "questions without an answer within a second"},
     [POLL_STAT_UNREACHABLE] = {"poll.unreachable", "questions that could not be sent, or that nobody takes there"},
     [POLL_STAT_REFUSED] = {"poll.refused", "questions answered with an error, or by a Report of SNMPv3"},
-    [POLL_STAT_GARBAGE] = {"poll.garbage", "answers that have what was not asked for, not used"},
+    [POLL_STAT_GARBAGE] = {"poll.garbage", "answers that have more or other objects than the question, not used"},
     [POLL_STAT_GIVEN_UP] = {"poll.given_up", "questions given up because the process that asks ended"},
     [POLL_STAT_LEFT] = {"poll.left", "answers of ports that had left the table of sFlow ports, not used"},
 };
@@ -141,7 +143,9 @@ take_port(void *arg, const struct polled_port *port, uint64_t read_mono_us)
 	if (!p->sink.port(p->sink.arg, &read))
 		count(p, POLL_STAT_LEFT);
 	else
-		count(p, read.parts & POLLED_NAMES ? POLL_STAT_NAMES : POLL_STAT_COUNTERS);
+		count(p, read.parts & POLLED_UPLINK ? POLL_STAT_UPLINKS
+		    : read.parts & POLLED_NAMES	    ? POLL_STAT_NAMES
+						    : POLL_STAT_COUNTERS);
 }
 
 static void
@@ -179,6 +183,7 @@ poll_turn(struct poller *p)
 	if (now_us - p->expired_us >= 1000000) {
 		p->expired_us = now_us;
 		stat_add_own(&p->stats, POLL_STAT_GIVEN_UP, poll_plan_expire(p->plan, now_us));
+		stat_raise(&p->stats, POLL_STAT_CROWDED, poll_plan_crowded(p->plan));
 	}
 	ask(p);
 }

@@ -1,6 +1,6 @@
 /*
- * Asks switches by SNMP what their sFlow agents do not send: names of interfaces, their aliases, the link aggregate
- * that they are members of, and, where no counters are sent, counters. Only addresses that the user wrote down are
+ * Asks switches by SNMP what their sFlow agents do not send: their names, names of interfaces, their aliases, the link
+ * aggregate that they are members of, which of them lead to another switch, and, where no counters are sent, counters. Only addresses that the user wrote down are
  * asked, each with its own credentials; whatever sFlow states, nobody else ever gets a packet.
  *
  * The work is done by a process (poll_process.h) that this one gives questions (poll_plan.h) and takes answers from,
@@ -20,6 +20,8 @@ enum poll_stat_id {
 	POLL_STAT_ANSWERS,
 	POLL_STAT_NAMES,
 	POLL_STAT_COUNTERS,
+	POLL_STAT_UPLINKS,
+	POLL_STAT_CROWDED,
 	POLL_STAT_NO_COUNTERS,
 	POLL_STAT_SILENT,
 	POLL_STAT_UNREACHABLE,

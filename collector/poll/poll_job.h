@@ -17,7 +17,15 @@ enum {
 	POLL_PORTS_MAX = 8,
 	POLL_PORTS_NAMED = 8,
 	POLL_PORTS_COUNTED = 3,
+	POLL_NEIGHBOURS_MAX = 24, /* rows of LLDP's in an answer */
 };
+
+/* What a question is for beside enum polled_parts: rows of LLDP's remote systems behind a cursor, and what its local
+ * ports (if_index has their numbers) call themselves. */
+enum { POLL_NEIGHBOURS = 1u << 8, POLL_LOCAL_PORTS = 1u << 9 };
+
+/* A row's index in lldpRemTable: lldpRemTimeMark, lldpRemLocalPortNum, lldpRemIndex. */
+enum { POLL_CURSOR = 3, POLL_CURSOR_PORT = 1 };
 
 /* As whom a switch is asked: of SNMPv2c with a community, of SNMPv3 (authPriv) with a user. */
 struct poll_credentials {
@@ -29,12 +37,13 @@ struct poll_credentials {
 
 struct poll_job {
 	uint32_t id; /* its answer has the same */
-	unsigned parts; /* one of enum polled_parts */
+	unsigned parts; /* one of enum polled_parts, or of the two above */
 	uint16_t udp_port;
 	uint32_t timeout_ms;
 	char address[ENDPOINT_TEXT]; /* as text, without port */
 	struct poll_credentials as;
 	uint32_t n_ports, if_index[POLL_PORTS_MAX];
+	uint32_t cursor[POLL_CURSOR]; /* POLL_NEIGHBOURS: of the row before; zeros: from the first on */
 };
 
 enum poll_verdict {
@@ -53,7 +62,33 @@ struct poll_port {
 	char name[EASE_NAME_MAX + 1], alias[EASE_NAME_MAX + 1], description[EASE_NAME_MAX + 1];
 	uint32_t lag_parent, speed_mbps, speed_bps, admin_status, oper_status, discontinuity_cs;
 	struct ease_side in, out; /* EASE_COUNT_UNKNOWN: it does not say */
+	uint64_t local_id;	  /* POLL_LOCAL_PORTS: hash of lldpLocPortId; name has it as text */
 };
+
+/* By LLDP: at a local port, which port of which system (poll_neighbour_id). */
+struct poll_neighbour {
+	uint32_t local_port;
+	uint64_t remote;
+};
+
+/* Of the hashes of a chassis ID and a port ID, which together are one port's alone (802.1AB: MSAP identifier). Neither 0
+ * nor 1. */
+static inline uint64_t
+poll_neighbour_id(uint64_t chassis, uint64_t port)
+{
+	return (chassis * UINT64_C(0x9e3779b97f4a7c15) + port) | 2;
+}
+
+/* FNV-1a: never 0 */
+static inline uint64_t
+poll_text_hash(const void *octets, size_t n)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const uint8_t *)octets)[i]) * UINT64_C(0x100000001b3);
+	return hash | 1;
+}
 
 struct poll_answer {
 	uint32_t id;
@@ -62,6 +97,11 @@ struct poll_answer {
 	uint32_t uptime_cs;
 	char system_name[EASE_NAME_MAX + 1];
 	struct poll_port ports[POLL_PORTS_MAX]; /* in the question's order */
+	uint64_t chassis;			 /* POLL_LOCAL_PORTS: hash of lldpLocChassisId; 0: it has none */
+	uint32_t n_neighbours;
+	bool has_more; /* rows behind the last one, whose index is */
+	uint32_t cursor[POLL_CURSOR];
+	struct poll_neighbour neighbours[POLL_NEIGHBOURS_MAX];
 };
 
 #endif

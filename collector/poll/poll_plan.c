@@ -1,5 +1,7 @@
 #include "collector/poll/poll_plan.h"
 
+#include "collector/poll/poll_links.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #define PAUSE_MOST_US (3600 * SECOND_US)
 #define EXPIRED_US (10 * SECOND_US)
 #define TOLD_US (60 * SECOND_US)
+#define LINKS_LEAST_US (300 * SECOND_US) /* between two readings of neighbours, however many ports are new */
 
 enum {
 	LIST_MAX = 64,	   /* ports of a switch that are due, of one look at all of them */
@@ -24,10 +27,15 @@ enum {
 
 struct planned_port {
 	uint32_t number, if_index; /* of whom the rest is; number 0: nobody's */
+	uint64_t names[2];	   /* hashes of ifName and ifDescr, by which LLDP's ports are found; 0: none */
+	bool is_uplink;
 	uint32_t discontinuity_cs;
 	bool has_counted;
 	uint64_t met_us, named_us, counted_us; /* 0: not yet */
 };
+
+/* Of LLDP's tables: first the rows of neighbours are read, then what the local ports in them are called. */
+enum links_step { LINKS_READ, LINKS_ROWS, LINKS_PORTS };
 
 struct planned_agent {
 	uint32_t number, target;
@@ -40,6 +48,13 @@ struct planned_agent {
 	uint32_t n_list, at; /* places that are due, and which is the next */
 	uint32_t n_asked;    /* the question's are the last ones before it */
 	uint32_t list[LIST_MAX];
+	unsigned asked; /* the parts of the question on its way */
+	enum links_step step;
+	struct poll_links links, fresh; /* as read last, and as being read */
+	uint32_t cursor[POLL_CURSOR];
+	uint32_t local_ports[POLL_PORTS_MAX]; /* that the question is for */
+	uint64_t links_us;
+	bool has_new_ports;
 	struct polled_agent known; /* times monotonic */
 	bool has_news;
 	uint64_t told_us;
@@ -51,12 +66,33 @@ struct poll_plan {
 	struct poll_settings settings;
 	struct planned_port *ports;
 	struct planned_agent *agents;
+	const struct poll_links **links; /* those of each agent */
 	uint32_t serial, next_agent;
 	uint32_t in_flight, unanswered; /* unanswered: of these, to switches that have not answered lately */
-	uint64_t looked_us, idle_until_us;
+	uint64_t looked_us, idle_until_us, n_crowded;
 	double tokens;
 	uint64_t tokens_us;
 };
+
+static void
+forget_links(struct planned_agent *a)
+{
+	poll_links_clear(&a->links);
+	poll_links_clear(&a->fresh);
+}
+
+void
+poll_plan_free(struct poll_plan *plan)
+{
+	if (!plan)
+		return;
+	for (uint32_t i = 0; plan->agents && i < plan->source.n_agents; i++)
+		forget_links(&plan->agents[i]);
+	free(plan->ports);
+	free(plan->links);
+	free(plan->agents);
+	free(plan);
+}
 
 int
 poll_plan_new(struct poll_plan **out, const struct poll_source *source, const struct poll_settings *settings)
@@ -71,27 +107,22 @@ poll_plan_new(struct poll_plan **out, const struct poll_source *source, const st
 	plan->tokens = settings->questions_a_second;
 	plan->ports = calloc(source->n_places, sizeof(*plan->ports));
 	plan->agents = calloc(source->n_agents, sizeof(*plan->agents));
-	if (plan->ports && plan->agents && source->n_agents <= 1u << AGENT_BITS)
+	plan->links = calloc(source->n_agents, sizeof(*plan->links));
+	for (uint32_t i = 0; plan->agents && plan->links && i < source->n_agents; i++)
+		plan->links[i] = &plan->agents[i].links;
+	if (plan->ports && plan->agents && plan->links && source->n_agents <= 1u << AGENT_BITS)
 		return 0;
 	poll_plan_free(plan);
 	*out = NULL;
 	return -ENOMEM;
 }
 
-void
-poll_plan_free(struct poll_plan *plan)
-{
-	if (!plan)
-		return;
-	free(plan->ports);
-	free(plan->agents);
-	free(plan);
-}
-
 size_t
 poll_plan_memory(uint32_t n_places, uint32_t n_agents)
 {
-	return sizeof(struct poll_plan) + n_places * sizeof(struct planned_port) + n_agents * sizeof(struct planned_agent);
+	return sizeof(struct poll_plan) + n_places * sizeof(struct planned_port) +
+	    n_agents * (sizeof(struct planned_agent) + sizeof(struct poll_links *) +
+			   2 * POLL_LINKS_MAX * sizeof(struct poll_link)); /* those that were read, and that are */
 }
 
 /* ---- who is due ---- */
@@ -124,6 +155,7 @@ agent_of(struct poll_plan *plan, const struct polled_place *p)
 	if (a->number == p->number)
 		return a;
 	forget_job(plan, a);
+	forget_links(a);
 	*a = (struct planned_agent){.number = p->number, .target = find_target(&plan->settings, p->address)};
 	strncpy(a->address, p->address, sizeof(a->address) - 1);
 	return a;
@@ -166,6 +198,20 @@ look_at(struct poll_plan *plan, const struct polled_place *p, uint64_t now_us)
 }
 
 static void
+begin_links(const struct poll_plan *plan, struct planned_agent *a, uint64_t now_us)
+{
+	uint64_t least_us = a->has_new_ports ? LINKS_LEAST_US : plan->settings.names_us;
+
+	if (a->step != LINKS_READ || a->known.names_us == 0 || a->n_list > 0 ||
+	    (a->links_us > 0 && now_us - a->links_us < least_us))
+		return;
+	a->step = LINKS_ROWS;
+	a->has_new_ports = false;
+	poll_links_clear(&a->fresh);
+	memset(a->cursor, 0, sizeof(a->cursor));
+}
+
+static void
 look_at_all(struct poll_plan *plan, uint64_t now_us)
 {
 	struct polled_place p;
@@ -176,6 +222,8 @@ look_at_all(struct poll_plan *plan, uint64_t now_us)
 	for (uint32_t i = 0; i < plan->source.n_places; i++)
 		if (plan->source.place(plan->source.arg, i, &p))
 			look_at(plan, &p, now_us);
+	for (uint32_t i = 0; i < plan->source.n_agents; i++)
+		begin_links(plan, &plan->agents[i], now_us);
 	plan->looked_us = now_us;
 }
 
@@ -197,26 +245,61 @@ has_token(struct poll_plan *plan, uint64_t now_us)
 static bool
 may_ask(const struct poll_plan *plan, const struct planned_agent *a, uint64_t now_us)
 {
-	return a->job == 0 && a->at < a->n_list && now_us >= a->next_us &&
+	return a->job == 0 && (a->at < a->n_list || a->step != LINKS_READ) && now_us >= a->next_us &&
 	    (a->answers || 2 * plan->unanswered < plan->settings.most_in_flight);
+}
+
+static bool
+is_among(const uint32_t *numbers, uint32_t n, uint32_t number)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (numbers[i] == number)
+			return true;
+	return false;
+}
+
+static void
+ask_links(struct planned_agent *a, struct poll_job *job)
+{
+	struct poll_link *link;
+
+	job->parts = a->step == LINKS_ROWS ? POLL_NEIGHBOURS : POLL_LOCAL_PORTS;
+	memcpy(job->cursor, a->cursor, sizeof(job->cursor));
+	if (a->step == LINKS_ROWS)
+		return;
+	for (uint32_t at = 0; job->n_ports < POLL_PORTS_MAX && (link = poll_links_unknown(&a->fresh, &at)); at++)
+		if (!is_among(job->if_index, job->n_ports, link->local_port))
+			job->if_index[job->n_ports++] = link->local_port;
+	memcpy(a->local_ports, job->if_index, sizeof(a->local_ports));
+}
+
+static void
+ask_ports(const struct poll_plan *plan, struct planned_agent *a, struct poll_job *job)
+{
+	uint32_t most = a->parts & POLLED_NAMES ? POLL_PORTS_NAMED : POLL_PORTS_COUNTED;
+
+	job->parts = a->parts;
+	while (job->n_ports < most && a->at < a->n_list)
+		job->if_index[job->n_ports++] = plan->ports[a->list[a->at++]].if_index;
 }
 
 static void
 fill_job(struct poll_plan *plan, struct planned_agent *a, uint64_t now_us, struct poll_job *job)
 {
 	const struct poll_target *target = &plan->settings.targets[a->target];
-	uint32_t most = a->parts & POLLED_NAMES ? POLL_PORTS_NAMED : POLL_PORTS_COUNTED;
 
 	*job = (struct poll_job){
 	    .id = ++plan->serial << AGENT_BITS | (uint32_t)(a - plan->agents),
-	    .parts = a->parts,
 	    .udp_port = target->udp_port,
 	    .timeout_ms = TIMEOUT_MS,
 	    .as = plan->settings.credentials[target->as],
 	};
 	memcpy(job->address, a->address, sizeof(job->address));
-	while (job->n_ports < most && a->at < a->n_list)
-		job->if_index[job->n_ports++] = plan->ports[a->list[a->at++]].if_index;
+	if (a->at < a->n_list)
+		ask_ports(plan, a, job);
+	else
+		ask_links(a, job);
+	a->asked = job->parts;
 	a->n_asked = job->n_ports;
 	a->job = job->id;
 	a->asked_us = now_us;
@@ -248,6 +331,21 @@ poll_plan_next(struct poll_plan *plan, uint64_t now_us, struct poll_job *job)
 
 /* ---- answers ---- */
 
+/* Who takes what comes of an answer. */
+struct taking {
+	poll_take *take;
+	void *arg;
+	uint64_t now_us;
+};
+
+static void
+give_up_links(struct planned_agent *a, uint64_t now_us)
+{
+	poll_links_clear(&a->fresh);
+	a->step = LINKS_READ;
+	a->links_us = now_us;
+}
+
 static void
 fail(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict verdict, uint64_t now_us)
 {
@@ -265,10 +363,116 @@ fail(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict verdict,
 	forget_job(plan, a);
 }
 
+/* ---- neighbours ---- */
+
+static struct planned_port *
+find_port(const struct poll_plan *plan, uint32_t number, uint32_t if_index, uint32_t *place)
+{
+	for (*place = 0; *place < plan->source.n_places; ++*place)
+		if (plan->ports[*place].number == number && plan->ports[*place].if_index == if_index)
+			return &plan->ports[*place];
+	return NULL;
+}
+
+static void
+tell_uplink(struct poll_plan *plan, uint32_t number, uint32_t if_index, bool is_uplink, const struct taking *to)
+{
+	uint32_t place;
+	struct planned_port *port = find_port(plan, number, if_index, &place);
+
+	if (!port || (!is_uplink && !port->is_uplink))
+		return;
+	port->is_uplink = is_uplink;
+	to->take(to->arg, &(struct polled_port){.place = place, .number = number, .if_index = if_index, .parts = POLLED_UPLINK,
+	    .is_uplink = is_uplink}, to->now_us);
+}
+
+/* The switch's own ports as they are now, and those of others that it confirms. */
+static void
+tell_uplinks(struct poll_plan *plan, const struct planned_agent *a, const struct taking *to)
+{
+	uint32_t n = plan->source.n_agents, own = (uint32_t)(a - plan->agents);
+
+	for (uint32_t i = 0; i < plan->source.n_places; i++)
+		if (plan->ports[i].number == a->number)
+			tell_uplink(plan, a->number, plan->ports[i].if_index,
+			    poll_links_confirm(plan->links, n, own, plan->ports[i].if_index), to);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; i != own && k < plan->links[i]->n; k++)
+			if (poll_links_name(&a->links, &plan->links[i]->links[k]))
+				tell_uplink(plan, plan->agents[i].number, plan->links[i]->links[k].if_index, true, to);
+}
+
+static void
+end_links(struct poll_plan *plan, struct planned_agent *a, const struct taking *to)
+{
+	poll_links_clear(&a->links);
+	a->links = a->fresh;
+	a->fresh = (struct poll_links){.n = 0};
+	a->step = LINKS_READ;
+	a->links_us = to->now_us;
+	tell_uplinks(plan, a, to);
+}
+
+/* The port that LLDP means: by its name, else by its number. */
+static uint32_t
+if_index_of(const struct poll_plan *plan, const struct planned_agent *a, uint32_t local_port, const struct poll_port *said)
+{
+	const uint64_t names[] = {said->local_id,
+	    *said->description ? poll_text_hash(said->description, strlen(said->description)) : 0};
+	uint32_t place;
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+		for (uint32_t i = 0; names[n] != 0 && i < plan->source.n_places; i++)
+			if (plan->ports[i].number == a->number &&
+			    (plan->ports[i].names[0] == names[n] || plan->ports[i].names[1] == names[n]))
+				return plan->ports[i].if_index;
+	return find_port(plan, a->number, local_port, &place) ? local_port : 0;
+}
+
+static void
+take_local_ports(const struct poll_plan *plan, struct planned_agent *a, const struct poll_answer *answer)
+{
+	enum { NAMELESS = 1 }; /* nobody can name it */
+
+	for (uint32_t i = 0; i < a->n_asked; i++)
+		for (uint32_t k = 0; k < a->fresh.n; k++) {
+			struct poll_link *link = &a->fresh.links[k];
+
+			if (link->local_port != a->local_ports[i])
+				continue;
+			link->own = answer->chassis != 0 && answer->ports[i].local_id != 0
+			    ? poll_neighbour_id(answer->chassis, answer->ports[i].local_id) : NAMELESS;
+			link->if_index = if_index_of(plan, a, link->local_port, &answer->ports[i]);
+		}
+}
+
+static void
+take_links(struct poll_plan *plan, struct planned_agent *a, const struct poll_answer *answer, const struct taking *to)
+{
+	bool has_room = true;
+	uint32_t at = 0;
+
+	if (a->asked == POLL_LOCAL_PORTS)
+		take_local_ports(plan, a, answer);
+	for (uint32_t i = 0; a->asked == POLL_NEIGHBOURS && has_room && i < answer->n_neighbours; i++)
+		has_room = poll_links_add(&a->fresh, &answer->neighbours[i]);
+	plan->n_crowded += !has_room;
+	memcpy(a->cursor, answer->cursor, sizeof(a->cursor));
+	if (a->asked == POLL_NEIGHBOURS && (!answer->has_more || !has_room || answer->n_neighbours == 0))
+		a->step = LINKS_PORTS;
+	if (a->step == LINKS_PORTS && !poll_links_unknown(&a->fresh, &at))
+		end_links(plan, a, to);
+}
+
+/* ---- names and counters ---- */
+
 static void
 take_names(struct planned_port *port, const struct poll_port *said, uint64_t now_us, struct polled_port *to)
 {
 	port->named_us = now_us;
+	port->names[0] = *said->name ? poll_text_hash(said->name, strlen(said->name)) : 0;
+	port->names[1] = *said->description ? poll_text_hash(said->description, strlen(said->description)) : 0;
 	if (!said->has_name)
 		return;
 	to->parts = POLLED_NAMES;
@@ -299,7 +503,7 @@ take_counters(const struct poll_plan *plan, struct planned_port *port, const str
 }
 
 static void
-take_port(struct poll_plan *plan, const struct planned_agent *a, uint32_t place, const struct poll_port *said,
+take_port(struct poll_plan *plan, struct planned_agent *a, uint32_t place, const struct poll_port *said,
     uint64_t now_us, struct polled_port *to)
 {
 	struct planned_port *port = &plan->ports[place];
@@ -307,7 +511,8 @@ take_port(struct poll_plan *plan, const struct planned_agent *a, uint32_t place,
 	*to = (struct polled_port){.place = place, .number = port->number, .if_index = port->if_index};
 	if (port->number != a->number)
 		return;
-	if (a->parts & POLLED_NAMES)
+	a->has_new_ports |= (a->asked & POLLED_NAMES) && port->named_us == 0;
+	if (a->asked & POLLED_NAMES)
 		take_names(port, said, now_us, to);
 	else
 		take_counters(plan, port, said, now_us, to);
@@ -318,9 +523,12 @@ note_answer(struct planned_agent *a, const struct poll_answer *answer, uint64_t 
 {
 	struct polled_agent *known = &a->known;
 
-	*(a->parts & POLLED_NAMES ? &known->names_us : &known->counters_us) = now_us;
-	a->has_news |= !a->answers || strcmp(known->name, answer->system_name) != 0;
-	memcpy(known->name, answer->system_name, sizeof(known->name));
+	a->has_news |= !a->answers;
+	if (a->asked & (POLLED_NAMES | POLLED_COUNTERS)) {
+		*(a->asked & POLLED_NAMES ? &known->names_us : &known->counters_us) = now_us;
+		a->has_news |= strcmp(known->name, answer->system_name) != 0;
+		memcpy(known->name, answer->system_name, sizeof(known->name));
+	}
 	known->silent_us = 0;
 	a->answers = true;
 	a->failures = 0;
@@ -344,24 +552,43 @@ poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answ
 {
 	uint32_t place = answer->id & ((1u << AGENT_BITS) - 1), first;
 	struct planned_agent *a = place < plan->source.n_agents ? &plan->agents[place] : NULL;
+	const struct taking to = {take, arg, now_us};
+	bool is_of_links;
 
 	if (!a || answer->id == 0 || a->job != answer->id)
 		return false;
 	plan->idle_until_us = 0;
+	is_of_links = (a->asked & (POLL_NEIGHBOURS | POLL_LOCAL_PORTS)) != 0;
+	if (is_of_links && answer->verdict != POLL_ANSWERED)
+		give_up_links(a, now_us);
+	if (is_of_links && (answer->verdict == POLL_GARBAGE || answer->verdict == POLL_REFUSED)) {
+		forget_job(plan, a); /* it may say all else */
+		return true;
+	}
 	if (answer->verdict != POLL_ANSWERED) {
 		fail(plan, a, answer->verdict, now_us);
 		return true;
 	}
 	forget_job(plan, a);
 	note_answer(a, answer, now_us);
+	if (is_of_links) {
+		take_links(plan, a, answer, &to);
+		return true;
+	}
 	first = a->at - a->n_asked;
 	for (uint32_t i = 0; i < a->n_asked; i++) {
-		struct polled_port to;
+		struct polled_port port;
 
-		take_port(plan, a, a->list[first + i], &answer->ports[i], now_us, &to);
-		take(arg, &to, answer->asked_us + (answer->answered_us - answer->asked_us) / 2);
+		take_port(plan, a, a->list[first + i], &answer->ports[i], now_us, &port);
+		take(arg, &port, answer->asked_us + (answer->answered_us - answer->asked_us) / 2);
 	}
 	return true;
+}
+
+uint64_t
+poll_plan_crowded(const struct poll_plan *plan)
+{
+	return plan->n_crowded;
 }
 
 unsigned

@@ -2,7 +2,8 @@
  * Whom to ask what, and when: pure, no I/O, time is passed in.
  *
  * Each port is asked for its names at once, and again each hour; for its counters each interval, if its agent has sent
- * none for POLL_PATIENCE_US since the port was met. A switch is asked one question at a time. One that does not answer
+ * none for POLL_PATIENCE_US since the port was met. Each hour, and when ports are new, the switch is asked for its LLDP
+ * neighbours; ports that lead to another one of these switches are uplinks (poll_links.h). A switch is asked one question at a time. One that does not answer
  * is asked again after some seconds, then after a minute, and after twice the time with each further failure, up to an
  * hour; and who has not answered yet, or not lately, has at most half of all questions on their way. All together ask
  * no more than so many questions a second, each switch in its turn.
@@ -54,6 +55,9 @@ bool poll_plan_answer(
 /* After an answer, or its absence: what is known of that switch by now, times monotonic. False: nothing of it is news,
  * which it is each minute, and when its name or whether it answers changes. */
 bool poll_plan_news(struct poll_plan *plan, uint32_t id, uint64_t now_us, struct polled_agent *to);
+
+/* How often a switch had more neighbours than are kept of one (poll_links.h), so far. */
+uint64_t poll_plan_crowded(const struct poll_plan *plan);
 
 /* Gives up what has not been answered although its time is over by far: the process that had it ended. Returns how
  * many. */

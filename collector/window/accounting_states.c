@@ -24,11 +24,13 @@ merged_state(const struct port *p, const struct ease_record *r)
 
 	if (!p->has_state)
 		return s;
-	if (r->polled & POLLED_NAMES) {
+	if (r->polled & (POLLED_NAMES | POLLED_UPLINK)) {
 		s = *known;
 		s.time_us = known->time_us > r->state.time_us ? known->time_us : r->state.time_us;
-		s.edge = r->state.edge;
+		s.edge = true;
 	}
+	if (r->polled & POLLED_UPLINK)
+		return s;
 	if (r->polled & POLLED_NAMES ? *r->state.name : r->polled == 0 && !p->has_polled_names && *s.name)
 		memcpy(s.name, r->state.name, sizeof(s.name));
 	else
@@ -43,12 +45,11 @@ merged_state(const struct port *p, const struct ease_record *r)
 static struct ease_state
 state_of(struct accounting *acc, const struct port *p, const struct ease_record *r)
 {
-	struct ease_state s = r->state;
+	struct ease_state s = r->loose_numbers ? merged_state(p, r) : r->state;
 	const struct port *lag = acc->uplinks.n > 0 && s.edge && s.lag_parent > 0
 	    ? inventory_find_port(&acc->inventory, p->agent, s.lag_parent) : NULL;
 
-	if (r->loose_numbers)
-		s = merged_state(p, r);
+	s.edge = s.edge && !(r->loose_numbers && p->is_linked);
 	if (acc->uplinks.n > 0 && s.edge)
 		s.edge = !uplinks_name(&acc->uplinks, r->sender, &s, lag && lag->has_state ? &lag->state : NULL);
 	return s;
@@ -57,9 +58,13 @@ state_of(struct accounting *acc, const struct port *p, const struct ease_record 
 void
 accounting_add_state(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
 {
-	const struct ease_state given = state_of(acc, p, r), *s = &given;
+	struct ease_state given;
+	const struct ease_state *s = &given;
 	struct store_port *row;
 
+	if (r->loose_numbers && (r->polled & POLLED_UPLINK))
+		p->is_linked = !r->state.edge;
+	given = state_of(acc, p, r);
 	if (p->has_state && (r->boot < p->state_boot ||
 				(r->boot == p->state_boot && s->time_us < p->state.time_us))) {
 		accounting_count(acc, ACCOUNTING_STAT_STATES_OLD);

@@ -19,6 +19,11 @@ check(const struct poll_job *job, const struct poll_answer *a)
 
 	if (a->verdict >= POLL_N_VERDICTS || strnlen(a->system_name, sizeof(a->system_name)) == sizeof(a->system_name))
 		abort();
+	if (a->n_neighbours > POLL_NEIGHBOURS_MAX || (a->n_neighbours > 0 && job->parts != POLL_NEIGHBOURS))
+		abort();
+	for (uint32_t i = 0; i < a->n_neighbours; i++)
+		if (a->neighbours[i].remote < 2) /* what no port is called */
+			abort();
 	for (uint32_t i = 0; i < POLL_PORTS_MAX; i++) {
 		const struct poll_port *p = &a->ports[i];
 
@@ -26,7 +31,7 @@ check(const struct poll_job *job, const struct poll_answer *a)
 		    strnlen(p->alias, sizeof(p->alias)) == sizeof(p->alias) ||
 		    strnlen(p->description, sizeof(p->description)) == sizeof(p->description))
 			abort();
-		if ((i >= job->n_ports || job->parts == POLLED_NAMES) &&
+		if ((i >= job->n_ports || job->parts != POLLED_COUNTERS) &&
 		    (memcmp(&p->in, &unknown, sizeof(unknown)) != 0 || memcmp(&p->out, &unknown, sizeof(unknown)) != 0))
 			abort();
 		if ((i >= job->n_ports || job->parts == POLLED_COUNTERS) && p->has_name)
@@ -34,7 +39,7 @@ check(const struct poll_job *job, const struct poll_answer *a)
 	}
 }
 
-/* The first octet says what was asked: names or counters of how many ports, 1, 2, … */
+/* The first octet says what was asked, and of how many ports, 1, 2, … */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -46,8 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!copy)
 		return 0;
-	if (data[0] & 0x80)
-		job.parts = POLLED_COUNTERS;
+	job.parts = (const unsigned[]){POLLED_NAMES, POLL_LOCAL_PORTS, POLLED_COUNTERS, POLL_NEIGHBOURS}[data[0] >> 6];
 	job.n_ports = data[0] % POLL_PORTS_MAX + 1;
 	for (uint32_t i = 0; i < job.n_ports; i++)
 		job.if_index[i] = i + 1;

@@ -18,7 +18,7 @@ static struct poll_plan *plan;
 static uint64_t now_us;
 static struct poll_target target;
 static struct poll_credentials credentials = {.community = "secret"};
-static unsigned n_named, n_counted;
+static unsigned n_named, n_counted, n_uplinks;
 static uint64_t read_us;
 static struct polled_port taken; /* the last one */
 
@@ -42,6 +42,7 @@ take(void *arg, const struct polled_port *port, uint64_t at_us)
 	(void)arg;
 	n_named += (port->parts & POLLED_NAMES) != 0;
 	n_counted += (port->parts & POLLED_COUNTERS) != 0;
+	n_uplinks += (port->parts & POLLED_UPLINK) != 0;
 	taken = *port;
 	read_us = at_us;
 }
@@ -62,7 +63,7 @@ begin(uint32_t questions_a_second)
 	ck_assert_int_eq(prefix_parse("10.0.0.0/16", &target.agents, &reason), 0);
 	target.udp_port = 161;
 	now_us = 1000 * SECOND_US;
-	n_named = n_counted = 0;
+	n_named = n_counted = n_uplinks = 0;
 	ck_assert_int_eq(poll_plan_new(&plan, &source, &settings), 0);
 }
 
@@ -96,6 +97,31 @@ agent_of(const struct poll_job *job)
 	return 100 * high + low;
 }
 
+/* By LLDP. Port 101 of each of the first ones is linked so; ids are numbers of chassis and port. */
+static struct {
+	unsigned remote_chassis, rows; /* rows: 0 none */
+	uint64_t remote_port;
+	bool by_name; /* its local port has a number of its own, and its interface's name */
+} neighbours[AGENTS];
+
+static void
+answer_links(const struct poll_job *job, unsigned agent, struct poll_answer *a)
+{
+	unsigned done = job->cursor[0], rows = neighbours[agent].rows;
+
+	if (job->parts == POLL_LOCAL_PORTS) {
+		a->chassis = 1000 + agent;
+		for (uint32_t i = 0; i < job->n_ports; i++)
+			a->ports[i].local_id = neighbours[agent].by_name ? poll_text_hash("if101", 5) : job->if_index[i];
+		return;
+	}
+	for (; a->n_neighbours < POLL_NEIGHBOURS_MAX && done < rows; done++)
+		a->neighbours[a->n_neighbours++] = (struct poll_neighbour){neighbours[agent].by_name ? 1 : 101,
+		    poll_neighbour_id(1000 + neighbours[agent].remote_chassis, neighbours[agent].remote_port)};
+	a->cursor[0] = a->cursor[1] = done;
+	a->has_more = done < rows;
+}
+
 /* Asks what is due now, and answers but for those that are silent, whose second is over before the next. */
 static unsigned
 turn(void)
@@ -106,7 +132,9 @@ turn(void)
 	while (poll_plan_next(plan, now_us, &job)) {
 		struct poll_answer a = answer_of(&job, 5);
 
-		n++;
+		if (job.parts & (POLL_NEIGHBOURS | POLL_LOCAL_PORTS))
+			answer_links(&job, agent_of(&job), &a);
+		n += (job.parts & (POLLED_NAMES | POLLED_COUNTERS)) != 0;
 		if (switches.is_silent[agent_of(&job)])
 			silent[n_silent++] = job;
 		else
@@ -290,6 +318,46 @@ START_TEST(questions_a_second)
 }
 END_TEST
 
+/* Two that name each other's port are linked; one of whom a third says so is not, nor is that one. */
+START_TEST(links)
+{
+	memset(neighbours, 0, sizeof(neighbours));
+	begin(100);
+	for (int i = 1; i <= 4; i++)
+		switches.is_there[i] = switches.sends_counters[i] = true;
+	neighbours[1] = (typeof(*neighbours)){2, 1, 101, false};
+	neighbours[2] = (typeof(*neighbours)){1, 1, 101, false};
+	neighbours[3] = (typeof(*neighbours)){1, 1, 101, false}; /* a host there says that it is 1 */
+	neighbours[4] = (typeof(*neighbours)){9, 1000, 9, false};
+	turns(10);
+	ck_assert_uint_eq(n_uplinks, 2);
+	ck_assert(taken.is_uplink);
+	ck_assert_uint_eq(taken.if_index, 101);
+	ck_assert_uint_eq(turns(3580), 0);
+	ck_assert_uint_eq(n_uplinks, 2);
+	neighbours[1].rows = neighbours[2].rows = 0; /* the cable is pulled */
+	turns(60);
+	ck_assert_uint_eq(n_uplinks, 4);
+	ck_assert(!taken.is_uplink);
+	end();
+}
+END_TEST
+
+/* LLDP numbers ports as it likes: then the interface's name tells. */
+START_TEST(links_by_name)
+{
+	memset(neighbours, 0, sizeof(neighbours));
+	begin(100);
+	for (int i = 1; i <= 2; i++)
+		switches.is_there[i] = switches.sends_counters[i] = true;
+	neighbours[1] = (typeof(*neighbours)){2, 1, 101, true};
+	neighbours[2] = (typeof(*neighbours)){1, 1, poll_text_hash("if101", 5), false};
+	turns(10);
+	ck_assert_uint_eq(n_uplinks, 2);
+	end();
+}
+END_TEST
+
 START_TEST(what_nobody_waits_for)
 {
 	struct poll_job job;
@@ -336,6 +404,8 @@ main(void)
 	tcase_add_test(tests, silent_ones_cost_nobody);
 	tcase_add_test(tests, strangers_leave_room);
 	tcase_add_test(tests, questions_a_second);
+	tcase_add_test(tests, links);
+	tcase_add_test(tests, links_by_name);
 	tcase_add_test(tests, what_nobody_waits_for);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);

@@ -62,6 +62,41 @@ def names_of(octets):
     return names
 
 
+# ---- LLDP-MIB: 802.1AB ----
+
+# Local port 3 is the port. 11 and 12 name each other; what 13 says of 11 is not so; 15 has rows without end.
+LOCAL_PORT = 3
+NEIGHBOURS = {11: 12, 12: 11, 13: 11}
+LOOPS = 15
+LLDP = b'\x28\xc4\x62\x01\x01\x02\x01'
+
+
+def chassis(number):
+    return b'\x02\0\0\0' + number.to_bytes(2, 'big')
+
+
+def remote_rows(number):
+    """Name and value of each object of lldpRemTable that it has, in the order of names."""
+    rows = []
+    for column, what in ((5, chassis), (7, lambda n: b'e%d' % n)):
+        if number in NEIGHBOURS:
+            rows.append((LLDP + bytes([4, 1, 1, column, 0, LOCAL_PORT, 1]), tlv(4, what(NEIGHBOURS[number]))))
+    return rows
+
+
+def bulk(names, number, repetitions):
+    if number == LOOPS:
+        return [tlv(0x30, tlv(6, LLDP + bytes([4, 1, 1, column, 0, LOCAL_PORT, 1])) + tlv(4, b'again'))
+                for _ in range(repetitions) for column in (5, 7)]
+    bindings = []
+    for _ in range(repetitions):
+        for i, name in enumerate(names):
+            later = [row for row in remote_rows(number) if row[0] > name]
+            names[i], value = later[0] if later else (name, b'\x82\x00')  # endOfMibView
+            bindings.append(tlv(0x30, tlv(6, names[i]) + value))
+    return bindings
+
+
 IF, IF_X = b'\x2b\x06\x01\x02\x01\x02\x02\x01', b'\x2b\x06\x01\x02\x01\x1f\x01\x01\x01'
 
 
@@ -73,6 +108,10 @@ def value_of(name, number, seconds):
         return integer(int(100 * seconds), 0x43)
     if name == b'\x2b\x06\x01\x02\x01\x01\x05\x00':
         return tlv(4, b'switch-%d' % number)
+    if name == LLDP + b'\x03\x02\x00':
+        return tlv(4, chassis(number))
+    if name == LLDP + bytes([3, 7, 1, 3, LOCAL_PORT]):
+        return tlv(4, b'e%d' % number)
     table = {
         IF_X + b'\x01': tlv(4, b'e%d' % number), IF_X + b'\x12': tlv(4, b'alias %d' % number),
         IF + b'\x02': tlv(4, b'Ethernet'), IF_X + b'\x0f': integer(1000, 0x42), IF + b'\x05': integer(10 ** 9, 0x42),
@@ -95,12 +134,14 @@ def answer_to(question, number, seconds):
     _, message, _ = read(question)
     _, version, at = read(message)
     _, community, at = read(message, at)
-    _, pdu, _ = read(message, at)
+    kind, pdu, _ = read(message, at)
     _, request, at = read(pdu)
-    at = read(pdu, read(pdu, at)[2])[2]
+    _, repetitions, at = read(pdu, read(pdu, at)[2])
     names = names_of(read(pdu, at)[1])
     error = 5 if vice == 'error' else 0
     bindings = [tlv(0x30, tlv(6, name) + value_of(name, number, seconds)) for name in names]
+    if kind == 0xa5:  # GetBulkRequest
+        bindings = bulk(names, number, int.from_bytes(repetitions, 'big'))
     if vice == 'million rows':  # as many as a datagram holds
         bindings = [tlv(0x30, tlv(6, IF + b'\x02' + bytes([0x81 + row // 128, row % 128])) + tlv(4, b'row'))
                     for row in range(2500)]

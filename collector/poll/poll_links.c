@@ -1,0 +1,54 @@
+#include "collector/poll/poll_links.h"
+
+#include <stdlib.h>
+
+bool
+poll_links_add(struct poll_links *l, const struct poll_neighbour *neighbour)
+{
+	if (!l->links)
+		l->links = calloc(POLL_LINKS_MAX, sizeof(*l->links));
+	if (!l->links || l->n == POLL_LINKS_MAX)
+		return false;
+	l->links[l->n++] = (struct poll_link){.local_port = neighbour->local_port, .remote = neighbour->remote};
+	return true;
+}
+
+struct poll_link *
+poll_links_unknown(const struct poll_links *l, uint32_t *at)
+{
+	for (; *at < l->n; ++*at)
+		if (l->links[*at].own == 0)
+			return &l->links[*at];
+	return NULL;
+}
+
+bool
+poll_links_name(const struct poll_links *by, const struct poll_link *link)
+{
+	for (uint32_t i = 0; i < by->n; i++)
+		if (by->links[i].own != 0 && by->links[i].own == link->remote && by->links[i].remote == link->own)
+			return true;
+	return false;
+}
+
+bool
+poll_links_confirm(const struct poll_links *const all[], size_t n, size_t i, uint32_t if_index)
+{
+	for (uint32_t k = 0; k < all[i]->n; k++) {
+		const struct poll_link *link = &all[i]->links[k];
+
+		if (link->if_index != if_index || link->own == 0)
+			continue;
+		for (size_t j = 0; j < n; j++)
+			if (j != i && poll_links_name(all[j], link))
+				return true;
+	}
+	return false;
+}
+
+void
+poll_links_clear(struct poll_links *l)
+{
+	free(l->links);
+	*l = (struct poll_links){.n = 0};
+}
