@@ -18,7 +18,7 @@ struct polled_place {
 	uint32_t agent;	 /* the agent's place, */
 	uint32_t if_index;
 	const char *address; /* and the address that it states; borrowed for the call */
-	bool sends_counters; /* it has sent counters lately */
+	bool sends_counters; /* it has sent counters lately, or another sub-agent of it has them */
 };
 
 /* What a port's state says that was asked for. */

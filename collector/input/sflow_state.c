@@ -360,7 +360,7 @@ is_there(const struct sflow_port *p)
 }
 
 bool
-sflow_place(const struct sflow_state *s, uint32_t place, uint64_t now_us, struct polled_place *to)
+sflow_place(struct sflow_state *s, uint32_t place, uint64_t now_us, struct polled_place *to)
 {
 	const struct sflow_port *p = &s->ports[place];
 
@@ -373,7 +373,7 @@ sflow_place(const struct sflow_state *s, uint32_t place, uint64_t now_us, struct
 	    .agent = (uint32_t)(p->peer - s->peers),
 	    .if_index = (uint32_t)p->if_index,
 	    .address = p->peer->address,
-	    .sends_counters = sflow_sends_counters(p, now_us),
+	    .sends_counters = sflow_sends_counters(p, now_us) || is_elsewhere(s, p, true, now_us),
 	};
 	return true;
 }

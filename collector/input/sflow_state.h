@@ -159,7 +159,7 @@ struct sflow_port *sflow_port_by_number(struct sflow_state *s, struct sflow_peer
 
 /* Tells of the port at a place, 0 up to SFLOW_MAX_PORTS - 1, by its agent's number. False: there is none, it is no
  * interface, none of its frames has been sampled, or its agent is silent or its sender to be judged anew. */
-bool sflow_place(const struct sflow_state *s, uint32_t place, uint64_t now_us, struct polled_place *p);
+bool sflow_place(struct sflow_state *s, uint32_t place, uint64_t now_us, struct polled_place *p);
 
 /* Returns the port of that place if it is the same one still, else NULL. */
 struct sflow_port *sflow_port_at(struct sflow_state *s, uint32_t place, uint32_t number, uint32_t if_index);

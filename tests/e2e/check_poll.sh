@@ -55,6 +55,18 @@ check_names() { # NAME: a minute at most after the first sample
 agent() { easetop agents --last 5m --format json | jq -r ".rows[0] | $*"; } # FILTER
 is_named() { [ "$(agent .agent)" = "$1" ]; }
 
+# Mistakes in the configuration are said, and nothing starts with them.
+refused() { # NAME SECTION REASON
+	printf 'listen = {}\nsflow_listen = {"127.0.0.1:6343"}\n%s\n' "$2" >"$rig/bad.conf"
+	expect "refused: $1" "$("$build/collector/easecapd" -c "$rig/bad.conf" --check 2>&1 | grep -o "poll \"x\": .*" | head -n 1)" \
+	    "poll \"x\": $3"
+}
+refused 'nobody' 'poll "x" { community = "a" }' 'agents: at least one address is needed'
+refused 'no credentials' 'poll "x" { agents = {"10.0.0.1"} }' 'either community or user is needed'
+refused 'two kinds of them' 'poll "x" { agents = {"10.0.0.1"} community = "a" user = "b" }' 'either community or user is needed'
+refused 'no passphrase' 'poll "x" { agents = {"10.0.0.1"} user = "b" auth_passphrase = "maplesyrup" }' \
+    'auth_passphrase and priv_passphrase are needed'
+
 polled "user = \"reader\" $passphrases"
 check_names 'SNMPv3'
 must=$(snmp_get 1.3.6.1.2.1.1.5.0 | tr -d '"')
