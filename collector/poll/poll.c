@@ -22,6 +22,7 @@ static const struct stat_name stat_names[POLL_N_STATS] = {
     [POLL_STAT_SILENT] = {"poll.silent", "questions without an answer within a second"},
     [POLL_STAT_UNREACHABLE] = {"poll.unreachable", "questions that could not be sent, or that nobody takes there"},
     [POLL_STAT_REFUSED] = {"poll.refused", "questions answered with an error, or by a Report of SNMPv3"},
+    [POLL_STAT_TOO_BIG] = {"poll.too_big", "questions whose answer was too long for a switch: it is asked for one port at a time"},
     [POLL_STAT_GARBAGE] = {"poll.garbage", "answers that have more or other objects than the question, not used"},
     [POLL_STAT_GIVEN_UP] = {"poll.given_up", "questions given up because the process that asks ended"},
     [POLL_STAT_LEFT] = {"poll.left", "answers of ports that had left the table of sFlow ports, not used"},
@@ -32,6 +33,7 @@ static const enum poll_stat_id stat_of[POLL_N_VERDICTS] = {
     [POLL_SILENT] = POLL_STAT_SILENT,
     [POLL_UNREACHABLE] = POLL_STAT_UNREACHABLE,
     [POLL_REFUSED] = POLL_STAT_REFUSED,
+    [POLL_TOO_BIG] = POLL_STAT_TOO_BIG,
     [POLL_GARBAGE] = POLL_STAT_GARBAGE,
 };
 

@@ -51,6 +51,7 @@ enum poll_verdict {
 	POLL_SILENT,	  /* nothing came in time */
 	POLL_UNREACHABLE, /* the network said so, or the question could not be sent */
 	POLL_REFUSED,	  /* an error in place of values, or a Report of SNMPv3 */
+	POLL_TOO_BIG,	  /* its answer would be longer than its messages may be (RFC 3416: tooBig) */
 	POLL_GARBAGE,	  /* not what was asked for */
 	POLL_N_VERDICTS,
 };

@@ -22,6 +22,34 @@ poll_links_unknown(const struct poll_links *l, uint32_t *at)
 	return NULL;
 }
 
+static uint32_t
+n_at(const struct poll_links *l, uint32_t n, uint32_t if_index)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		found += l->links[i].if_index == if_index;
+	return found;
+}
+
+void
+poll_links_compact(struct poll_links *l)
+{
+	uint32_t n = 0;
+	struct poll_link *links;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->links[i].if_index != 0 && l->links[i].own != POLL_LINK_NAMELESS &&
+		    n_at(l, n, l->links[i].if_index) < POLL_LINKS_A_PORT)
+			l->links[n++] = l->links[i];
+	l->n = n;
+	links = n > 0 ? realloc(l->links, n * sizeof(*links)) : NULL;
+	if (links)
+		l->links = links;
+	else if (n == 0)
+		poll_links_clear(l);
+}
+
 bool
 poll_links_name(const struct poll_links *by, const struct poll_link *link)
 {

@@ -55,6 +55,8 @@ struct planned_agent {
 	uint32_t local_ports[POLL_PORTS_MAX]; /* that the question is for */
 	uint64_t links_us;
 	bool has_new_ports;
+	uint64_t seen_us; /* when a port of it was there */
+	bool is_small; /* its messages have room for one port only */
 	struct polled_agent known; /* times monotonic */
 	bool has_news;
 	uint64_t told_us;
@@ -122,7 +124,8 @@ poll_plan_memory(uint32_t n_places, uint32_t n_agents)
 {
 	return sizeof(struct poll_plan) + n_places * sizeof(struct planned_port) +
 	    n_agents * (sizeof(struct planned_agent) + sizeof(struct poll_links *) +
-			   2 * POLL_LINKS_MAX * sizeof(struct poll_link)); /* those that were read, and that are */
+			   POLL_LINKS_MAX * sizeof(struct poll_link)) + /* that are being read, and those that were: */
+	    n_places * POLL_LINKS_A_PORT * sizeof(struct poll_link);
 }
 
 /* ---- who is due ---- */
@@ -183,6 +186,7 @@ look_at(struct poll_plan *plan, const struct polled_place *p, uint64_t now_us)
 
 	if (a->target == NO_TARGET)
 		return;
+	a->seen_us = now_us;
 	if (port->number != p->number || port->if_index != p->if_index)
 		*port = (struct planned_port){.number = p->number, .if_index = p->if_index, .met_us = now_us};
 	if (a->job != 0 || now_us < a->next_us || a->n_list == LIST_MAX)
@@ -202,7 +206,9 @@ begin_links(const struct poll_plan *plan, struct planned_agent *a, uint64_t now_
 {
 	uint64_t least_us = a->has_new_ports ? LINKS_LEAST_US : plan->settings.names_us;
 
-	if (a->step != LINKS_READ || a->known.names_us == 0 || a->n_list > 0 ||
+	if (a->seen_us != now_us)
+		a->step = LINKS_READ; /* it has left */
+	if (a->step != LINKS_READ || a->seen_us != now_us || a->known.names_us == 0 || a->n_list > 0 ||
 	    (a->links_us > 0 && now_us - a->links_us < least_us))
 		return;
 	a->step = LINKS_ROWS;
@@ -276,7 +282,7 @@ ask_links(struct planned_agent *a, struct poll_job *job)
 static void
 ask_ports(const struct poll_plan *plan, struct planned_agent *a, struct poll_job *job)
 {
-	uint32_t most = a->parts & POLLED_NAMES ? POLL_PORTS_NAMED : POLL_PORTS_COUNTED;
+	uint32_t most = a->is_small ? 1 : a->parts & POLLED_NAMES ? POLL_PORTS_NAMED : POLL_PORTS_COUNTED;
 
 	job->parts = a->parts;
 	while (job->n_ports < most && a->at < a->n_list)
@@ -365,26 +371,24 @@ fail(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict verdict,
 
 /* ---- neighbours ---- */
 
-static struct planned_port *
-find_port(const struct poll_plan *plan, uint32_t number, uint32_t if_index, uint32_t *place)
+static void
+tell_uplink(struct poll_plan *plan, uint32_t place, bool is_uplink, const struct taking *to)
 {
-	for (*place = 0; *place < plan->source.n_places; ++*place)
-		if (plan->ports[*place].number == number && plan->ports[*place].if_index == if_index)
-			return &plan->ports[*place];
-	return NULL;
+	struct planned_port *port = &plan->ports[place];
+
+	if (!is_uplink && !port->is_uplink)
+		return;
+	port->is_uplink = is_uplink;
+	to->take(to->arg, &(struct polled_port){.place = place, .number = port->number, .if_index = port->if_index,
+	    .parts = POLLED_UPLINK, .is_uplink = is_uplink}, to->now_us);
 }
 
 static void
-tell_uplink(struct poll_plan *plan, uint32_t number, uint32_t if_index, bool is_uplink, const struct taking *to)
+tell_other(struct poll_plan *plan, uint32_t number, uint32_t if_index, const struct taking *to)
 {
-	uint32_t place;
-	struct planned_port *port = find_port(plan, number, if_index, &place);
-
-	if (!port || (!is_uplink && !port->is_uplink))
-		return;
-	port->is_uplink = is_uplink;
-	to->take(to->arg, &(struct polled_port){.place = place, .number = number, .if_index = if_index, .parts = POLLED_UPLINK,
-	    .is_uplink = is_uplink}, to->now_us);
+	for (uint32_t place = 0; place < plan->source.n_places; place++)
+		if (plan->ports[place].number == number && plan->ports[place].if_index == if_index)
+			tell_uplink(plan, place, true, to);
 }
 
 /* The switch's own ports as they are now, and those of others that it confirms. */
@@ -395,12 +399,11 @@ tell_uplinks(struct poll_plan *plan, const struct planned_agent *a, const struct
 
 	for (uint32_t i = 0; i < plan->source.n_places; i++)
 		if (plan->ports[i].number == a->number)
-			tell_uplink(plan, a->number, plan->ports[i].if_index,
-			    poll_links_confirm(plan->links, n, own, plan->ports[i].if_index), to);
+			tell_uplink(plan, i, poll_links_confirm(plan->links, n, own, plan->ports[i].if_index), to);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; i != own && k < plan->links[i]->n; k++)
 			if (poll_links_name(&a->links, &plan->links[i]->links[k]))
-				tell_uplink(plan, plan->agents[i].number, plan->links[i]->links[k].if_index, true, to);
+				tell_other(plan, plan->agents[i].number, plan->links[i]->links[k].if_index, to);
 }
 
 static void
@@ -409,41 +412,44 @@ end_links(struct poll_plan *plan, struct planned_agent *a, const struct taking *
 	poll_links_clear(&a->links);
 	a->links = a->fresh;
 	a->fresh = (struct poll_links){.n = 0};
+	poll_links_compact(&a->links);
 	a->step = LINKS_READ;
 	a->links_us = to->now_us;
 	tell_uplinks(plan, a, to);
 }
 
-/* The port that LLDP means: by its name, else by its number. */
+/* The port that LLDP means: by its name, else by what describes it, else by its number. 0: none that is sampled. */
 static uint32_t
 if_index_of(const struct poll_plan *plan, const struct planned_agent *a, uint32_t local_port, const struct poll_port *said)
 {
-	const uint64_t names[] = {said->local_id,
-	    *said->description ? poll_text_hash(said->description, strlen(said->description)) : 0};
-	uint32_t place;
+	const uint64_t described =
+	    *said->description ? poll_text_hash(said->description, strlen(said->description)) : UINT64_MAX;
+	uint32_t by_description = 0, by_number = 0;
 
-	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
-		for (uint32_t i = 0; names[n] != 0 && i < plan->source.n_places; i++)
-			if (plan->ports[i].number == a->number &&
-			    (plan->ports[i].names[0] == names[n] || plan->ports[i].names[1] == names[n]))
-				return plan->ports[i].if_index;
-	return find_port(plan, a->number, local_port, &place) ? local_port : 0;
+	for (const struct planned_port *p = plan->ports; p < plan->ports + plan->source.n_places; p++) {
+		if (p->number != a->number)
+			continue;
+		if (said->local_id != 0 && (p->names[0] == said->local_id || p->names[1] == said->local_id))
+			return p->if_index;
+		if (p->names[0] == described || p->names[1] == described)
+			by_description = p->if_index;
+		if (p->if_index == local_port)
+			by_number = local_port;
+	}
+	return by_description ? by_description : by_number;
 }
 
 static void
-take_local_ports(const struct poll_plan *plan, struct planned_agent *a, const struct poll_answer *answer)
+take_local_port(const struct poll_plan *plan, struct planned_agent *a, uint32_t local_port, uint64_t chassis,
+    const struct poll_port *said)
 {
-	enum { NAMELESS = 1 }; /* nobody can name it */
+	uint32_t if_index = if_index_of(plan, a, local_port, said);
 
-	for (uint32_t i = 0; i < a->n_asked; i++)
-		for (uint32_t k = 0; k < a->fresh.n; k++) {
-			struct poll_link *link = &a->fresh.links[k];
-
-			if (link->local_port != a->local_ports[i])
-				continue;
-			link->own = answer->chassis != 0 && answer->ports[i].local_id != 0
-			    ? poll_neighbour_id(answer->chassis, answer->ports[i].local_id) : NAMELESS;
-			link->if_index = if_index_of(plan, a, link->local_port, &answer->ports[i]);
+	for (struct poll_link *link = a->fresh.links; link < a->fresh.links + a->fresh.n; link++)
+		if (link->local_port == local_port) {
+			link->own = chassis != 0 && said->local_id != 0 ? poll_neighbour_id(chassis, said->local_id)
+									: POLL_LINK_NAMELESS;
+			link->if_index = if_index;
 		}
 }
 
@@ -453,8 +459,8 @@ take_links(struct poll_plan *plan, struct planned_agent *a, const struct poll_an
 	bool has_room = true;
 	uint32_t at = 0;
 
-	if (a->asked == POLL_LOCAL_PORTS)
-		take_local_ports(plan, a, answer);
+	for (uint32_t i = 0; a->asked == POLL_LOCAL_PORTS && i < a->n_asked; i++)
+		take_local_port(plan, a, a->local_ports[i], answer->chassis, &answer->ports[i]);
 	for (uint32_t i = 0; a->asked == POLL_NEIGHBOURS && has_room && i < answer->n_neighbours; i++)
 		has_room = poll_links_add(&a->fresh, &answer->neighbours[i]);
 	plan->n_crowded += !has_room;
@@ -561,8 +567,14 @@ poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answ
 	is_of_links = (a->asked & (POLL_NEIGHBOURS | POLL_LOCAL_PORTS)) != 0;
 	if (is_of_links && answer->verdict != POLL_ANSWERED)
 		give_up_links(a, now_us);
-	if (is_of_links && (answer->verdict == POLL_GARBAGE || answer->verdict == POLL_REFUSED)) {
+	if (is_of_links && (answer->verdict == POLL_GARBAGE || answer->verdict == POLL_REFUSED || answer->verdict == POLL_TOO_BIG)) {
 		forget_job(plan, a); /* it may say all else */
+		return true;
+	}
+	if (answer->verdict == POLL_TOO_BIG && !a->is_small) {
+		a->is_small = true;
+		a->at -= a->n_asked;
+		forget_job(plan, a);
 		return true;
 	}
 	if (answer->verdict != POLL_ANSWERED) {

@@ -248,7 +248,10 @@ read_neighbours(const struct poll_job *job, const netsnmp_pdu *pdu, struct poll_
 void
 poll_read_answer(const struct poll_job *job, const netsnmp_pdu *pdu, struct poll_answer *a)
 {
-	a->verdict = pdu->command == SNMP_MSG_RESPONSE && pdu->errstat == SNMP_ERR_NOERROR ? POLL_ANSWERED : POLL_REFUSED;
+	a->verdict = pdu->command != SNMP_MSG_RESPONSE ? POLL_REFUSED
+	    : pdu->errstat == SNMP_ERR_NOERROR		? POLL_ANSWERED
+	    : pdu->errstat == SNMP_ERR_TOOBIG		? POLL_TOO_BIG
+							: POLL_REFUSED;
 	for (uint32_t p = 0; p < POLL_PORTS_MAX; p++)
 		begin_port(&a->ports[p]);
 	if (a->verdict == POLL_ANSWERED && job->parts == POLL_NEIGHBOURS) {

@@ -358,6 +358,50 @@ START_TEST(links_by_name)
 }
 END_TEST
 
+/* One whose messages are short is asked for one port at a time, and if even that is too much, as one that is silent. */
+START_TEST(short_messages)
+{
+	struct poll_job job;
+	struct poll_answer a;
+
+	begin(100);
+	switches.is_there[3] = true;
+	for (int port = -1; port < PORTS; port++) {
+		ck_assert(poll_plan_next(plan, now_us, &job));
+		ck_assert_uint_eq(job.n_ports, port < 0 ? PORTS : 1);
+		a = answer_of(&job, 1);
+		a.verdict = port < 0 ? POLL_TOO_BIG : POLL_ANSWERED;
+		ck_assert(poll_plan_answer(plan, now_us, &a, take, NULL));
+		ck_assert_uint_eq(n_named, port + 1);
+	}
+	switches.number[3] = 1000;
+	for (int i = 0; i < 2; i++) {
+		while (!poll_plan_next(plan, now_us, &job))
+			now_us += SECOND_US;
+		a = (struct poll_answer){.id = job.id, .verdict = POLL_TOO_BIG};
+		ck_assert(poll_plan_answer(plan, now_us, &a, take, NULL));
+	}
+	ck_assert(!poll_plan_next(plan, now_us + SECOND_US, &job));
+	end();
+}
+END_TEST
+
+/* One that has left is not asked for neighbours either. */
+START_TEST(who_has_left)
+{
+	struct poll_job job;
+
+	memset(neighbours, 0, sizeof(neighbours));
+	begin(100);
+	switches.is_there[3] = true;
+	turns(5);
+	switches.is_there[3] = false;
+	for (int i = 0; i < 8000; i++, now_us += SECOND_US)
+		ck_assert(!poll_plan_next(plan, now_us, &job));
+	end();
+}
+END_TEST
+
 START_TEST(what_nobody_waits_for)
 {
 	struct poll_job job;
@@ -406,6 +450,8 @@ main(void)
 	tcase_add_test(tests, questions_a_second);
 	tcase_add_test(tests, links);
 	tcase_add_test(tests, links_by_name);
+	tcase_add_test(tests, short_messages);
+	tcase_add_test(tests, who_has_left);
 	tcase_add_test(tests, what_nobody_waits_for);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
