@@ -2,8 +2,10 @@
 
 #include "collector/alarm/alarms.h"
 #include "collector/collector_alarms.h"
+#include "collector/collector_poll.h"
 #include "collector/collector_private.h"
 #include "collector/collector_settings.h"
+#include "collector/poll/poll.h"
 #include "common/log.h"
 #include "common/service.h"
 
@@ -72,8 +74,9 @@ collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLE
 	sets[8] = c->tap ? tap_stats(c->tap) : &none;
 	sets[9] = alarms_stats(c->alarms);
 	sets[10] = forward_stats(c->forward);
+	sets[11] = c->poller ? poll_stats(c->poller) : &none;
 	for (int i = 0; i < COLLECTOR_FURTHER_STATS; i++)
-		sets[11 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
+		sets[12 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
 }
 
 void
@@ -367,6 +370,7 @@ start_threads(struct collector *c, const struct accounting_limits *limits, char 
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},
 	    [STORE_REFUSED_SENDERS] = {.kept = REFUSED_SENDERS_MAX},
+	    [STORE_POLLED] = {.kept = c->poller ? INPUT_AGENT_PLACES : 0},
 	    [STORE_ENGINES] = {.kept = slow_path_engines(c->slow_path)},
 	};
 	int r;
@@ -429,6 +433,11 @@ open_all(struct collector *c, char *error, size_t error_size)
 		r = open_signals(c);
 	if (r < 0) {
 		snprintf(error, error_size, "%s", strerror(-r));
+		return r;
+	}
+	r = collector_poll_open(c);
+	if (r < 0) {
+		snprintf(error, error_size, "poll: %s", strerror(-r));
 		return r;
 	}
 	r = store_open(&c->store, c->config->store, &progress, error, error_size);
@@ -498,6 +507,7 @@ collector_close(struct collector *c)
 {
 	if (!c)
 		return;
+	collector_poll_close(c);
 	input_close(c->input);
 	forward_free(c->forward);
 	slow_path_close(c->slow_path);
@@ -789,16 +799,20 @@ collector_turn(struct collector *c)
 	read_input(c, READ_DATAGRAMS);
 	serve_slow(c);
 	tap_flush(c->tap);
+	if (c->poller)
+		poll_turn(c->poller);
 	flush_if_due(c);
 }
 
 int
 collector_run(struct collector *c)
 {
-	struct pollfd polls[INPUT_POLLS_MAX + 1];
+	struct pollfd polls[INPUT_POLLS_MAX + 2];
 	size_t n = input_polls(c->input, polls);
 
 	polls[n++] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
+	if (c->poller)
+		polls[n++] = (struct pollfd){.fd = poll_fd(c->poller), .events = POLLIN};
 
 	collector_flush(c); /* reports show at once that the collector started */
 	while (!c->stopping) {

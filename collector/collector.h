@@ -58,7 +58,7 @@ int collector_import(struct collector *c, struct clock *clock, const char *file,
 
 /* All sets of counters, valid while the collector is open. collector_add_stats adds one before
  * collector_run; it is stored and logged with the others. */
-enum { COLLECTOR_STAT_SETS = 13 };
+enum { COLLECTOR_STAT_SETS = 14 };
 void collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLECTOR_STAT_SETS]);
 void collector_add_stats(struct collector *c, const struct stat_set *stats);
 

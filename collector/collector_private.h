@@ -25,6 +25,9 @@ enum collector_stat_id {
 enum { COLLECTOR_FURTHER_STATS = 2 }; /* sets of the page and of shipping */
 
 struct alarms;
+struct poller;
+struct poll_target;
+struct poll_credentials;
 
 struct collector {
 	const struct collector_config *config;
@@ -37,6 +40,9 @@ struct collector {
 	struct agent_source_rule *agent_sources;
 	struct refused_senders *refused;
 	struct uplink_rule *uplinks;
+	struct poller *poller; /* NULL: nobody is asked */
+	struct poll_target *poll_targets;
+	struct poll_credentials *poll_credentials;
 	struct slow_path *slow_path;
 	uint64_t submitted; /* batches given to the store */
 	struct input *input;

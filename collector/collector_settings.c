@@ -2,6 +2,7 @@
 
 #include "collector/filter/device_names.h"
 #include "collector/input/input.h"
+#include "collector/poll/poll.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -158,7 +159,8 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 	limits->header_octets = config->keep_headers_h > 0 ? HEADER_OCTETS : 0;
 	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + memory_taken + input_memory(config->threads) +
 	    (config->forward.n > 0 ? FORWARD_RING_OCTETS : 0) +
-	    accounting_memory(limits);
+	    accounting_memory(limits) +
+	    (config->polls.n > 0 ? poll_memory(INPUT_PLACES, INPUT_AGENT_PLACES) : 0);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
 		snprintf(error, error_size,
 		    "memory: %u MiB are too few: %llu MiB are taken before the "

@@ -19,12 +19,15 @@
 #include <string.h>
 
 #define USER_AT(member) offsetof(struct collector_user, member)
+#define POLL_AT(member) offsetof(struct collector_poll, member)
 #define AT(member) offsetof(struct collector_config, member)
 
 enum {
 	COMMUNITY_MAX = 255, /* as Net-SNMP: a longer one could not be sent by it */
 	HTTP_TOKEN_MIN = 8,  /* as a passphrase */
 	CREDENTIAL_MAX = 255,
+	MAX_POLL_AGENTS = 1024,
+	MAX_POLLS = 64,
 };
 
 static const char *const log_targets[] = {"stderr", "syslog", NULL};
@@ -111,6 +114,38 @@ static const struct option_row user_options[] = {
     {.name = NULL},
 };
 
+static const char *
+poll_community_check(const char *value)
+{
+	return strlen(value) > COMMUNITY_MAX ? "a community has at most 255 octets" : NULL;
+}
+
+static const char *
+poll_passphrase_check(const char *value)
+{
+	return strlen(value) > CREDENTIAL_MAX ? "at most 255 characters are allowed" : passphrase_check(value);
+}
+
+static const struct option_row poll_options[] = {
+    {"agents", OPTION_LIST, POLL_AT(agents), .max = MAX_POLL_AGENTS, .check = prefix_check,
+	.help = "Who is asked: ADDRESS or ADDRESS/BITS of the agents' addresses, as their sFlow states them. Nobody "
+		"else ever gets a packet or these credentials. The first section that has an address counts."},
+    {"port", OPTION_U32, POLL_AT(port), .min = 1, .max = UINT16_MAX, .def = "161", .help = "Their UDP port."},
+    {"community", OPTION_STRING, POLL_AT(community), .secret = true, .check = poll_community_check,
+	.help = "SNMPv2c community that may read. Empty: SNMPv3, with the user below."},
+    {"user", OPTION_STRING, POLL_AT(user), .max = V3_USER_MAX,
+	.help = "SNMPv3 user that may read, authenticated and encrypted (authPriv)."},
+    {"auth_protocol", OPTION_ENUM, POLL_AT(auth_protocol), .choices = v3_auth_protocols, .def = "SHA-256",
+	.help = "Protocol that authenticates messages."},
+    {"auth_passphrase", OPTION_STRING, POLL_AT(auth_passphrase), .secret = true, .check = poll_passphrase_check,
+	.help = "8 to 255 characters."},
+    {"priv_protocol", OPTION_ENUM, POLL_AT(priv_protocol), .choices = v3_priv_protocols, .def = "AES",
+	.help = "Protocol that encrypts messages."},
+    {"priv_passphrase", OPTION_STRING, POLL_AT(priv_passphrase), .secret = true, .check = poll_passphrase_check,
+	.help = "8 to 255 characters."},
+    {.name = NULL},
+};
+
 enum {
 	MAX_COMMUNITIES = 64, /* each is compared with each message */
 	MAX_SENDERS = 1024,
@@ -153,6 +188,17 @@ const struct option_row collector_options[] = {
 	.section_size = sizeof(struct collector_user), .section_title_offset = USER_AT(name),
 	.help = "An SNMPv3 user that may send notifications, authenticated and encrypted "
 		"(authPriv)."},
+    {"poll", OPTION_SECTION, AT(polls), .max = MAX_POLLS, .section = poll_options,
+	.section_size = sizeof(struct collector_poll), .section_title_offset = POLL_AT(title),
+	.help = "Switches that send sFlow and are asked by SNMP for what they do not send: their name, names and aliases "
+		"of interfaces, link aggregates, uplinks by LLDP, and counters, if they send none. There is no default: "
+		"nobody is asked."},
+    {"poll_counters", OPTION_U32, AT(poll_counters_s), .min = 10, .max = 600, .unit = "s", .def = "30",
+	.help = "How often a port is asked for its counters."},
+    {"poll_names", OPTION_U32, AT(poll_names_s), .min = 60, .max = 86400, .unit = "s", .def = "3600",
+	.help = "How often a port is asked for its names. A new port is asked at once."},
+    {"poll_questions", OPTION_U32, AT(poll_questions), .min = 1, .max = 10000, .unit = "questions/s", .def = "500",
+	.help = "Most questions of all together in a second; one is of 3 ports' counters or 8 ports' names."},
     {"senders", OPTION_LIST, AT(senders), .max = MAX_SENDERS, .live = true,
 	.def = "{\"127.0.0.0/8\", \"::1/128\"}", .check = prefix_check,
 	.help = "Allow-list of senders: ADDRESS or ADDRESS/BITS. Datagrams from other addresses "
@@ -375,6 +421,24 @@ find_incomplete_user(const struct collector_config *config)
 	return NULL;
 }
 
+/* Why the first of the polls that is incomplete is so, or NULL. */
+static const char *
+find_incomplete_poll(const struct collector_config *config, const struct collector_poll **poll)
+{
+	const struct collector_poll *polls = config->polls.items;
+
+	for (size_t i = 0; i < config->polls.n; i++) {
+		*poll = &polls[i];
+		if (polls[i].agents.n == 0)
+			return "agents: at least one address is needed";
+		if (!*polls[i].community == !*polls[i].user)
+			return "either community or user is needed";
+		if (*polls[i].user && (!*polls[i].auth_passphrase || !*polls[i].priv_passphrase))
+			return "auth_passphrase and priv_passphrase are needed";
+	}
+	return NULL;
+}
+
 /* Where forward would send what comes back at once; NULL: nowhere. */
 static const char *
 find_own_receiver(const struct collector_config *config)
@@ -406,6 +470,8 @@ check_together(const struct collector_config *config)
 		return "forward: one of its addresses is in sflow_listen, too: it would be sent to itself";
 	if (config->senders.n == 0)
 		return "senders: at least one address is needed";
+	if (config->polls.n > 0 && config->sflow_listen.n == 0)
+		return "poll: switches are asked that send sFlow: an address in sflow_listen is needed";
 	if (strcmp(config->http_store, "clickhouse") == 0 && config->clickhouse.n == 0)
 		return "http_store: \"clickhouse\" needs a server in option clickhouse";
 	if (config->clickhouse.n > 0 && !cluster_http_is_built())
@@ -431,15 +497,19 @@ collector_config_load(const char *file, struct collector_config *config, char *e
 {
 	int r = collector_config_read(file, config, error, error_size);
 	const struct collector_user *user = r == 0 ? find_incomplete_user(config) : NULL;
+	const struct collector_poll *poll = NULL;
+	const char *poll_reason = r == 0 ? find_incomplete_poll(config, &poll) : NULL;
 	const char *reason = r == 0 ? check_together(config) : NULL;
 
 	if (user)
 		snprintf(error, error_size,
 		    "%s: user \"%s\": auth_passphrase and priv_passphrase are "
 					    "needed", file, user->name);
+	else if (poll_reason)
+		snprintf(error, error_size, "%s: poll \"%s\": %s", file, poll->title, poll_reason);
 	else if (reason)
 		snprintf(error, error_size, "%s: %s", file, reason);
-	return user || reason ? -EINVAL : r;
+	return user || poll_reason || reason ? -EINVAL : r;
 }
 
 void

@@ -18,6 +18,17 @@ struct collector_user {
 	char *auth_passphrase, *priv_passphrase;
 };
 
+/* Switches that are asked by SNMP, and as whom. */
+struct collector_poll {
+	char *title;
+	struct option_list agents;
+	uint32_t port;
+	char *community; /* "": SNMPv3 */
+	char *user;
+	int auth_protocol, priv_protocol; /* as of struct collector_user */
+	char *auth_passphrase, *priv_passphrase;
+};
+
 struct collector_config {
 	struct option_list listen;
 	struct option_list sflow_listen;
@@ -28,6 +39,8 @@ struct collector_config {
 	struct option_list uplinks;
 	struct option_list alarms;
 	struct option_sections users; /* struct collector_user */
+	struct option_sections polls; /* struct collector_poll */
+	uint32_t poll_counters_s, poll_names_s, poll_questions;
 	char *run_as, *run_as_group; /* where root starts the collector, see common/privilege.h */
 	char *store;
 	uint32_t flush_interval_ms;

@@ -82,6 +82,7 @@ struct ease_record {
 	uint32_t boot;
 	bool loose_numbers;   /* sFlow: numbers may start anywhere or continue across a boot, and
 				 snapshots do not say which were given out */
+	uint8_t polled; /* sFlow: enum polled_parts, where the collector has asked for it; 0: the agent sent it */
 	uint64_t source_port; /* sFlow: the port whose numbers a sample has (source_port.h); 0: its own */
 	uint32_t dropped, dropped_apart; /* sFlow, of a sample: samples that the agent dropped since the one before,
 					    whose numbers are missing, and beside its numbers */

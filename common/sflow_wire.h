@@ -143,6 +143,10 @@ struct sflow_counters {
 	struct sflow_ethernet_counters ethernet;
 	uint32_t aggregate; /* LACP's dot3adAggPortAttachedAggID: ifIndex of its link aggregate; 0: none */
 	struct sflow_text name; /* port_name */
+	/* It came by no datagram: the switch was asked (collector/polled.h). Then also the upper halves of its counts of
+	 * frames: in and out, each unicast, multicast, broadcast. */
+	bool is_polled;
+	uint32_t high[6];
 };
 
 /* What further records tell of a discarded packet. */

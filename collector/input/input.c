@@ -309,6 +309,30 @@ input_take_sflow(struct input *in, const struct sockaddr *from, const void *octe
 	count_read(in, 1, 0);
 }
 
+bool
+input_place(const struct input *in, uint32_t place, struct polled_place *to)
+{
+	return sflow_input_place(in->sflow, place, clock_wall_us(in->config.clock), to);
+}
+
+bool
+input_take_polled(struct input *in, const struct polled_port *polled)
+{
+	struct decode_result *result = admission_result(in->admission);
+
+	if (!sflow_input_take_polled(in->sflow, polled, clock_wall_us(in->config.clock), result))
+		return false;
+	if (result->n > 0)
+		pass_on(in, result->records, result->n);
+	return true;
+}
+
+bool
+input_agent_of(const struct input *in, const struct polled_agent *polled, uint8_t id[EASE_AGENT_ID_LEN])
+{
+	return sflow_input_agent_of(in->sflow, polled, id);
+}
+
 /* Reading */
 
 static size_t

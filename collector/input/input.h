@@ -12,6 +12,8 @@
 
 #include "collector/input/input_config.h"
 #include "collector/input/receive.h"
+#include "collector/input/sflow_state.h"
+#include "collector/polled.h"
 
 struct input;
 
@@ -63,6 +65,16 @@ void input_count_drops(struct input *in);
 /* Handles one datagram that was not read from a socket, as input_read does each. */
 void input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n);
 void input_take_sflow(struct input *in, const struct sockaddr *from, const void *octets, size_t n);
+
+/* Of what the collector asks switches itself (collector/polled.h). Tells of the port at a place, of INPUT_PLACES; false:
+ * none is there that may be asked. And takes what was answered of one, which goes to the sink; false: it is not there
+ * any more. */
+enum { INPUT_PLACES = SFLOW_MAX_PORTS, INPUT_AGENT_PLACES = SFLOW_MAX_AGENTS };
+bool input_place(const struct input *in, uint32_t place, struct polled_place *to);
+bool input_take_polled(struct input *in, const struct polled_port *polled);
+
+/* Fills in the id of such an agent; false: it is not there any more. */
+bool input_agent_of(const struct input *in, const struct polled_agent *polled, uint8_t id[EASE_AGENT_ID_LEN]);
 
 const struct stat_set *input_stats(const struct input *in);
 

@@ -193,6 +193,7 @@ add_record(struct taking *t, enum ease_part kind)
 	r->boot = t->peer->boot;
 	r->loose_numbers = true;
 	r->source_port = r->dropped = r->dropped_apart = 0;
+	r->polled = 0;
 	r->sender = t->peer->address;
 	r->source = t->origin->sender;
 	r->received_us = t->origin->received_us;
@@ -387,6 +388,18 @@ refuse_sample(struct taking *t, const struct sflow_flow *f, enum ease_oddity why
 	tell_odd(t, place_of(f), why, 1);
 }
 
+/* An interface whose samples have the numbers of a domain of IPFIX is a port all the same: it may be asked for what is not
+ * sent (collector/polled.h). */
+static void
+note_interface(struct taking *t, uint64_t if_index)
+{
+	struct sflow_port *p = if_index <= UINT32_MAX
+	    ? sflow_port_of(t->in->state, t->peer, if_index, t->origin->received_us) : NULL;
+
+	if (p)
+		p->has_flow = true;
+}
+
 static void
 fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, struct ease_record *r,
     const struct number_step *step, uint32_t weight)
@@ -404,6 +417,8 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 	r->sample.skip = p->rate.stated > 0 && !f->is_record ? p->rate.stated - 1 : weight - 1; /* sFlow does not carry the drawn value */
 	add_fcs(t, p, f, &r->sample);
 	sflow_note_sampled(p, r->sample.direction, r->sample.frame_octets, weight);
+	if (f->is_record)
+		note_interface(t, r->sample.if_index);
 	count(t->in, SFLOW_STAT_SAMPLES);
 }
 
@@ -635,15 +650,11 @@ port_of_counters(struct taking *t, const struct sflow_counters *c, const struct 
 }
 
 static void
-take_interface(struct taking *t, const struct sflow_counters *c, const struct sflow_if_counters *i)
+take_counters_of(struct taking *t, struct sflow_port *p, const struct sflow_counters *c,
+    const struct sflow_if_counters *i, bool is_own)
 {
 	struct ease_record *r;
-	struct sflow_port *p;
-	bool is_own;
 
-	p = port_of_counters(t, c, i, &is_own);
-	if (!p)
-		return;
 	switch (sflow_take_counters(t->in->state, p, c, i, &t->arrival.place, t->origin->received_us)) {
 	case SFLOW_COUNTERS_OLD:
 		count(t->in, SFLOW_STAT_COUNTERS_OLD);
@@ -663,6 +674,16 @@ take_interface(struct taking *t, const struct sflow_counters *c, const struct sf
 }
 
 static void
+take_interface(struct taking *t, const struct sflow_counters *c, const struct sflow_if_counters *i)
+{
+	bool is_own;
+	struct sflow_port *p = port_of_counters(t, c, i, &is_own);
+
+	if (p)
+		take_counters_of(t, p, c, i, is_own);
+}
+
+static void
 take_counters(struct taking *t, const struct sflow_counters *c)
 {
 	if (!c->has_interface) {
@@ -672,6 +693,114 @@ take_counters(struct taking *t, const struct sflow_counters *c)
 	take_interface(t, c, &c->interface);
 	for (uint32_t i = 0; i < c->n_others; i++)
 		take_interface(t, c, &c->others[i]);
+}
+
+/* ---- what was asked ---- */
+
+static uint32_t
+low_of(uint64_t counter)
+{
+	return counter == EASE_COUNT_UNKNOWN ? SFLOW_UNKNOWN32 : (uint32_t)counter;
+}
+
+static uint32_t
+high_of(uint64_t counter)
+{
+	return (uint32_t)(counter >> 32);
+}
+
+static uint32_t
+status_bits(const struct polled_port *polled)
+{
+	return (polled->admin_status == EASE_IF_UP ? SFLOW_STATUS_ADMIN_UP : 0u) |
+	    (polled->oper_status == EASE_IF_UP ? SFLOW_STATUS_OPER_UP : 0u);
+}
+
+static struct sflow_counters
+polled_counters(const struct polled_port *polled, uint32_t sequence)
+{
+	const struct ease_side *in = &polled->in, *out = &polled->out;
+
+	return (struct sflow_counters){
+	    .sequence = polled->began_anew ? sequence - 1 : sequence,
+	    .source = {SFLOW_SOURCE_IF, polled->if_index},
+	    .has_interface = true,
+	    .is_polled = true,
+	    .high = {high_of(in->ucast_pkts), high_of(in->mcast_pkts), high_of(in->bcast_pkts), high_of(out->ucast_pkts),
+		high_of(out->mcast_pkts), high_of(out->bcast_pkts)},
+	    .interface = {.if_index = polled->if_index,
+		.speed_bps = polled->speed_bps,
+		.status = status_bits(polled),
+		.in_octets = in->octets,
+		.in_ucast_pkts = low_of(in->ucast_pkts),
+		.in_mcast_pkts = low_of(in->mcast_pkts),
+		.in_bcast_pkts = low_of(in->bcast_pkts),
+		.in_discards = low_of(in->discards),
+		.in_errors = low_of(in->errors),
+		.in_unknown_protos = SFLOW_UNKNOWN32,
+		.out_octets = out->octets,
+		.out_ucast_pkts = low_of(out->ucast_pkts),
+		.out_mcast_pkts = low_of(out->mcast_pkts),
+		.out_bcast_pkts = low_of(out->bcast_pkts),
+		.out_discards = low_of(out->discards),
+		.out_errors = low_of(out->errors)},
+	};
+}
+
+static void
+add_polled_state(struct taking *t, const struct polled_port *polled)
+{
+	struct ease_record *r = add_record(t, EASE_PART_STATE);
+
+	if (!r)
+		return;
+	r->polled = (uint8_t)polled->parts;
+	r->state = (struct ease_state){.if_index = polled->if_index, .time_us = polled->read_us,
+	    .duplex = EASE_DUPLEX_UNKNOWN, .lag_parent = polled->lag_parent, .edge = !polled->is_uplink};
+	memcpy(r->state.name, polled->name, sizeof(r->state.name));
+	memcpy(r->state.alias, polled->alias, sizeof(r->state.alias));
+}
+
+bool
+sflow_input_place(const struct sflow_input *in, uint32_t place, uint64_t now_us, struct polled_place *to)
+{
+	return sflow_place(in->state, place, now_us, to);
+}
+
+bool
+sflow_input_agent_of(const struct sflow_input *in, const struct polled_agent *polled, uint8_t id[EASE_AGENT_ID_LEN])
+{
+	const struct sflow_port *p = sflow_port_at(in->state, polled->place, polled->number, polled->if_index);
+
+	if (p)
+		memcpy(id, p->peer->id, EASE_AGENT_ID_LEN);
+	return p != NULL;
+}
+
+bool
+sflow_input_take_polled(
+    struct sflow_input *in, const struct polled_port *polled, uint64_t now_us, struct decode_result *result)
+{
+	struct sflow_port *p = sflow_port_at(in->state, polled->place, polled->number, polled->if_index);
+	struct decode_origin origin = {.received_us = polled->read_us};
+	struct taking t = {.in = in, .origin = &origin, .result = result, .arrival.place.newer = true};
+	struct sflow_counters counters;
+
+	result->n = result->n_ignored = 0;
+	if (!p)
+		return false;
+	t.peer = p->peer;
+	origin.sender = p->peer->source;
+	counters = polled_counters(polled, p->counters_sequence);
+	if ((polled->parts & POLLED_COUNTERS) && !sflow_sends_counters(p, now_us) && polled->read_us > p->counters_us)
+		take_counters_of(&t, p, &counters, &counters.interface, true);
+	for (size_t i = 0; i < result->n; i++)
+		result->records[i].polled = POLLED_COUNTERS;
+	if (polled->parts & (POLLED_NAMES | POLLED_UPLINK))
+		add_polled_state(&t, polled);
+	for (size_t i = 0; i < result->n; i++)
+		result->records[i].received_us = now_us;
+	return true;
 }
 
 /* ---- datagrams ---- */

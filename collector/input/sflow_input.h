@@ -22,6 +22,7 @@
 #define EASE_COLLECTOR_INPUT_SFLOW_INPUT_H
 
 #include "collector/input/decode.h"
+#include "collector/polled.h"
 #include "common/sflow_wire.h"
 #include "common/endpoint.h"
 #include "common/stat.h"
@@ -105,6 +106,16 @@ enum sflow_verdict sflow_input_take(struct sflow_input *in, const void *octets, 
 
 /* Why the datagram that was taken last, or one of its samples, was refused; NULL: nothing of it was. */
 const char *sflow_input_refusal(const struct sflow_input *in);
+
+/* Tells of ports that may be asked, see sflow_place. */
+bool sflow_input_place(const struct sflow_input *in, uint32_t place, uint64_t now_us, struct polled_place *to);
+
+bool sflow_input_agent_of(const struct sflow_input *in, const struct polled_agent *polled, uint8_t id[EASE_AGENT_ID_LEN]);
+
+/* Takes what a switch answered of a port: its counters as if the agent had sent them then, unless the agent does so
+ * itself. The records are received now. False: that port is not there any more. */
+bool sflow_input_take_polled(
+    struct sflow_input *in, const struct polled_port *polled, uint64_t now_us, struct decode_result *result);
 
 /* Has the sender of each agent judged anew, because the rules changed. */
 void sflow_input_forget_sources(struct sflow_input *in);

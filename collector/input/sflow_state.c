@@ -17,6 +17,8 @@
 #define LEAST_APART_US 20
 /* Of so many before the newest it is known whether they came: bits of sflow_peer.came, sflow_port.came. */
 #define REMEMBERED 64
+/* What is above is no ifIndex (collector/source_port.h). */
+#define SFLOW_IF_INDEX_MAX INT32_MAX
 /* So many datagrams in a row begin a new line of numbers, or of uptimes. */
 #define NEW_LINE 8
 /* Arrival less uptime may be so far from a known start and still be the same start: this allows for
@@ -343,6 +345,45 @@ sflow_port_of(struct sflow_state *s, struct sflow_peer *peer, uint64_t if_index,
 	else
 		p = add_port(s, peer, if_index, received_us);
 	return p;
+}
+
+bool
+sflow_sends_counters(const struct sflow_port *p, uint64_t now_us)
+{
+	return p->has_counters && !p->counters_are_polled && (int64_t)(now_us - p->counters_us) < LEAST_SILENT_US;
+}
+
+static bool
+is_there(const struct sflow_port *p)
+{
+	return p->link.state == LRU_HELD && p->peer->number == p->peer_number && p->peer->source[0] != '\0';
+}
+
+bool
+sflow_place(struct sflow_state *s, uint32_t place, uint64_t now_us, struct polled_place *to)
+{
+	const struct sflow_port *p = &s->ports[place];
+
+	if (!is_there(p) || !p->has_flow || p->if_index > SFLOW_IF_INDEX_MAX ||
+	    (int64_t)now_us - p->peer->link.heard_us > LEAST_SILENT_US)
+		return false;
+	*to = (struct polled_place){
+	    .place = place,
+	    .number = p->peer_number,
+	    .agent = (uint32_t)(p->peer - s->peers),
+	    .if_index = (uint32_t)p->if_index,
+	    .address = p->peer->address,
+	    .sends_counters = sflow_sends_counters(p, now_us) || is_elsewhere(s, p, true, now_us),
+	};
+	return true;
+}
+
+struct sflow_port *
+sflow_port_at(struct sflow_state *s, uint32_t place, uint32_t number, uint32_t if_index)
+{
+	struct sflow_port *p = place < SFLOW_MAX_PORTS ? &s->ports[place] : NULL;
+
+	return p && is_there(p) && p->peer_number == number && p->if_index == if_index ? p : NULL;
 }
 
 void
@@ -782,7 +823,7 @@ in_errors_of(const struct sflow_counters *c, const struct sflow_if_counters *int
 
 static void
 raw_counters(const struct sflow_counters *counters, const struct sflow_if_counters *c,
-    uint32_t raw[static SFLOW_N_TOTALS])
+    uint64_t raw[static SFLOW_N_TOTALS])
 {
 	const uint32_t values[SFLOW_N_TOTALS] = {
 	    [SFLOW_IN_UCAST] = c->in_ucast_pkts,
@@ -797,7 +838,19 @@ raw_counters(const struct sflow_counters *counters, const struct sflow_if_counte
 	    [SFLOW_OUT_ERRORS] = c->out_errors,
 	};
 
-	memcpy(raw, values, sizeof(values));
+	for (int i = 0; i < SFLOW_N_TOTALS; i++)
+		raw[i] = values[i] == SFLOW_UNKNOWN32 ? EASE_COUNT_UNKNOWN : values[i];
+	for (int i = 0; counters->is_polled && i < 3; i++) {
+		raw[SFLOW_IN_UCAST + i] = (uint64_t)counters->high[i] << 32 | values[SFLOW_IN_UCAST + i];
+		raw[SFLOW_OUT_UCAST + i] = (uint64_t)counters->high[3 + i] << 32 | values[SFLOW_OUT_UCAST + i];
+	}
+}
+
+/* Modulo 32 bits, so a wrap is no step back; of counters of 64 bits as they are. */
+static uint64_t
+rise_of(const struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], int i)
+{
+	return p->counters_are_polled && raw[i] >= p->raw[i] ? raw[i] - p->raw[i] : (uint32_t)(raw[i] - p->raw[i]);
 }
 
 static uint64_t
@@ -807,18 +860,17 @@ sent_total(const struct sflow_port *p)
 	    p->totals[SFLOW_OUT_BCAST];
 }
 
-/* Adds the difference modulo 32 bits, so a wrap is no step back. A new base is the counter
- * itself. */
+/* Adds the difference. A new base is the counter itself. */
 static void
-extend_totals(struct sflow_port *p, const uint32_t raw[static SFLOW_N_TOTALS], bool base)
+extend_totals(struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], bool base)
 {
 	for (int i = 0; i < SFLOW_N_TOTALS; i++) {
-		if (raw[i] == SFLOW_UNKNOWN32)
+		if (raw[i] == EASE_COUNT_UNKNOWN)
 			continue;
 		if (base)
 			p->totals[i] = raw[i];
 		else
-			p->totals[i] += (uint32_t)(raw[i] - p->raw[i]);
+			p->totals[i] += rise_of(p, raw, i);
 		p->raw[i] = raw[i];
 	}
 }
@@ -845,21 +897,21 @@ sflow_note_sampled(struct sflow_port *p, uint8_t direction, uint32_t frame_octet
 
 /* Frames of a direction since the counters before; UINT64_MAX: the agent does not count them. */
 static uint64_t
-frames_since(const struct sflow_port *p, const uint32_t raw[static SFLOW_N_TOTALS], int out)
+frames_since(const struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], int out)
 {
 	int first = out ? SFLOW_OUT_UCAST : SFLOW_IN_UCAST;
 	uint64_t pkts = 0;
 
-	if (raw[first] == SFLOW_UNKNOWN32)
+	if (raw[first] == EASE_COUNT_UNKNOWN)
 		return UINT64_MAX;
 	for (int i = first; i < first + 3; i++)
-		pkts += raw[i] == SFLOW_UNKNOWN32 ? 0 : (uint32_t)(raw[i] - p->raw[i]);
+		pkts += raw[i] == EASE_COUNT_UNKNOWN ? 0 : rise_of(p, raw, i);
 	return pkts;
 }
 
 /* Extends octets by what is plausible; false: they begin anew. */
 static bool
-take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint32_t raw[static SFLOW_N_TOTALS],
+take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint64_t raw[static SFLOW_N_TOTALS],
     uint64_t elapsed_us)
 {
 	enum { ENOUGH = 64 }; /* samples to know a mean length by */
@@ -892,7 +944,7 @@ take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint3
 /* Counters of a device that began anew count from 0, when its uptime did: what passed since then is added to that of
  * before. False: the uptime does not say so, or they cannot have counted so much since. */
 static bool
-take_from_zero(struct sflow_port *p, const struct sflow_if_counters *i, const uint32_t raw[static SFLOW_N_TOTALS],
+take_from_zero(struct sflow_port *p, const struct sflow_if_counters *i, const uint64_t raw[static SFLOW_N_TOTALS],
     uint64_t received_us)
 {
 	enum { LATE_S = 10 }; /* counters may have begun before the agent did */
@@ -966,7 +1018,7 @@ hold_speed(struct sflow_port *p, uint64_t stated_bps, uint64_t octets, uint64_t 
 
 /* How many frames it counted in the directions that it samples; a source that is sampled elsewhere, too, does not say. */
 static void
-hold_samples(struct sflow_state *s, struct sflow_port *p, const uint32_t raw[static SFLOW_N_TOTALS],
+hold_samples(struct sflow_state *s, struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS],
     const uint64_t octets[static 2], uint64_t received_us)
 {
 	uint64_t in = frames_since(p, raw, 0), out = frames_since(p, raw, 1);
@@ -986,7 +1038,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	uint64_t elapsed_us = received_us > p->counters_us ? received_us - p->counters_us : 0, sent = sent_total(p);
 	uint64_t before[2] = {p->octets[0], p->octets[1]}, rise[2] = {0, 0};
 	bool known = p->has_counters, from_zero = false;
-	uint32_t raw[SFLOW_N_TOTALS];
+	uint64_t raw[SFLOW_N_TOTALS];
 
 	follow_restart(p);
 	if (known && !p->counters_again && !place->newer && step <= 0)
@@ -1019,6 +1071,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	if (from_zero)
 		add_untold(p);
 	p->has_counters = true;
+	p->counters_are_polled = c->is_polled; /* behind all that looks back at those before */
 	p->counters_sequence = c->sequence;
 	p->counters_us = received_us;
 	p->raw_octets[0] = i->in_octets;

@@ -19,6 +19,7 @@
 
 #include "collector/input/ipfix.h"
 #include "collector/input/sflow_plausible.h"
+#include "collector/polled.h"
 #include "common/endpoint.h"
 #include "common/frame.h"
 #include "common/lru_table.h"
@@ -106,11 +107,12 @@ struct sflow_port {
 	bool is_shadowed; /* another source's counters of the same interface came first */
 	bool is_octets_32; /* octets have wrapped at 32 bits */
 	bool has_own_counters; /* some that name its ifIndex */
+	bool counters_are_polled; /* the newest ones are, not sent by the agent */
 	bool is_speed_denied;  /* more passed than the stated speed allows */
 	uint32_t alias;	       /* counters of this other ifIndex, which no source has, are taken for its own; 0: none */
 	uint32_t counters_sequence;
 	uint64_t counters_us, speed_bps, stated_bps;
-	uint32_t raw[SFLOW_N_TOTALS];
+	uint64_t raw[SFLOW_N_TOTALS];
 	uint64_t totals[SFLOW_N_TOTALS];
 	uint64_t raw_octets[2], octets[2]; /* in and out, as the agent states them, and extended */
 	uint64_t sent_pkts, waiting_pkts; /* pool of sent frames; frames that may belong to it */
@@ -156,6 +158,16 @@ struct sflow_port *sflow_port_of(struct sflow_state *s, struct sflow_peer *peer,
 
 /* Returns the port of another interface of the agent that the sample is of, by its number; NULL: it is the source's. */
 struct sflow_port *sflow_port_by_number(struct sflow_state *s, struct sflow_peer *peer, const struct sflow_flow *f);
+
+/* Tells of the port at a place, 0 up to SFLOW_MAX_PORTS - 1, by its agent's number. False: there is none, it is no
+ * interface, none of its frames has been sampled, or its agent is silent or its sender to be judged anew. */
+bool sflow_place(struct sflow_state *s, uint32_t place, uint64_t now_us, struct polled_place *p);
+
+/* Returns the port of that place if it is the same one still, else NULL. */
+struct sflow_port *sflow_port_at(struct sflow_state *s, uint32_t place, uint32_t number, uint32_t if_index);
+
+/* Whether the agent has sent counters of the port lately. */
+bool sflow_sends_counters(const struct sflow_port *p, uint64_t now_us);
 
 /* How many agents and ports left to make room, so far. */
 void sflow_count_left(const struct sflow_state *s, uint64_t *agents, uint64_t *ports);

@@ -249,7 +249,7 @@ close_cluster(struct query *query)
 
 static const struct query_store cluster_store = {
 	.is_remote = true, .by_minute = true, .is_shared = true,
-	.agent_columns = "lacks_minute, collector", .gap_collector = "collector",
+	.agent_columns = "lacks_minute, collector, NULL", .gap_collector = "collector",
 	.close = close_cluster, .forget = mirror_forget,
 	.prepare = mirror_prepare, .prepared = mirror_prepared, .step = mirror_step,
 	.sums = read_sums, .totals_by_step = totals_by_step,

@@ -220,7 +220,7 @@ totals_by_step(struct query *query, uint64_t step_us, query_totals_fn *take, voi
 /* ---- opening ---- */
 
 static const struct query_store file_store = {
-	.agent_columns = "0, 0", .gap_collector = "0", .sums = read_sums, .totals_by_step = totals_by_step,
+	.agent_columns = "0, 0, (SELECT name FROM polled WHERE polled.agent = id)", .gap_collector = "0", .sums = read_sums, .totals_by_step = totals_by_step,
 };
 
 int

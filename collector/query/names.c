@@ -4,6 +4,7 @@
  * count; if it has none, those of the others. Part of query.h.
  */
 #include "collector/filter/device_names.h"
+#include "collector/filter/filter.h"
 #include "collector/query/query_private.h"
 
 #include <errno.h>
@@ -145,12 +146,25 @@ lacks_address(const struct query *query, const struct query_agent *agent)
 	return false;
 }
 
+/* What a switch calls itself; NULL: nothing, or what could be taken for another switch. */
+static const char *
+own_name(const struct query_agent *agent)
+{
+	struct filter_prefix prefix;
+
+	return *agent->system_name && filter_parse_prefix(agent->system_name, &prefix) != 0 ? agent->system_name : NULL;
+}
+
 /* What it is called if no other is called so. */
 static void
 set_base(const struct query *query, struct query_agent *agent)
 {
 	const struct query_names *names = query->names;
 	const char *given = names->n > 0 ? names->agents[agent - query->agents].name : NULL;
+
+	agent->names_itself = !given && own_name(agent);
+	if (agent->names_itself)
+		given = own_name(agent);
 
 	if (agent->lacks_address && !given)
 		snprintf(agent->name, sizeof(agent->name), "%s for %.*s", agent->sender, FRAME_IP_TEXT - 1, agent->address);
@@ -180,7 +194,7 @@ digits_needed(const struct query *query, const struct query_agent *agent)
 		if (a != agent && strcmp(a->name, agent->name) == 0) {
 			uint8_t same = n_same_digits(a->id_text, agent->id_text);
 
-			lacks_name = lacks_name || goes_before(a, agent);
+			lacks_name = lacks_name || (a->names_itself == agent->names_itself ? goes_before(a, agent) : !a->names_itself);
 			digits = digits > same ? digits : same + 1;
 		}
 	if (!lacks_name)

@@ -76,6 +76,7 @@ add_agent(struct query *query, sqlite3_stmt *stmt)
 	column_text(stmt, 8, agent->sender, sizeof(agent->sender));
 	agent->lacks_minute = sqlite3_column_int(stmt, 9) != 0;
 	agent->collector = sqlite3_column_int64(stmt, 10);
+	column_text(stmt, 11, agent->system_name, sizeof(agent->system_name));
 	return 0;
 }
 

@@ -43,8 +43,10 @@ struct query_agent {
 	char address[QUERY_AGENT_TEXT];
 	char sender[FRAME_IP_TEXT];  /* of sFlow that is sent from another address than its own; "": from that */
 	bool lacks_address;	     /* that address is another's, who sends from it, or stated it first */
-	char name[QUERY_AGENT_TEXT]; /* of the names' file, or the address; with # and digits of the id where
+	char name[QUERY_AGENT_TEXT]; /* of the names' file, or system_name, or the address; with # and digits of the id where
 				      * another has it (names.c). No two agents have the same */
+	char system_name[EASE_NAME_MAX + 1]; /* sysName, if the collector has asked for it; "" */
+	bool names_itself;		     /* that is its name: whom others call so goes before */
 	uint8_t digits;		     /* so many; 0: none */
 	bool is_named;		     /* by the names' file */
 	const char *site;	     /* the names' text; NULL: no row gives one */

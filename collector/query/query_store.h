@@ -43,7 +43,7 @@ struct query_store {
 	bool is_remote; /* rows are sent by servers: what a question needs is read at once, or not at all */
 	bool by_minute; /* it has whole minutes, some time after they ended */
 	bool is_shared; /* by collectors: it tells which of them has what, and nothing that one alone knows */
-	const char *agent_columns; /* of a collector: whether its newest minute is missing, and its number */
+	const char *agent_columns; /* of a collector: whether its newest minute is missing, its number, sysName */
 	const char *gap_collector; /* column or value: whose gap it is */
 
 	void (*close)(struct query *query);

@@ -10,6 +10,7 @@
 #include "collector/report/result.h"
 #include "collector/store/batch.h"
 #include "common/number_format.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -34,6 +35,10 @@ enum {
 	COLUMN_DRIFT,
 	COLUMN_CORRECTED,
 	COLUMN_CLOCK,
+	COLUMN_NAMES_READ,
+	COLUMN_COUNTERS_READ,
+	COLUMN_SILENT_SINCE,
+	COLUMN_ASKED,
 	COLUMN_SOURCE,
 	COLUMN_REFUSED,
 	COLUMN_REFUSED_SOURCE,
@@ -61,6 +66,10 @@ static const struct report_column agent_columns[N_COLUMNS] = {
 	[COLUMN_DRIFT] = {"clock_drift_ppm", NULL, REPORT_COUNT},
 	[COLUMN_CORRECTED] = {"clock_corrected_s", NULL, REPORT_COUNT},
 	[COLUMN_CLOCK] = {NULL, "CLOCK", REPORT_TEXT},
+	[COLUMN_NAMES_READ] = {"names_read", NULL, REPORT_TIME},
+	[COLUMN_COUNTERS_READ] = {"counters_read", NULL, REPORT_TIME},
+	[COLUMN_SILENT_SINCE] = {"silent_since", NULL, REPORT_TIME},
+	[COLUMN_ASKED] = {NULL, "ASKED FOR", REPORT_TEXT},
 	[COLUMN_SOURCE] = {"source", NULL, REPORT_TEXT},
 	[COLUMN_REFUSED] = {"refused", NULL, REPORT_COUNT},
 	[COLUMN_REFUSED_SOURCE] = {"refused_source", NULL, REPORT_TEXT},
@@ -267,6 +276,48 @@ fill_identity(struct query *query, const struct query_agent *agent, struct repor
 	return more < 0 ? more : 0;
 }
 
+/* ---- what was asked ---- */
+
+static void
+add_age(char *text, size_t size, const char *what, uint64_t us, uint64_t now_us)
+{
+	char age[NUMBER_TEXT];
+
+	if (us == 0)
+		return;
+	number_format_age(now_us > us ? (double)(now_us - us) / 1e6 : 0, age);
+	text_add(text, size, "%s%s%s", *text ? ", " : "", what, age);
+}
+
+/* What a switch was asked for by SNMP, and how old that is. */
+static int
+fill_asked(struct query *query, const struct query_agent *agent, uint64_t now_us, struct report_value *row)
+{
+	static const char *const what[] = {"names ", "counters ", "silent for "};
+	char text[4 * NUMBER_TEXT] = "";
+	sqlite3_stmt *stmt;
+	int more;
+
+	if (query->store->is_shared)
+		return 0;
+	stmt = query_prepare(query, "SELECT names_us, counters_us, silent_us FROM polled WHERE agent = ?1");
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, agent->id);
+	more = query_step(query, stmt);
+	for (int i = 0; more == 1 && i < (int)ARRAY_LEN(what); i++) {
+		uint64_t us = (uint64_t)sqlite3_column_int64(stmt, i);
+
+		add_age(text, sizeof(text), what[i], us, now_us);
+		if (us > 0)
+			row[COLUMN_NAMES_READ + i] = cell_time(us);
+	}
+	sqlite3_finalize(stmt);
+	if (*text)
+		row[COLUMN_ASKED] = cell_text(text);
+	return more < 0 ? more : 0;
+}
+
 /* ---- events ---- */
 
 static int
@@ -372,7 +423,7 @@ note_refusal(struct report_result *result, const struct report_value *row)
 }
 
 static int
-add_agent(struct report_result *result, struct query *query, const struct query_agent *agent)
+add_agent(struct report_result *result, struct query *query, const struct query_agent *agent, uint64_t now_us)
 {
 	struct report_value *row = result_add_row(result);
 	struct clocks clocks;
@@ -412,6 +463,8 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 	else
 		fill_clock(&clocks, row);
 	err = fill_identity(query, agent, row);
+	if (err == 0)
+		err = fill_asked(query, agent, now_us, row);
 	if (err == 0 && row[COLUMN_REFUSED].number >= 1 && row[COLUMN_REFUSED_SOURCE].text)
 		note_refusal(result, row);
 	return err;
@@ -479,12 +532,21 @@ what_no_agent_has(const struct query *query)
 
 		if (agent->chosen && *agent->sender)
 			hidden &= ~(1u << COLUMN_SENDER);
-		if (agent->chosen && (agent->is_named || agent->digits > 0 || agent->lacks_address))
+		if (agent->chosen && (agent->is_named || *agent->system_name || agent->digits > 0 || agent->lacks_address))
 			hidden &= ~(1u << COLUMN_AGENT);
 		if (agent->chosen && agent->site)
 			hidden &= ~(1u << COLUMN_SITE);
 	}
 	return hidden;
+}
+
+static bool
+is_anybody_asked(const struct report_result *result)
+{
+	for (size_t i = 0; i < result->n_rows; i++)
+		if (result->values[i * N_COLUMNS + COLUMN_ASKED].text)
+			return true;
+	return false;
 }
 
 int
@@ -501,7 +563,8 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 	result->hidden |= query->n_sent_agents > 0 ? 0 : 1u << COLUMN_SAMPLED;
 	for (size_t i = 0; err == 0 && i < query->n_agents; i++)
 		if (query->agents[i].chosen)
-			err = add_agent(result, query, &query->agents[i]);
+			err = add_agent(result, query, &query->agents[i], now_us);
+	result->hidden |= is_anybody_asked(result) ? 0 : 1u << COLUMN_ASKED;
 	result_finish(result, query);
 	if (err == 0)
 		err = read_work(query, result);

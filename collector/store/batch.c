@@ -15,6 +15,7 @@ static const struct {
     [STORE_AGENT_REFUSALS] = {sizeof(struct store_agent_refusal), false},
     [STORE_ODDITIES] = {sizeof(struct store_oddity), false},
     [STORE_AGENT_CLOCKS] = {sizeof(struct store_agent_clock), false},
+    [STORE_POLLED] = {sizeof(struct store_polled), false},
     [STORE_REFUSED_SENDERS] = {sizeof(struct store_refused_sender), false},
     [STORE_PORTS] = {sizeof(struct store_port), false},
     [STORE_SAMPLES] = {sizeof(struct store_sample), true},

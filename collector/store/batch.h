@@ -25,6 +25,7 @@ enum store_table {
 	STORE_AGENT_SOURCES,
 	STORE_AGENT_REFUSALS,
 	STORE_AGENT_CLOCKS,
+	STORE_POLLED,
 	STORE_REFUSED_SENDERS,
 	STORE_ODDITIES,
 	STORE_PORTS,
@@ -51,6 +52,7 @@ enum {
 	STORE_SENDER_TEXT = 64,            /* IPv6 with scope */
 	STORE_SOURCE_TEXT = 104,           /* an SNMPv3 user, @ and an address; an engine ID is shorter */
 	STORE_REASON_TEXT = 128,
+	STORE_SYSTEM_NAME = 65,
 	STORE_DISCARD_TEXT = 48,
 	STORE_ENGINE_ID_MAX = 32,          /* octets, RFC 3411 section 5 */
 	STORE_TRACKER_MAX = 640,           /* octets of a sequence tracker (collector/window) */
@@ -76,6 +78,16 @@ struct store_agent_source {
 	int64_t agent;
 	char source[STORE_SOURCE_TEXT];
 	uint64_t since_us; /* by the collector's clock */
+};
+
+/* What a switch was asked for (collector/poll), and how it went. */
+struct store_polled {
+	int64_t agent;
+	char name[STORE_SYSTEM_NAME]; /* sysName, cleaned; "": none, or never read */
+	/* By the collector's clock, 0: never. When names and counters of ports were read last, and since when it has not
+	 * answered; then the reason (enum poll_verdict). */
+	uint64_t names_us, counters_us, silent_us;
+	uint8_t reason;
 };
 
 /* Why records in an agent's name are refused: agent_refused.reason. */
@@ -124,18 +136,16 @@ struct store_port {
 struct store_sample {
 	uint32_t agent; /* there are many of these rows: no octet between its members */
 	uint32_t boot;
-	struct ease_sample sample; /* header is not used */
+	struct ease_sample sample; /* header: what is kept of it, kept_octets, in the batch (store_batch_add_more) */
+	/* What it carries is opened already: carries says whether it has a VNI, of the outermost VXLAN or GENEVE, and
+	 * carries_at which. */
 	struct frame_keys keys;
 	struct {
 		uint8_t ip_version; /* 0: none */
 		uint8_t src_ip[FRAME_IP_LEN], dst_ip[FRAME_IP_LEN];
 	} inner; /* of the innermost IP header in what the frame carries */
-	bool has_vni;
 	bool has_dst_port;
 	uint16_t dst_port; /* of ICMP frame_icmp_message */
-	uint32_t vni; /* of the outermost VXLAN or GENEVE */
-	const uint8_t *header; /* what is kept of it, in the batch (store_batch_add_more); none if header_octets is 0 */
-	uint16_t header_octets;
 	uint32_t stands_for; /* samples, including this one; see window/sample_thinning.h */
 };
 

@@ -111,7 +111,9 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     DISCARD_HOUR HELD,
     "ALTER TABLE life ADD COLUMN first_charged INTEGER NOT NULL DEFAULT 0;"
     "UPDATE life SET first_charged = (SELECT ifnull(max(id), 0) + 1 FROM part);" CHARGED,
-    "ALTER TABLE sample ADD COLUMN vni INTEGER; ALTER TABLE sample ADD COLUMN header BLOB;" HEADERS,
+    "ALTER TABLE sample ADD COLUMN vni INTEGER; ALTER TABLE sample ADD COLUMN header BLOB;" HEADERS
+    "CREATE TABLE IF NOT EXISTS polled(agent INTEGER NOT NULL, name TEXT NOT NULL, names_us INTEGER NOT NULL,"
+    " counters_us INTEGER NOT NULL, silent_us INTEGER NOT NULL, reason INTEGER NOT NULL, PRIMARY KEY(agent));",
 };
 
 const char *

@@ -60,6 +60,18 @@ static const struct stored_column agent_clock_columns[] = {
 };
 #undef ROW
 
+/* What switches said of themselves that were asked by SNMP, and when; of those who do not answer since when. */
+#define ROW struct store_polled
+static const struct stored_column polled_columns[] = {
+    C("agent", AGENT, agent),
+    C("name", TEXT, name),
+    C("names_us", UINT, names_us),
+    C("counters_us", UINT, counters_us),
+    C("silent_us", UINT, silent_us),
+    C("reason", UINT, reason),
+};
+#undef ROW
+
 /* Whose datagrams were refused unread, how many, and why the newest was (input/refused_senders.h). */
 #define ROW struct store_refused_sender
 static const struct stored_column refused_sender_columns[] = {
@@ -130,9 +142,9 @@ static const struct stored_column sample_columns[] = {
     /* of the innermost IP header in a tunnel; NULL: there is none in the sampled octets */
     C("inner_src_ip", OCTETS, inner.src_ip, FLAG(IF_IP, inner.ip_version)),
     C("inner_dst_ip", OCTETS, inner.dst_ip, FLAG(IF_IP, inner.ip_version)),
-    C("vni", UINT, vni, FLAG(IF, has_vni)),
+    C("vni", UINT, keys.carries_at, FLAG(IF, keys.carries)),
     /* what was sampled, for keep_headers */
-    C("header", BLOB, header, FLAG(LENGTH_U16, header_octets), .may_be_null = true, LOCAL),
+    C("header", BLOB, sample.header, FLAG(LENGTH_U16, sample.kept_octets), .may_be_null = true, LOCAL),
 };
 #undef ROW
 
@@ -343,6 +355,7 @@ const struct stored_table stored_tables[STORE_N_TABLES] = {
     [STORE_AGENT_SOURCES] = {TABLE("agent_source", agent_source, store_agent_source, "agent"), .has_rowid = true},
     [STORE_AGENT_REFUSALS] = {TABLE("agent_refused", agent_refusal, store_agent_refusal, "agent"), .has_rowid = true},
     [STORE_AGENT_CLOCKS] = {TABLE("agent_clock", agent_clock, store_agent_clock, "agent"), .has_rowid = true},
+    [STORE_POLLED] = {TABLE("polled", polled, store_polled, "agent"), .has_rowid = true},
     [STORE_REFUSED_SENDERS] = {TABLE("refused_sender", refused_sender, store_refused_sender, "address")},
     [STORE_ODDITIES] = {TABLE("oddity", oddity, store_oddity, "agent, if_index, kind")},
     [STORE_PORTS] = {TABLE("port", port, store_port, "agent, if_index, since_us")},

@@ -180,6 +180,14 @@ accounting_newest_number(struct accounting *acc, const uint8_t *agent_id, uint32
 	return 0;
 }
 
+int64_t
+accounting_agent_number(const struct accounting *acc, const uint8_t *agent_id)
+{
+	const struct agent *a = inventory_find_agent(&acc->inventory, agent_id);
+
+	return a ? a->row.id : 0;
+}
+
 uint32_t
 accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 {
@@ -582,7 +590,8 @@ add_record(struct accounting *acc, struct agent *a, struct store_batch *batch, c
 	memcpy(&if_index, (const char *)r + record_kinds[r->kind].if_index_at, sizeof(if_index));
 	if (!has_good_time(acc, r))
 		return;
-	accounting_note_heard(acc, a, r, time_of(r));
+	if (!r->loose_numbers || r->polled == 0) /* else the agent itself may be silent */
+		accounting_note_heard(acc, a, r, time_of(r));
 	if (r->kind == EASE_PART_ODD && if_index == 0) {
 		oddities_note(&a->odd, &r->odd);
 		return;

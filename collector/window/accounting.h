@@ -161,6 +161,9 @@ enum agent_identity_verdict accounting_judge(struct accounting *acc, const struc
 void accounting_bind_sources(
     struct accounting *acc, const struct store_agent_source *sources, size_t n);
 
+/* Returns the store's number of an agent that is in memory; 0: it is not. */
+int64_t accounting_agent_number(const struct accounting *acc, const uint8_t *agent_id);
+
 /* Returns the newest boot number heard from an agent, also by earlier collectors of this store;
  * 0 if the agent is not known. */
 uint32_t accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id);

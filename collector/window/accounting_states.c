@@ -1,5 +1,6 @@
 /* What ports are and what is odd of them: nothing is summed of it. */
 #include "collector/window/accounting_private.h"
+#include "collector/polled.h"
 #include "collector/window/record_rows.h"
 
 #include <string.h>
@@ -13,16 +14,42 @@ same_state(const struct ease_state *a, const struct ease_state *b)
 	    a->lag_parent == b->lag_parent && a->edge == b->edge;
 }
 
+/* Each sFlow record tells what it knows, and what was asked for stands before what is sent: then also what is only
+ * known of before. */
+static struct ease_state
+merged_state(const struct port *p, const struct ease_record *r)
+{
+	const struct ease_state *known = &p->state;
+	struct ease_state s = r->state;
+
+	if (!p->has_state)
+		return s;
+	if (r->polled & (POLLED_NAMES | POLLED_UPLINK)) {
+		s = *known;
+		s.time_us = known->time_us > r->state.time_us ? known->time_us : r->state.time_us;
+		s.edge = true;
+	}
+	if (r->polled & POLLED_UPLINK)
+		return s;
+	if (r->polled & POLLED_NAMES ? *r->state.name : r->polled == 0 && !p->has_polled_names && *s.name)
+		memcpy(s.name, r->state.name, sizeof(s.name));
+	else
+		memcpy(s.name, known->name, sizeof(s.name));
+	memcpy(s.alias, r->polled & POLLED_NAMES ? r->state.alias : known->alias, sizeof(s.alias));
+	s.lag_parent = r->state.lag_parent > 0 ? r->state.lag_parent
+	    : r->polled & POLLED_NAMES || (r->polled == 0 && !p->has_polled_names) ? 0 : known->lag_parent;
+	return s;
+}
+
 /* What a port's state is with what was known before and what the option uplinks says of it. */
 static struct ease_state
 state_of(struct accounting *acc, const struct port *p, const struct ease_record *r)
 {
-	struct ease_state s = r->state;
+	struct ease_state s = r->loose_numbers ? merged_state(p, r) : r->state;
 	const struct port *lag = acc->uplinks.n > 0 && s.edge && s.lag_parent > 0
 	    ? inventory_find_port(&acc->inventory, p->agent, s.lag_parent) : NULL;
 
-	if (p->has_state && r->loose_numbers && *s.name == '\0') /* each sFlow record tells what it knows */
-		memcpy(s.name, p->state.name, sizeof(s.name));
+	s.edge = s.edge && !(r->loose_numbers && p->is_linked);
 	if (acc->uplinks.n > 0 && s.edge)
 		s.edge = !uplinks_name(&acc->uplinks, r->sender, &s, lag && lag->has_state ? &lag->state : NULL);
 	return s;
@@ -31,15 +58,20 @@ state_of(struct accounting *acc, const struct port *p, const struct ease_record 
 void
 accounting_add_state(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
 {
-	const struct ease_state given = state_of(acc, p, r), *s = &given;
+	struct ease_state given;
+	const struct ease_state *s = &given;
 	struct store_port *row;
 
+	if (r->loose_numbers && (r->polled & POLLED_UPLINK))
+		p->is_linked = !r->state.edge;
+	given = state_of(acc, p, r);
 	if (p->has_state && (r->boot < p->state_boot ||
 				(r->boot == p->state_boot && s->time_us < p->state.time_us))) {
 		accounting_count(acc, ACCOUNTING_STAT_STATES_OLD);
 		return;
 	}
 	accounting_count(acc, ACCOUNTING_STAT_STATES);
+	p->has_polled_names |= r->loose_numbers && (r->polled & POLLED_NAMES);
 	if (p->has_state && r->boot == p->state_boot && same_state(&p->state, s))
 		return;
 	row = store_batch_add(batch, STORE_PORTS);

@@ -126,6 +126,8 @@ struct port {
 		uint32_t since_s;
 	} watched;
 	bool has_state;
+	bool is_linked;	       /* it leads to another switch, as the collector has asked */
+	bool has_polled_names; /* the collector has asked for them: those that are sent are not used */
 	bool state_unwritten; /* the state must be written to a new, empty store */
 	uint32_t state_boot;
 	struct ease_state state;

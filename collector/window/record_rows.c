@@ -63,12 +63,13 @@ fill_inner(struct store_sample *row, const struct ease_sample *s, const struct f
 	struct frame_inner opened = {.keys = *keys};
 	struct frame_keys inner;
 
+	row->keys.carries = false;
 	if (keys->carries == FRAME_NO_TUNNEL)
 		return;
 	while (!opened.has_vni && frame_open(s->header, s->kept_octets, &opened.keys, &opened))
 		;
-	row->has_vni = opened.has_vni;
-	row->vni = opened.vni;
+	row->keys.carries = opened.has_vni;
+	row->keys.carries_at = opened.vni;
 	if (!frame_open_innermost_ip(s->header, s->kept_octets, keys, &inner))
 		return;
 	row->inner.ip_version = inner.ip_version;
@@ -88,13 +89,12 @@ record_rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
 	row->agent = agent;
 	row->boot = boot;
 	row->sample = *sample;
-	row->sample.header = NULL;
+	row->sample.header = store_batch_add_more(batch, STORE_SAMPLES, sample->header, &n);
+	row->sample.kept_octets = (uint16_t)n;
 	row->keys = *keys;
 	row->has_dst_port = keys->has_ports || keys->has_icmp;
 	row->dst_port = keys->has_icmp ? frame_icmp_message(keys) : keys->dst_port;
 	fill_inner(row, sample, keys);
-	row->header = store_batch_add_more(batch, STORE_SAMPLES, sample->header, &n);
-	row->header_octets = (uint16_t)n;
 	row->stands_for = stands_for;
 	return true;
 }

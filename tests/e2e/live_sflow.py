@@ -7,9 +7,9 @@ live_sflow.py make PCAP FRAMES SECONDS SEED
 live_sflow.py start FRAMES READINGS
     Prints the time (microseconds since 1970) at which the capture began to be played, from READINGS, lines "TIME
     PKTS": what the board had counted in all, as it said before TIME.
-live_sflow.py judge FRAMES START DIRECTORY
+live_sflow.py judge FRAMES START DIRECTORY [FIRST_COUNTERS]
     Prints figures of the looks DIRECTORY/MINUTES.NUMBER.json as JSON: held against the frames that passed from the
-    report's own "from" to its own "to".
+    report's own "from" to its own "to", of reports that begin after FIRST_COUNTERS seconds.
 """
 import datetime
 import glob
@@ -23,8 +23,8 @@ import sys
 PORTS, KEYS = 8, 96
 FRAMES_PER_S = 160  # of a port, in the mean
 TICK_US = 50000
-# The first counters come after 30 s: reports that begin before them are of a part of their time only.
-FIRST_US = 35000000
+# The first counters that are sent come after 30 s: reports that begin before them are of a part of their time only.
+FIRST_S = 35
 LOOK_EVERY_S = 10
 FCS = 4
 UNITS = ('packets', 'octets')
@@ -168,7 +168,7 @@ class Tally:
         return result
 
 
-def judge(frames_path, start_us, directory):
+def judge(frames_path, start_us, directory, first_s=FIRST_S):
     tallies, looks = {'1': Tally(), '5': Tally()}, []
     for path in glob.glob(f'{directory}/*.json'):
         with open(path) as text:
@@ -176,7 +176,7 @@ def judge(frames_path, start_us, directory):
         if report.get('empty') or not report.get('counted_to'):
             continue
         span = [moment(report[name]) - int(start_us) for name in ('from', 'to')]
-        if span[0] >= FIRST_US:
+        if span[0] >= int(first_s) * 1000000:
             looks.append((tallies[path.rsplit('/', 1)[1].split('.')[0]], report, span))
     truth = truth_at(frames_path, [us for _, _, span in looks for us in span])
     for tally, report, span in looks:

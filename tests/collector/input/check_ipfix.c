@@ -1,6 +1,7 @@
 /* IPFIX messages that are hostile, stale or of other things than samples; what makes send is in tests/collector/dialects. */
 #include "collector/input/sflow_input.h"
 #include "collector/input/ipfix.h"
+#include "collector/input/sflow_state.h"
 #include "common/buf.h"
 #include "tests/suite.h"
 
@@ -391,6 +392,31 @@ START_TEST(what_ends_too_early_is_refused)
 }
 END_TEST
 
+/* What it does not send can be asked for by SNMP, at the interface where its samples lie. */
+START_TEST(its_interfaces_may_be_asked)
+{
+	struct polled_port polled = {.if_index = 5, .parts = POLLED_COUNTERS, .read_us = NOW_US + 1000000,
+	    .in = {6400, 100, 0, 0, 0, 0}, .out = {0, 0, 0, 0, 0, 0}};
+	struct polled_place place;
+	uint32_t at = 0;
+
+	know_all();
+	take_samples(1);
+	while (at < SFLOW_MAX_PORTS && !sflow_input_place(in, at, now_us, &place))
+		at++;
+	ck_assert_uint_lt(at, SFLOW_MAX_PORTS);
+	ck_assert_uint_eq(place.if_index, 5);
+	ck_assert_str_eq(place.address, SENDER);
+	polled.place = place.place;
+	polled.number = place.number;
+	ck_assert(sflow_input_take_polled(in, &polled, now_us + 1500000, &result));
+	ck_assert_int_eq(result.records[0].kind, EASE_PART_SNAPSHOT);
+	ck_assert_uint_eq(result.records[0].snapshot.if_index, 5);
+	ck_assert_uint_eq(result.records[0].snapshot.in.octets, 6400);
+	ck_assert_uint_eq(count_of(SFLOW_STAT_ODD), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -405,6 +431,7 @@ main(void)
 	tcase_add_test(tc, a_withdrawal_changes_nothing);
 	tcase_add_test(tc, flows_are_refused_with_what_to_do);
 	tcase_add_test(tc, exceptions_are_no_traffic);
+	tcase_add_test(tc, its_interfaces_may_be_asked);
 	tcase_add_test(tc, without_a_rate_a_sample_is_refused);
 	tcase_add_test(tc, samplers_without_end);
 	tcase_add_test(tc, templates_without_end_are_their_senders);

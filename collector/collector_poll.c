@@ -1,0 +1,110 @@
+#include "collector/collector_poll.h"
+
+#include "collector/input/v3.h"
+#include "collector/poll/poll.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+see_place(void *arg, uint32_t place, struct polled_place *to)
+{
+	return input_place(((struct collector *)arg)->input, place, to);
+}
+
+static bool
+take_port(void *arg, const struct polled_port *port)
+{
+	return input_take_polled(((struct collector *)arg)->input, port);
+}
+
+/* Without room in the batch the next news bring it. */
+static void
+take_agent(void *arg, const struct polled_agent *agent)
+{
+	struct collector *c = arg;
+	uint8_t id[EASE_AGENT_ID_LEN];
+	int64_t number = input_agent_of(c->input, agent, id) ? accounting_agent_number(c->accounting, id) : 0;
+	struct store_polled *row = number > 0 && store_batch_reserve(c->batch, STORE_POLLED, 1) == 0
+	    ? store_batch_add(c->batch, STORE_POLLED) : NULL;
+
+	if (!row)
+		return;
+	*row = (struct store_polled){.agent = number, .names_us = agent->names_us, .counters_us = agent->counters_us,
+	    .silent_us = agent->silent_us, .reason = agent->reason};
+	memcpy(row->name, agent->name, sizeof(row->name));
+}
+
+static void
+fill_credentials(struct poll_credentials *to, const struct collector_poll *from)
+{
+	memset(to, 0, sizeof(*to)); /* they are compared whole */
+	snprintf(to->community, sizeof(to->community), "%s", from->community);
+	snprintf(to->user, sizeof(to->user), "%s", from->user);
+	snprintf(to->auth_protocol, sizeof(to->auth_protocol), "%s", v3_auth_protocols[from->auth_protocol]);
+	snprintf(to->priv_protocol, sizeof(to->priv_protocol), "%s", v3_priv_protocols[from->priv_protocol]);
+	snprintf(to->auth_passphrase, sizeof(to->auth_passphrase), "%s", from->auth_passphrase);
+	snprintf(to->priv_passphrase, sizeof(to->priv_passphrase), "%s", from->priv_passphrase);
+}
+
+static size_t
+n_targets(const struct collector_config *config)
+{
+	const struct collector_poll *polls = config->polls.items;
+	size_t n = 0;
+
+	for (size_t i = 0; i < config->polls.n; i++)
+		n += polls[i].agents.n;
+	return n;
+}
+
+static void
+fill_targets(struct collector *c)
+{
+	const struct collector_poll *polls = c->config->polls.items;
+	struct poll_target *target = c->poll_targets;
+	const char *reason;
+
+	for (size_t i = 0; i < c->config->polls.n; i++) {
+		fill_credentials(&c->poll_credentials[i], &polls[i]);
+		for (size_t j = 0; j < polls[i].agents.n; j++, target++) {
+			prefix_parse(polls[i].agents.items[j], &target->agents, &reason);
+			target->udp_port = (uint16_t)polls[i].port;
+			target->as = (uint32_t)i;
+		}
+	}
+}
+
+int
+collector_poll_open(struct collector *c)
+{
+	const struct collector_config *config = c->config;
+	const struct poll_source source = {see_place, c, INPUT_PLACES, INPUT_AGENT_PLACES};
+	struct poll_settings settings = {
+	    .n_targets = n_targets(config),
+	    .counters_us = config->poll_counters_s * UINT64_C(1000000),
+	    .names_us = config->poll_names_s * UINT64_C(1000000),
+	    .questions_a_second = config->poll_questions,
+	};
+
+	if (c->options->no_sockets || config->polls.n == 0)
+		return 0;
+	settings.targets = c->poll_targets = calloc(settings.n_targets, sizeof(*c->poll_targets));
+	settings.credentials = c->poll_credentials = calloc(config->polls.n, sizeof(*c->poll_credentials));
+	if (!c->poll_targets || !c->poll_credentials)
+		return -ENOMEM;
+	fill_targets(c);
+	return poll_open(&c->poller, &source, &settings, c->clock, &(struct poll_sink){take_port, take_agent, c});
+}
+
+void
+collector_poll_close(struct collector *c)
+{
+	poll_close(c->poller);
+	if (c->poll_credentials)
+		explicit_bzero(c->poll_credentials, c->config->polls.n * sizeof(*c->poll_credentials));
+	free(c->poll_credentials);
+	free(c->poll_targets);
+}

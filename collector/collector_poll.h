@@ -1,0 +1,14 @@
+/*
+ * Who asks switches by SNMP (collector/poll) in the collector: with its configuration, of the sFlow ports that its input
+ * knows, and into that input.
+ */
+#ifndef EASE_COLLECTOR_COLLECTOR_POLL_H
+#define EASE_COLLECTOR_COLLECTOR_POLL_H
+
+#include "collector/collector_private.h"
+
+/* Starts c->poller if the configuration has somebody to ask, before threads and memory. 0 or -errno. */
+int collector_poll_open(struct collector *c);
+void collector_poll_close(struct collector *c);
+
+#endif

@@ -1,0 +1,617 @@
+#include "collector/poll/poll_plan.h"
+
+#include "collector/poll/poll_links.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_US UINT64_C(1000000)
+/* sFlow agents send counters each 20 or 30 s; whoever has sent none for so long may send none at all. *assumed* */
+#define POLL_PATIENCE_US (60 * SECOND_US)
+/* In between an answer makes the next question possible; else time does. */
+#define IDLE_US (SECOND_US / 10)
+#define FIRST_PAUSE_US (5 * SECOND_US)
+#define LONG_PAUSE_US (60 * SECOND_US)
+#define PAUSE_MOST_US (3600 * SECOND_US)
+#define EXPIRED_US (10 * SECOND_US)
+#define TOLD_US (60 * SECOND_US)
+#define LINKS_LEAST_US (300 * SECOND_US) /* between two readings of neighbours, however many ports are new */
+
+enum {
+	LIST_MAX = 64,	   /* ports of a switch that are due, of one look at all of them */
+	TIMEOUT_MS = 1000, /* an answer that takes longer says too little of when counters were read */
+	AGENT_BITS = 12,   /* of a question's id */
+	NO_TARGET = UINT32_MAX,
+};
+
+struct planned_port {
+	uint32_t number, if_index; /* of whom the rest is; number 0: nobody's */
+	uint64_t names[2];	   /* hashes of ifName and ifDescr, by which LLDP's ports are found; 0: none */
+	bool is_uplink;
+	uint32_t discontinuity_cs;
+	bool has_counted;
+	uint64_t met_us, named_us, counted_us; /* 0: not yet */
+};
+
+/* Of LLDP's tables: first the rows of neighbours are read, then what the local ports in them are called. */
+enum links_step { LINKS_READ, LINKS_ROWS, LINKS_PORTS };
+
+struct planned_agent {
+	uint32_t number, target;
+	uint32_t job; /* the question on its way; 0: none */
+	bool answers;	   /* its last question was answered */
+	bool was_answering;    /* when it was asked */
+	unsigned failures; /* in a row */
+	unsigned parts;	   /* of the list */
+	uint64_t next_us, asked_us;
+	uint32_t n_list, at; /* places that are due, and which is the next */
+	uint32_t n_asked;    /* the question's are the last ones before it */
+	uint32_t list[LIST_MAX];
+	unsigned asked; /* the parts of the question on its way */
+	enum links_step step;
+	struct poll_links links, fresh; /* as read last, and as being read */
+	uint32_t cursor[POLL_CURSOR];
+	uint32_t local_ports[POLL_PORTS_MAX]; /* that the question is for */
+	uint64_t links_us;
+	bool has_new_ports;
+	uint64_t seen_us; /* when a port of it was there */
+	bool is_small; /* its messages have room for one port only */
+	struct polled_agent known; /* times monotonic */
+	bool has_news;
+	uint64_t told_us;
+	char address[ENDPOINT_TEXT];
+};
+
+struct poll_plan {
+	struct poll_source source;
+	struct poll_settings settings;
+	struct planned_port *ports;
+	struct planned_agent *agents;
+	const struct poll_links **links; /* those of each agent */
+	uint32_t serial, next_agent;
+	uint32_t in_flight, unanswered; /* unanswered: of these, to switches that have not answered lately */
+	uint64_t looked_us, idle_until_us, n_crowded;
+	double tokens;
+	uint64_t tokens_us;
+};
+
+static void
+forget_links(struct planned_agent *a)
+{
+	poll_links_clear(&a->links);
+	poll_links_clear(&a->fresh);
+}
+
+void
+poll_plan_free(struct poll_plan *plan)
+{
+	if (!plan)
+		return;
+	for (uint32_t i = 0; plan->agents && i < plan->source.n_agents; i++)
+		forget_links(&plan->agents[i]);
+	free(plan->ports);
+	free(plan->links);
+	free(plan->agents);
+	free(plan);
+}
+
+int
+poll_plan_new(struct poll_plan **out, const struct poll_source *source, const struct poll_settings *settings)
+{
+	struct poll_plan *plan = calloc(1, sizeof(*plan));
+
+	*out = plan;
+	if (!plan)
+		return -ENOMEM;
+	plan->source = *source;
+	plan->settings = *settings;
+	plan->tokens = settings->questions_a_second;
+	plan->ports = calloc(source->n_places, sizeof(*plan->ports));
+	plan->agents = calloc(source->n_agents, sizeof(*plan->agents));
+	plan->links = calloc(source->n_agents, sizeof(*plan->links));
+	for (uint32_t i = 0; plan->agents && plan->links && i < source->n_agents; i++)
+		plan->links[i] = &plan->agents[i].links;
+	if (plan->ports && plan->agents && plan->links && source->n_agents <= 1u << AGENT_BITS)
+		return 0;
+	poll_plan_free(plan);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+size_t
+poll_plan_memory(uint32_t n_places, uint32_t n_agents)
+{
+	return sizeof(struct poll_plan) + n_places * sizeof(struct planned_port) +
+	    n_agents * (sizeof(struct planned_agent) + sizeof(struct poll_links *) +
+			   POLL_LINKS_MAX * sizeof(struct poll_link)) + /* that are being read, and those that were: */
+	    n_places * POLL_LINKS_A_PORT * sizeof(struct poll_link);
+}
+
+/* ---- who is due ---- */
+
+static uint32_t
+find_target(const struct poll_settings *s, const char *address)
+{
+	for (size_t i = 0; i < s->n_targets; i++)
+		if (prefix_holds_text(&s->targets[i].agents, address))
+			return (uint32_t)i;
+	return NO_TARGET;
+}
+
+static void
+forget_job(struct poll_plan *plan, struct planned_agent *a)
+{
+	if (a->job == 0)
+		return;
+	a->job = 0;
+	plan->in_flight--;
+	plan->unanswered -= !a->was_answering;
+}
+
+/* The agent of that place, which may be another one than before. */
+static struct planned_agent *
+agent_of(struct poll_plan *plan, const struct polled_place *p)
+{
+	struct planned_agent *a = &plan->agents[p->agent];
+
+	if (a->number == p->number)
+		return a;
+	forget_job(plan, a);
+	forget_links(a);
+	*a = (struct planned_agent){.number = p->number, .target = find_target(&plan->settings, p->address)};
+	strncpy(a->address, p->address, sizeof(a->address) - 1);
+	return a;
+}
+
+static unsigned
+due_parts(const struct poll_plan *plan, const struct planned_port *port, const struct polled_place *p, uint64_t now_us)
+{
+	const struct poll_settings *s = &plan->settings;
+
+	if (port->named_us == 0 || now_us - port->named_us >= s->names_us)
+		return POLLED_NAMES;
+	if (!p->sends_counters && now_us - port->met_us >= POLL_PATIENCE_US &&
+	    (port->counted_us == 0 || now_us >= port->counted_us + s->counters_us))
+		return POLLED_COUNTERS;
+	return 0;
+}
+
+static void
+look_at(struct poll_plan *plan, const struct polled_place *p, uint64_t now_us)
+{
+	struct planned_agent *a = agent_of(plan, p);
+	struct planned_port *port = &plan->ports[p->place];
+	unsigned parts;
+
+	if (a->target == NO_TARGET)
+		return;
+	a->seen_us = now_us;
+	if (port->number != p->number || port->if_index != p->if_index)
+		*port = (struct planned_port){.number = p->number, .if_index = p->if_index, .met_us = now_us};
+	if (a->job != 0 || now_us < a->next_us || a->n_list == LIST_MAX)
+		return;
+	parts = due_parts(plan, port, p, now_us);
+	if (parts == 0 || (a->n_list > 0 && a->parts != parts))
+		return;
+	a->parts = parts;
+	a->list[a->n_list++] = p->place;
+	a->known.place = p->place;
+	a->known.number = p->number;
+	a->known.if_index = p->if_index;
+}
+
+static void
+begin_links(const struct poll_plan *plan, struct planned_agent *a, uint64_t now_us)
+{
+	uint64_t least_us = a->has_new_ports ? LINKS_LEAST_US : plan->settings.names_us;
+
+	if (a->seen_us != now_us)
+		a->step = LINKS_READ; /* it has left */
+	if (a->step != LINKS_READ || a->seen_us != now_us || a->known.names_us == 0 || a->n_list > 0 ||
+	    (a->links_us > 0 && now_us - a->links_us < least_us))
+		return;
+	a->step = LINKS_ROWS;
+	a->has_new_ports = false;
+	poll_links_clear(&a->fresh);
+	memset(a->cursor, 0, sizeof(a->cursor));
+}
+
+static void
+look_at_all(struct poll_plan *plan, uint64_t now_us)
+{
+	struct polled_place p;
+
+	for (uint32_t i = 0; i < plan->source.n_agents; i++)
+		if (plan->agents[i].job == 0)
+			plan->agents[i].n_list = plan->agents[i].at = 0;
+	for (uint32_t i = 0; i < plan->source.n_places; i++)
+		if (plan->source.place(plan->source.arg, i, &p))
+			look_at(plan, &p, now_us);
+	for (uint32_t i = 0; i < plan->source.n_agents; i++)
+		begin_links(plan, &plan->agents[i], now_us);
+	plan->looked_us = now_us;
+}
+
+/* ---- questions ---- */
+
+static bool
+has_token(struct poll_plan *plan, uint64_t now_us)
+{
+	double most = plan->settings.questions_a_second;
+
+	if (plan->tokens_us > 0)
+		plan->tokens += most * (double)(now_us - plan->tokens_us) / 1e6;
+	plan->tokens_us = now_us;
+	if (plan->tokens > most)
+		plan->tokens = most;
+	return plan->tokens >= 1;
+}
+
+static bool
+may_ask(const struct poll_plan *plan, const struct planned_agent *a, uint64_t now_us)
+{
+	return a->job == 0 && (a->at < a->n_list || a->step != LINKS_READ) && now_us >= a->next_us &&
+	    (a->answers || 2 * plan->unanswered < plan->settings.most_in_flight);
+}
+
+static bool
+is_among(const uint32_t *numbers, uint32_t n, uint32_t number)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (numbers[i] == number)
+			return true;
+	return false;
+}
+
+static void
+ask_links(struct planned_agent *a, struct poll_job *job)
+{
+	struct poll_link *link;
+
+	job->parts = a->step == LINKS_ROWS ? POLL_NEIGHBOURS : POLL_LOCAL_PORTS;
+	memcpy(job->cursor, a->cursor, sizeof(job->cursor));
+	if (a->step == LINKS_ROWS)
+		return;
+	for (uint32_t at = 0; job->n_ports < POLL_PORTS_MAX && (link = poll_links_unknown(&a->fresh, &at)); at++)
+		if (!is_among(job->if_index, job->n_ports, link->local_port))
+			job->if_index[job->n_ports++] = link->local_port;
+	memcpy(a->local_ports, job->if_index, sizeof(a->local_ports));
+}
+
+static void
+ask_ports(const struct poll_plan *plan, struct planned_agent *a, struct poll_job *job)
+{
+	uint32_t most = a->is_small ? 1 : a->parts & POLLED_NAMES ? POLL_PORTS_NAMED : POLL_PORTS_COUNTED;
+
+	job->parts = a->parts;
+	while (job->n_ports < most && a->at < a->n_list)
+		job->if_index[job->n_ports++] = plan->ports[a->list[a->at++]].if_index;
+}
+
+static void
+fill_job(struct poll_plan *plan, struct planned_agent *a, uint64_t now_us, struct poll_job *job)
+{
+	const struct poll_target *target = &plan->settings.targets[a->target];
+
+	*job = (struct poll_job){
+	    .id = ++plan->serial << AGENT_BITS | (uint32_t)(a - plan->agents),
+	    .udp_port = target->udp_port,
+	    .timeout_ms = TIMEOUT_MS,
+	    .as = plan->settings.credentials[target->as],
+	};
+	memcpy(job->address, a->address, sizeof(job->address));
+	if (a->at < a->n_list)
+		ask_ports(plan, a, job);
+	else
+		ask_links(a, job);
+	a->asked = job->parts;
+	a->n_asked = job->n_ports;
+	a->job = job->id;
+	a->asked_us = now_us;
+	a->was_answering = a->answers;
+	plan->in_flight++;
+	plan->unanswered += !a->answers;
+	plan->tokens--;
+}
+
+bool
+poll_plan_next(struct poll_plan *plan, uint64_t now_us, struct poll_job *job)
+{
+	if (now_us < plan->idle_until_us || plan->in_flight >= plan->settings.most_in_flight || !has_token(plan, now_us))
+		return false;
+	if (plan->looked_us == 0 || now_us - plan->looked_us >= SECOND_US)
+		look_at_all(plan, now_us);
+	for (uint32_t n = 0; n < plan->source.n_agents; n++) {
+		struct planned_agent *a = &plan->agents[plan->next_agent];
+
+		plan->next_agent = (plan->next_agent + 1) % plan->source.n_agents;
+		if (!may_ask(plan, a, now_us))
+			continue;
+		fill_job(plan, a, now_us, job);
+		return true;
+	}
+	plan->idle_until_us = now_us + IDLE_US;
+	return false;
+}
+
+/* ---- answers ---- */
+
+/* Who takes what comes of an answer. */
+struct taking {
+	poll_take *take;
+	void *arg;
+	uint64_t now_us;
+};
+
+static void
+give_up_links(struct planned_agent *a, uint64_t now_us)
+{
+	poll_links_clear(&a->fresh);
+	a->step = LINKS_READ;
+	a->links_us = now_us;
+}
+
+static void
+fail(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict verdict, uint64_t now_us)
+{
+	uint64_t pause_us = a->failures == 0 ? FIRST_PAUSE_US : LONG_PAUSE_US;
+
+	for (unsigned i = 1; i < a->failures && pause_us < PAUSE_MOST_US; i++)
+		pause_us *= 2;
+	a->next_us = now_us + (pause_us < PAUSE_MOST_US ? pause_us : PAUSE_MOST_US);
+	if (a->known.silent_us == 0)
+		a->known.silent_us = now_us;
+	a->has_news |= a->failures++ == 0 || a->known.reason != verdict;
+	a->known.reason = (uint8_t)verdict;
+	a->answers = false;
+	a->n_list = a->at = 0;
+	forget_job(plan, a);
+}
+
+/* ---- neighbours ---- */
+
+static void
+tell_uplink(struct poll_plan *plan, uint32_t place, bool is_uplink, const struct taking *to)
+{
+	struct planned_port *port = &plan->ports[place];
+
+	if (!is_uplink && !port->is_uplink)
+		return;
+	port->is_uplink = is_uplink;
+	to->take(to->arg, &(struct polled_port){.place = place, .number = port->number, .if_index = port->if_index,
+	    .parts = POLLED_UPLINK, .is_uplink = is_uplink}, to->now_us);
+}
+
+static void
+tell_other(struct poll_plan *plan, uint32_t number, uint32_t if_index, const struct taking *to)
+{
+	for (uint32_t place = 0; place < plan->source.n_places; place++)
+		if (plan->ports[place].number == number && plan->ports[place].if_index == if_index)
+			tell_uplink(plan, place, true, to);
+}
+
+/* The switch's own ports as they are now, and those of others that it confirms. */
+static void
+tell_uplinks(struct poll_plan *plan, const struct planned_agent *a, const struct taking *to)
+{
+	uint32_t n = plan->source.n_agents, own = (uint32_t)(a - plan->agents);
+
+	for (uint32_t i = 0; i < plan->source.n_places; i++)
+		if (plan->ports[i].number == a->number)
+			tell_uplink(plan, i, poll_links_confirm(plan->links, n, own, plan->ports[i].if_index), to);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; i != own && k < plan->links[i]->n; k++)
+			if (poll_links_name(&a->links, &plan->links[i]->links[k]))
+				tell_other(plan, plan->agents[i].number, plan->links[i]->links[k].if_index, to);
+}
+
+static void
+end_links(struct poll_plan *plan, struct planned_agent *a, const struct taking *to)
+{
+	poll_links_clear(&a->links);
+	a->links = a->fresh;
+	a->fresh = (struct poll_links){.n = 0};
+	poll_links_compact(&a->links);
+	a->step = LINKS_READ;
+	a->links_us = to->now_us;
+	tell_uplinks(plan, a, to);
+}
+
+/* The port that LLDP means: by its name, else by what describes it, else by its number. 0: none that is sampled. */
+static uint32_t
+if_index_of(const struct poll_plan *plan, const struct planned_agent *a, uint32_t local_port, const struct poll_port *said)
+{
+	const uint64_t described =
+	    *said->description ? poll_text_hash(said->description, strlen(said->description)) : UINT64_MAX;
+	uint32_t by_description = 0, by_number = 0;
+
+	for (const struct planned_port *p = plan->ports; p < plan->ports + plan->source.n_places; p++) {
+		if (p->number != a->number)
+			continue;
+		if (said->local_id != 0 && (p->names[0] == said->local_id || p->names[1] == said->local_id))
+			return p->if_index;
+		if (p->names[0] == described || p->names[1] == described)
+			by_description = p->if_index;
+		if (p->if_index == local_port)
+			by_number = local_port;
+	}
+	return by_description ? by_description : by_number;
+}
+
+static void
+take_local_port(const struct poll_plan *plan, struct planned_agent *a, uint32_t local_port, uint64_t chassis,
+    const struct poll_port *said)
+{
+	uint32_t if_index = if_index_of(plan, a, local_port, said);
+
+	for (struct poll_link *link = a->fresh.links; link < a->fresh.links + a->fresh.n; link++)
+		if (link->local_port == local_port) {
+			link->own = chassis != 0 && said->local_id != 0 ? poll_neighbour_id(chassis, said->local_id)
+									: POLL_LINK_NAMELESS;
+			link->if_index = if_index;
+		}
+}
+
+static void
+take_links(struct poll_plan *plan, struct planned_agent *a, const struct poll_answer *answer, const struct taking *to)
+{
+	bool has_room = true;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; a->asked == POLL_LOCAL_PORTS && i < a->n_asked; i++)
+		take_local_port(plan, a, a->local_ports[i], answer->chassis, &answer->ports[i]);
+	for (uint32_t i = 0; a->asked == POLL_NEIGHBOURS && has_room && i < answer->n_neighbours; i++)
+		has_room = poll_links_add(&a->fresh, &answer->neighbours[i]);
+	plan->n_crowded += !has_room;
+	memcpy(a->cursor, answer->cursor, sizeof(a->cursor));
+	if (a->asked == POLL_NEIGHBOURS && (!answer->has_more || !has_room || answer->n_neighbours == 0))
+		a->step = LINKS_PORTS;
+	if (a->step == LINKS_PORTS && !poll_links_unknown(&a->fresh, &at))
+		end_links(plan, a, to);
+}
+
+/* ---- names and counters ---- */
+
+static void
+take_names(struct planned_port *port, const struct poll_port *said, uint64_t now_us, struct polled_port *to)
+{
+	port->named_us = now_us;
+	port->names[0] = *said->name ? poll_text_hash(said->name, strlen(said->name)) : 0;
+	port->names[1] = *said->description ? poll_text_hash(said->description, strlen(said->description)) : 0;
+	if (!said->has_name)
+		return;
+	to->parts = POLLED_NAMES;
+	memcpy(to->name, *said->name ? said->name : said->description, sizeof(to->name));
+	memcpy(to->alias, said->alias, sizeof(to->alias));
+	to->lag_parent = said->lag_parent == port->if_index ? 0 : said->lag_parent;
+}
+
+/* One that does not count in 64 bits is asked again with the names. */
+static void
+take_counters(const struct poll_plan *plan, struct planned_port *port, const struct poll_port *said, uint64_t now_us,
+    struct polled_port *to)
+{
+	port->counted_us = now_us;
+	if (!said->has_counters) {
+		port->counted_us += plan->settings.names_us;
+		return;
+	}
+	to->parts = POLLED_COUNTERS;
+	to->speed_bps = said->speed_mbps > 0 ? said->speed_mbps * UINT64_C(1000000) : said->speed_bps;
+	to->admin_status = (uint8_t)said->admin_status;
+	to->oper_status = (uint8_t)said->oper_status;
+	to->in = said->in;
+	to->out = said->out;
+	to->began_anew = port->has_counted && port->discontinuity_cs != said->discontinuity_cs;
+	port->has_counted = true;
+	port->discontinuity_cs = said->discontinuity_cs;
+}
+
+static void
+take_port(struct poll_plan *plan, struct planned_agent *a, uint32_t place, const struct poll_port *said,
+    uint64_t now_us, struct polled_port *to)
+{
+	struct planned_port *port = &plan->ports[place];
+
+	*to = (struct polled_port){.place = place, .number = port->number, .if_index = port->if_index};
+	if (port->number != a->number)
+		return;
+	a->has_new_ports |= (a->asked & POLLED_NAMES) && port->named_us == 0;
+	if (a->asked & POLLED_NAMES)
+		take_names(port, said, now_us, to);
+	else
+		take_counters(plan, port, said, now_us, to);
+}
+
+static void
+note_answer(struct planned_agent *a, const struct poll_answer *answer, uint64_t now_us)
+{
+	struct polled_agent *known = &a->known;
+
+	a->has_news |= !a->answers;
+	if (a->asked & (POLLED_NAMES | POLLED_COUNTERS)) {
+		*(a->asked & POLLED_NAMES ? &known->names_us : &known->counters_us) = now_us;
+		a->has_news |= strcmp(known->name, answer->system_name) != 0;
+		memcpy(known->name, answer->system_name, sizeof(known->name));
+	}
+	known->silent_us = 0;
+	a->answers = true;
+	a->failures = 0;
+}
+
+bool
+poll_plan_news(struct poll_plan *plan, uint32_t id, uint64_t now_us, struct polled_agent *to)
+{
+	struct planned_agent *a = &plan->agents[id & ((1u << AGENT_BITS) - 1)];
+
+	if (!a->has_news && now_us - a->told_us < TOLD_US)
+		return false;
+	a->has_news = false;
+	a->told_us = now_us;
+	*to = a->known;
+	return true;
+}
+
+bool
+poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answer *answer, poll_take *take, void *arg)
+{
+	uint32_t place = answer->id & ((1u << AGENT_BITS) - 1), first;
+	struct planned_agent *a = place < plan->source.n_agents ? &plan->agents[place] : NULL;
+	const struct taking to = {take, arg, now_us};
+	bool is_of_links;
+
+	if (!a || answer->id == 0 || a->job != answer->id)
+		return false;
+	plan->idle_until_us = 0;
+	is_of_links = (a->asked & (POLL_NEIGHBOURS | POLL_LOCAL_PORTS)) != 0;
+	if (is_of_links && answer->verdict != POLL_ANSWERED)
+		give_up_links(a, now_us);
+	if (is_of_links && (answer->verdict == POLL_GARBAGE || answer->verdict == POLL_REFUSED || answer->verdict == POLL_TOO_BIG)) {
+		forget_job(plan, a); /* it may say all else */
+		return true;
+	}
+	if (answer->verdict == POLL_TOO_BIG && !a->is_small) {
+		a->is_small = true;
+		a->at -= a->n_asked;
+		forget_job(plan, a);
+		return true;
+	}
+	if (answer->verdict != POLL_ANSWERED) {
+		fail(plan, a, answer->verdict, now_us);
+		return true;
+	}
+	forget_job(plan, a);
+	note_answer(a, answer, now_us);
+	if (is_of_links) {
+		take_links(plan, a, answer, &to);
+		return true;
+	}
+	first = a->at - a->n_asked;
+	for (uint32_t i = 0; i < a->n_asked; i++) {
+		struct polled_port port;
+
+		take_port(plan, a, a->list[first + i], &answer->ports[i], now_us, &port);
+		take(arg, &port, answer->asked_us + (answer->answered_us - answer->asked_us) / 2);
+	}
+	return true;
+}
+
+uint64_t
+poll_plan_crowded(const struct poll_plan *plan)
+{
+	return plan->n_crowded;
+}
+
+unsigned
+poll_plan_expire(struct poll_plan *plan, uint64_t now_us)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < plan->source.n_agents; i++)
+		if (plan->agents[i].job != 0 && now_us - plan->agents[i].asked_us > EXPIRED_US) {
+			fail(plan, &plan->agents[i], POLL_SILENT, now_us);
+			n++;
+		}
+	return n;
+}

@@ -1,0 +1,85 @@
+#!/bin/bash
+# A thousand switches that the collector asks by SNMP (tests/collector/poll/poll_fleet.py), a tenth of them silent, one
+# that answers garbage, one with rows without end, others with other vices: reception, memory and page are as they are
+# when nobody is asked, who answers is read, and an address that sFlow states and nobody wrote down gets no question.
+# Takes two minutes. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+. "$(dirname "$0")/../../support/rig.sh"
+for need in python3 sqlite3 curl jq; do
+	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
+done
+agents=1000 silent=100 vicious=9
+fleet() { python3 "$top/tests/collector/poll/poll_fleet.py" "$@"; }
+responder=''
+trap 'rig_end "$responder"; rig_stop; rm -rf "$rig"' EXIT
+snmp_port=$(free_port)
+fleet answer "$snmp_port" "$rig/strangers" >"$rig/answer.log" 2>&1 &
+responder=$!
+disown "$responder"
+wait_for 10 grep -q ready "$rig/answer.log"
+
+of_store() { sqlite3 -batch "$rig/$name.db" "$1"; } # SQL
+count_of() { of_store "SELECT value FROM stat WHERE name = '$1'"; }
+own_kib() { awk '/^RssAnon/ { print $2 }' "/proc/$1/status"; } # PID
+# Milliseconds of a question of the page, the middle one of 11 that it answers.
+page_ms() {
+	for top in $(seq 11); do # never the same question
+		curl -s --max-time 10 --noproxy '*' -o /dev/null -w '%{http_code} %{time_total}\n' \
+		    "http://127.0.0.1:$page_port/api/v1/talkers?last=5m&top=$top"
+	done | awk '$1 == 200 { printf "%d\n", 1000 * $2 }' | sort -n | sed -n 6p
+}
+
+collect() { # NAME SECONDS [LINE]: the fleet's sFlow for so long; sets sent, kib, ms of NAME
+	name=$1 sflow_port=$(free_port) page_port=$(free_port)
+	cat >"$rig/$name.conf" <<-END
+		sflow_listen = {"127.0.0.1:$sflow_port"}
+		http_listen = "127.0.0.1:$page_port"
+		run_as = root
+		store = "$rig/$name.db"
+		${3:-}
+	END
+	"$build/collector/easecapd" -c "$rig/$name.conf" -f >"$rig/$name.log" 2>&1 &
+	collector_pid=$!
+	disown "$collector_pid"
+	wait_for 10 grep -q 'listening for sFlow' "$rig/$name.log" || { fail 'start' 'no collector'; exit 1; }
+	fleet send "$sflow_port" "$agents" "$2" >"$rig/$name.sent" &
+	local sender=$!
+	# While it sends: the page, and memory at the end.
+	sleep $(($2 - 20))
+	ms=$(page_ms)
+	wait "$sender"
+	kib=$(own_kib "$collector_pid")
+	sent=$(cat "$rig/$name.sent")
+}
+
+collect without 40
+without_kib=$kib without_ms=$ms
+rig_end "$collector_pid"
+expect 'nobody is asked: every sample counts' "$(count_of accounting.samples), $(count_of input.kernel_drops) lost" "$sent, 0 lost"
+
+collect with 100 "poll \"lab\" { agents = {\"127.1.0.0/16\"} port = $snmp_port community = \"secret\" }"
+askers=$(pgrep -P "$collector_pid" | head -n 1)
+asker=$(pgrep -P "${askers:-0}" | head -n 1)
+asker_kib=$(own_kib "${asker:-0}")
+rig_end "$collector_pid"
+expect 'asked: every sample counts' "$(count_of accounting.samples), $(count_of input.kernel_drops) lost" "$sent, 0 lost"
+if [ $((kib - without_kib)) -le 6144 ] && [ "${asker_kib:-99999}" -le 16384 ]; then
+	pass "memory: $kib KiB instead of $without_kib, and $asker_kib of the process that asks"
+else fail 'memory' "$kib KiB instead of $without_kib, and $asker_kib of the process that asks"; fi
+if [ "$ms" -le $((2 * without_ms + 20)) ]; then pass "the page answers in $ms ms instead of $without_ms"
+else fail 'the page' "answers in $ms ms instead of $without_ms"; fi
+
+good=$((agents - silent - vicious))
+expect 'names' "$(of_store "SELECT count(DISTINCT agent) FROM port WHERE name LIKE 'e%' AND alias LIKE 'alias %'")" \
+    $good
+expect 'names of the switches' "$(of_store "SELECT count(*) FROM polled WHERE name LIKE 'switch-%' AND names_us > 0 AND silent_us = 0")" $good
+expect 'counters' "$(of_store "SELECT count(DISTINCT agent) FROM counter")" $good
+expect 'who does not answer' "$(of_store "SELECT count(*) FROM polled WHERE silent_us > 0 AND names_us = 0")" $((silent + vicious - 1))
+# After 5 s and a minute: no more than three times each in 100 s.
+for counter in silent:$((silent + 3)) garbage:5 refused:1; do
+	asked=$(count_of "poll.${counter%:*}") most=$((3 * ${counter#*:}))
+	if [ "$asked" -ge "${counter#*:}" ] && [ "$asked" -le $most ]; then pass "poll.${counter%:*}: $asked"
+	else fail "poll.${counter%:*}" "$asked, and not ${counter#*:} to $most"; fi
+done
+expect 'uplinks: who names each other' "$(of_store "SELECT DISTINCT name FROM port WHERE NOT edge ORDER BY name" | xargs)" 'e11 e12'
+expect 'who is not written down is not asked' "$(wc -l <"$rig/strangers")" 0
+exit $failed
