@@ -6,6 +6,7 @@
 #include "collector/report/oddities.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
+#include "collector/source_port.h"
 #include "common/number_format.h"
 
 #include <errno.h>
@@ -494,6 +495,23 @@ sort_rows(struct report_result *result, enum report_port_sort sort)
 	return 0;
 }
 
+/* What most sFlow does not say. */
+static void
+note_nameless(const struct query *query, struct report_result *result)
+{
+	unsigned nameless = 0;
+	char number[SOURCE_PORT_NAME];
+
+	for (size_t i = 0; i < query->n_ports; i++) {
+		const struct query_port *port = &query->ports[i];
+
+		source_port_name(port->if_index, number, sizeof(number));
+		nameless += port->chosen && port->if_index <= UINT32_MAX && strcmp(port->name, number) == 0;
+	}
+	if (nameless > 0)
+		note_count(note_of(result, NOTE_ID_NAMELESS), "ports", nameless);
+}
+
 int
 report_load(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
@@ -513,6 +531,8 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)
 			err = load_port(query, options, result, &query->ports[i], skip);
+	if (err == 0)
+		note_nameless(query, result);
 	if (err == 0 && options->port_sort != REPORT_PORTS_IN_ORDER)
 		err = sort_rows(result, options->port_sort);
 	if (options->has_top)

@@ -60,12 +60,15 @@
 	S(WHOLE_MINUTES, "whole_minutes", HINT, APART, NULL, NULL, \
 	    "The range ends with the last minute that the cluster has of every agent heard now: a minute comes" \
 	    " there\nsome time after it ended. The collector's own store knows the rest.") \
+	S(NAMELESS, "nameless", CAUTION, OBJECT, "nameless", NULL, \
+	    "No name is known of {ports:whole} port{ports?:s}: let the switch send names, or ask it for them (poll in" \
+	    " easecapd.conf).") \
 	S(UNCOUNTED_LOST, "uncounted_lost", WARNING, OBJECT, "uncounted", NULL, \
 	    "<lost_samples|Where no counters came {lost_samples} samples were lost for longer than a message takes:" \
 	    " what passed meanwhile is in no figure.>") \
 	S(UNCOUNTED, "uncounted", CAUTION, OBJECT, "uncounted", "ports", \
 	    "About: fewer than two counters came from [, {agent} {port}], so their traffic is estimated from samples" \
-	    " alone; let the agent send counters.") \
+	    " alone; let the agent send counters, or ask it for them (poll in easecapd.conf).") \
 	S(UNCOUNTED_ROWS, "uncounted_rows", CAUTION, OBJECT, "uncounted", NULL, \
 	    "<#ports|Rows that rest on such ports, wholly or partly: {rows:whole} of {#of:whole}.>") \
 	S(COARSE, "coarse", CAUTION, OBJECT, "coarse", "ports", \

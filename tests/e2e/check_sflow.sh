@@ -295,7 +295,7 @@ rig_collector || exit 1
 perl "$top/tests/e2e/uncounted_sender.pl" "$sflow_port"
 wait_for 10 store_has 'SELECT sum(n) FROM window' 1200
 list() { easetop talkers --by src --last all "$@"; }
-about='About: fewer than two counters came from 192.0.2.8 if3, 192.0.2.9 if4, so their traffic is estimated from samples alone; let the agent send counters.'
+about='About: fewer than two counters came from 192.0.2.8 if3, 192.0.2.9 if4, so their traffic is estimated from samples alone; let the agent send counters, or ask it for them (poll in easecapd.conf).'
 list --utc >"$rig/uncounted.txt"
 expect 'no counters: the first line says about, and nothing is called counted' \
     "$(head -1 "$rig/uncounted.txt" | grep -c 'about .*, by samples alone') $(grep -c counted "$rig/uncounted.txt")" '1 0'
@@ -304,6 +304,9 @@ expect 'no counters: the ports, what to do, and the rows' "$(grep -A1 '^About' "
 expect 'no counters: load says so of each port, and shows no figure' \
     "$(easetop load --last all --format json | jq -c '.rows[] | [.check, .rx_octets]')" \
     $'["no counters",null]\n["no counters",null]'
+expect 'no names: load says of how many ports, and what to do' "$(easetop load --last all --format json |
+    jq -r '.nameless.ports, (.notes[] | select(.id == "nameless").text)' | xargs)" \
+    '2 No name is known of 2 ports: let the switch send names, or ask it for them (poll in easecapd.conf).'
 easetop agents --last all >"$rig/agents.txt"
 expect 'no counters: agents names them' "$(grep '^About' "$rig/agents.txt")" "$about"
 expect 'no counters: what the samples stand for, and all lines add up to it' "$(list --format json | jq -c '

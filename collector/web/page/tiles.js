@@ -246,11 +246,11 @@ export class Tiles {
 			fillTable($('ports-rows'), names, this.#rows.map(rowOf));
 	}
 
-	show(result, view) {
+	show(result, view, {utc}) {
 		const groups = byAgent(result.rows);
 
 		this.#rows = result.rows;
-		setText($('ports-sum'), summary(result));
+		setText($('ports-sum'), [summary(result), ...format.remarks(result, utc)].join(' '));
 		$('tiles').className = result.rows.length > NAMED_MOST ? 'dense' : '';
 		$('tiles').classList.toggle('one', groups.length === 1);
 		reconcile($('tiles'), groups, (group) => group.agent, makeGroup,
