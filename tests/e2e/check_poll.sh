@@ -100,11 +100,30 @@ for ((look = 1; look * every <= seconds; look++)); do
 	    fail "the look at $((look * every)) s" 'easetop failed'
 	for _ in 1 2 3; do read_board; done
 done
+
+# The process that asks: it can do nothing but ask, another takes its place, and it ends with the collector.
+asker() { pgrep -P "$(pgrep -P "$collector_pid" | head -n 1)"; }
+first_asker=$(asker)
+expect 'capabilities of the process that asks' "$(awk '/^Cap(Prm|Eff)/ { print $2 }' "/proc/$first_asker/status" | xargs)" \
+    '0000000000000000 0000000000000000'
+expect 'its files' "$(find "/proc/$first_asker/fd" -lname '*ease.db*' | wc -l)" 0
+kill -KILL "$first_asker"
+read_before=$(count_of counters)
+reads_on() { [ "$(count_of counters)" -gt "$read_before" ]; }
+wait_for 60 reads_on
+if reads_on && [ "$(asker)" != "$first_asker" ]; then pass 'it was killed: another one asks'
+else fail 'it was killed' "process $(asker), $(count_of counters) counters after $read_before"; fi
+last_asker=$(asker)
 rig_agent_stop
 [ -z "${EASE_KEEP:-}" ] || cp "$rig/ease.db" "$EASE_KEEP"
 expect 'when counters were read' "$(agent '.counters_read | sub("[.][0-9]+"; "") | fromdate > now - 90')" true
 expect 'counters that were sent' "$(sqlite3 -batch "$rig/ease.db" "SELECT value FROM stat WHERE name = 'sflow.counters'")" \
     "$(count_of counters)"
+
+rig_end "$collector_pid"
+is_gone() { ! kill -0 "$last_asker" 2>/dev/null; }
+wait_for 5 is_gone
+if is_gone; then pass 'it ended with the collector'; else fail 'it ended with the collector' "$last_asker is there"; fi
 
 began=$(live start "$rig/frames" "$rig/readings") || fail 'the start of the capture' 'no reading of the board tells it'
 live judge "$rig/frames" "$began" "$rig/looks" $first >"$rig/figures" || fail 'the judge' 'it failed'
