@@ -1,12 +1,9 @@
-#include "collector/poll/poll_plan.h"
-
-#include "collector/poll/poll_links.h"
+#include "collector/poll/poll_plan_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_US UINT64_C(1000000)
 /* sFlow agents send counters each 20 or 30 s; whoever has sent none for so long may send none at all. *assumed* */
 #define POLL_PATIENCE_US (60 * SECOND_US)
 /* In between an answer makes the next question possible; else time does. */
@@ -15,73 +12,13 @@
 #define LONG_PAUSE_US (60 * SECOND_US)
 #define PAUSE_MOST_US (3600 * SECOND_US)
 #define EXPIRED_US (10 * SECOND_US)
-#define TOLD_US (60 * SECOND_US)
-#define LINKS_LEAST_US (300 * SECOND_US) /* between two readings of neighbours, however many ports are new */
+#define TOLD_US (20 * SECOND_US)
 
 enum {
-	LIST_MAX = 64,	   /* ports of a switch that are due, of one look at all of them */
 	TIMEOUT_MS = 1000, /* an answer that takes longer says too little of when counters were read */
 	AGENT_BITS = 12,   /* of a question's id */
 	NO_TARGET = UINT32_MAX,
 };
-
-struct planned_port {
-	uint32_t number, if_index; /* of whom the rest is; number 0: nobody's */
-	uint64_t names[2];	   /* hashes of ifName and ifDescr, by which LLDP's ports are found; 0: none */
-	bool is_uplink;
-	uint32_t discontinuity_cs;
-	bool has_counted;
-	uint64_t met_us, named_us, counted_us; /* 0: not yet */
-};
-
-/* Of LLDP's tables: first the rows of neighbours are read, then what the local ports in them are called. */
-enum links_step { LINKS_READ, LINKS_ROWS, LINKS_PORTS };
-
-struct planned_agent {
-	uint32_t number, target;
-	uint32_t job; /* the question on its way; 0: none */
-	bool answers;	   /* its last question was answered */
-	bool was_answering;    /* when it was asked */
-	unsigned failures; /* in a row */
-	unsigned parts;	   /* of the list */
-	uint64_t next_us, asked_us;
-	uint32_t n_list, at; /* places that are due, and which is the next */
-	uint32_t n_asked;    /* the question's are the last ones before it */
-	uint32_t list[LIST_MAX];
-	unsigned asked; /* the parts of the question on its way */
-	enum links_step step;
-	struct poll_links links, fresh; /* as read last, and as being read */
-	uint32_t cursor[POLL_CURSOR];
-	uint32_t local_ports[POLL_PORTS_MAX]; /* that the question is for */
-	uint64_t links_us;
-	bool has_new_ports;
-	uint64_t seen_us; /* when a port of it was there */
-	bool is_small; /* its messages have room for one port only */
-	struct polled_agent known; /* times monotonic */
-	bool has_news;
-	uint64_t told_us;
-	char address[ENDPOINT_TEXT];
-};
-
-struct poll_plan {
-	struct poll_source source;
-	struct poll_settings settings;
-	struct planned_port *ports;
-	struct planned_agent *agents;
-	const struct poll_links **links; /* those of each agent */
-	uint32_t serial, next_agent;
-	uint32_t in_flight, unanswered; /* unanswered: of these, to switches that have not answered lately */
-	uint64_t looked_us, idle_until_us, n_crowded;
-	double tokens;
-	uint64_t tokens_us;
-};
-
-static void
-forget_links(struct planned_agent *a)
-{
-	poll_links_clear(&a->links);
-	poll_links_clear(&a->fresh);
-}
 
 void
 poll_plan_free(struct poll_plan *plan)
@@ -89,7 +26,7 @@ poll_plan_free(struct poll_plan *plan)
 	if (!plan)
 		return;
 	for (uint32_t i = 0; plan->agents && i < plan->source.n_agents; i++)
-		forget_links(&plan->agents[i]);
+		poll_plan_forget_links(&plan->agents[i]);
 	free(plan->ports);
 	free(plan->links);
 	free(plan->agents);
@@ -158,7 +95,7 @@ agent_of(struct poll_plan *plan, const struct polled_place *p)
 	if (a->number == p->number)
 		return a;
 	forget_job(plan, a);
-	forget_links(a);
+	poll_plan_forget_links(a);
 	*a = (struct planned_agent){.number = p->number, .target = find_target(&plan->settings, p->address)};
 	strncpy(a->address, p->address, sizeof(a->address) - 1);
 	return a;
@@ -202,22 +139,6 @@ look_at(struct poll_plan *plan, const struct polled_place *p, uint64_t now_us)
 }
 
 static void
-begin_links(const struct poll_plan *plan, struct planned_agent *a, uint64_t now_us)
-{
-	uint64_t least_us = a->has_new_ports ? LINKS_LEAST_US : plan->settings.names_us;
-
-	if (a->seen_us != now_us)
-		a->step = LINKS_READ; /* it has left */
-	if (a->step != LINKS_READ || a->seen_us != now_us || a->known.names_us == 0 || a->n_list > 0 ||
-	    (a->links_us > 0 && now_us - a->links_us < least_us))
-		return;
-	a->step = LINKS_ROWS;
-	a->has_new_ports = false;
-	poll_links_clear(&a->fresh);
-	memset(a->cursor, 0, sizeof(a->cursor));
-}
-
-static void
 look_at_all(struct poll_plan *plan, uint64_t now_us)
 {
 	struct polled_place p;
@@ -229,7 +150,7 @@ look_at_all(struct poll_plan *plan, uint64_t now_us)
 		if (plan->source.place(plan->source.arg, i, &p))
 			look_at(plan, &p, now_us);
 	for (uint32_t i = 0; i < plan->source.n_agents; i++)
-		begin_links(plan, &plan->agents[i], now_us);
+		poll_plan_begin_links(plan, &plan->agents[i], now_us);
 	plan->looked_us = now_us;
 }
 
@@ -253,30 +174,6 @@ may_ask(const struct poll_plan *plan, const struct planned_agent *a, uint64_t no
 {
 	return a->job == 0 && (a->at < a->n_list || a->step != LINKS_READ) && now_us >= a->next_us &&
 	    (a->answers || 2 * plan->unanswered < plan->settings.most_in_flight);
-}
-
-static bool
-is_among(const uint32_t *numbers, uint32_t n, uint32_t number)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (numbers[i] == number)
-			return true;
-	return false;
-}
-
-static void
-ask_links(struct planned_agent *a, struct poll_job *job)
-{
-	struct poll_link *link;
-
-	job->parts = a->step == LINKS_ROWS ? POLL_NEIGHBOURS : POLL_LOCAL_PORTS;
-	memcpy(job->cursor, a->cursor, sizeof(job->cursor));
-	if (a->step == LINKS_ROWS)
-		return;
-	for (uint32_t at = 0; job->n_ports < POLL_PORTS_MAX && (link = poll_links_unknown(&a->fresh, &at)); at++)
-		if (!is_among(job->if_index, job->n_ports, link->local_port))
-			job->if_index[job->n_ports++] = link->local_port;
-	memcpy(a->local_ports, job->if_index, sizeof(a->local_ports));
 }
 
 static void
@@ -304,7 +201,7 @@ fill_job(struct poll_plan *plan, struct planned_agent *a, uint64_t now_us, struc
 	if (a->at < a->n_list)
 		ask_ports(plan, a, job);
 	else
-		ask_links(a, job);
+		poll_plan_ask_links(a, job);
 	a->asked = job->parts;
 	a->n_asked = job->n_ports;
 	a->job = job->id;
@@ -337,21 +234,6 @@ poll_plan_next(struct poll_plan *plan, uint64_t now_us, struct poll_job *job)
 
 /* ---- answers ---- */
 
-/* Who takes what comes of an answer. */
-struct taking {
-	poll_take *take;
-	void *arg;
-	uint64_t now_us;
-};
-
-static void
-give_up_links(struct planned_agent *a, uint64_t now_us)
-{
-	poll_links_clear(&a->fresh);
-	a->step = LINKS_READ;
-	a->links_us = now_us;
-}
-
 static void
 fail(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict verdict, uint64_t now_us)
 {
@@ -368,110 +250,6 @@ fail(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict verdict,
 	a->n_list = a->at = 0;
 	forget_job(plan, a);
 }
-
-/* ---- neighbours ---- */
-
-static void
-tell_uplink(struct poll_plan *plan, uint32_t place, bool is_uplink, const struct taking *to)
-{
-	struct planned_port *port = &plan->ports[place];
-
-	if (!is_uplink && !port->is_uplink)
-		return;
-	port->is_uplink = is_uplink;
-	to->take(to->arg, &(struct polled_port){.place = place, .number = port->number, .if_index = port->if_index,
-	    .parts = POLLED_UPLINK, .is_uplink = is_uplink}, to->now_us);
-}
-
-static void
-tell_other(struct poll_plan *plan, uint32_t number, uint32_t if_index, const struct taking *to)
-{
-	for (uint32_t place = 0; place < plan->source.n_places; place++)
-		if (plan->ports[place].number == number && plan->ports[place].if_index == if_index)
-			tell_uplink(plan, place, true, to);
-}
-
-/* The switch's own ports as they are now, and those of others that it confirms. */
-static void
-tell_uplinks(struct poll_plan *plan, const struct planned_agent *a, const struct taking *to)
-{
-	uint32_t n = plan->source.n_agents, own = (uint32_t)(a - plan->agents);
-
-	for (uint32_t i = 0; i < plan->source.n_places; i++)
-		if (plan->ports[i].number == a->number)
-			tell_uplink(plan, i, poll_links_confirm(plan->links, n, own, plan->ports[i].if_index), to);
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; i != own && k < plan->links[i]->n; k++)
-			if (poll_links_name(&a->links, &plan->links[i]->links[k]))
-				tell_other(plan, plan->agents[i].number, plan->links[i]->links[k].if_index, to);
-}
-
-static void
-end_links(struct poll_plan *plan, struct planned_agent *a, const struct taking *to)
-{
-	poll_links_clear(&a->links);
-	a->links = a->fresh;
-	a->fresh = (struct poll_links){.n = 0};
-	poll_links_compact(&a->links);
-	a->step = LINKS_READ;
-	a->links_us = to->now_us;
-	tell_uplinks(plan, a, to);
-}
-
-/* The port that LLDP means: by its name, else by what describes it, else by its number. 0: none that is sampled. */
-static uint32_t
-if_index_of(const struct poll_plan *plan, const struct planned_agent *a, uint32_t local_port, const struct poll_port *said)
-{
-	const uint64_t described =
-	    *said->description ? poll_text_hash(said->description, strlen(said->description)) : UINT64_MAX;
-	uint32_t by_description = 0, by_number = 0;
-
-	for (const struct planned_port *p = plan->ports; p < plan->ports + plan->source.n_places; p++) {
-		if (p->number != a->number)
-			continue;
-		if (said->local_id != 0 && (p->names[0] == said->local_id || p->names[1] == said->local_id))
-			return p->if_index;
-		if (p->names[0] == described || p->names[1] == described)
-			by_description = p->if_index;
-		if (p->if_index == local_port)
-			by_number = local_port;
-	}
-	return by_description ? by_description : by_number;
-}
-
-static void
-take_local_port(const struct poll_plan *plan, struct planned_agent *a, uint32_t local_port, uint64_t chassis,
-    const struct poll_port *said)
-{
-	uint32_t if_index = if_index_of(plan, a, local_port, said);
-
-	for (struct poll_link *link = a->fresh.links; link < a->fresh.links + a->fresh.n; link++)
-		if (link->local_port == local_port) {
-			link->own = chassis != 0 && said->local_id != 0 ? poll_neighbour_id(chassis, said->local_id)
-									: POLL_LINK_NAMELESS;
-			link->if_index = if_index;
-		}
-}
-
-static void
-take_links(struct poll_plan *plan, struct planned_agent *a, const struct poll_answer *answer, const struct taking *to)
-{
-	bool has_room = true;
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; a->asked == POLL_LOCAL_PORTS && i < a->n_asked; i++)
-		take_local_port(plan, a, a->local_ports[i], answer->chassis, &answer->ports[i]);
-	for (uint32_t i = 0; a->asked == POLL_NEIGHBOURS && has_room && i < answer->n_neighbours; i++)
-		has_room = poll_links_add(&a->fresh, &answer->neighbours[i]);
-	plan->n_crowded += !has_room;
-	memcpy(a->cursor, answer->cursor, sizeof(a->cursor));
-	if (a->asked == POLL_NEIGHBOURS && (!answer->has_more || !has_room || answer->n_neighbours == 0))
-		a->step = LINKS_PORTS;
-	if (a->step == LINKS_PORTS && !poll_links_unknown(&a->fresh, &at))
-		end_links(plan, a, to);
-}
-
-/* ---- names and counters ---- */
 
 static void
 take_names(struct planned_port *port, const struct poll_port *said, uint64_t now_us, struct polled_port *to)
@@ -566,7 +344,7 @@ poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answ
 	plan->idle_until_us = 0;
 	is_of_links = (a->asked & (POLL_NEIGHBOURS | POLL_LOCAL_PORTS)) != 0;
 	if (is_of_links && answer->verdict != POLL_ANSWERED)
-		give_up_links(a, now_us);
+		poll_plan_give_up_links(a, now_us);
 	if (is_of_links && (answer->verdict == POLL_GARBAGE || answer->verdict == POLL_REFUSED || answer->verdict == POLL_TOO_BIG)) {
 		forget_job(plan, a); /* it may say all else */
 		return true;
@@ -584,7 +362,7 @@ poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answ
 	forget_job(plan, a);
 	note_answer(a, answer, now_us);
 	if (is_of_links) {
-		take_links(plan, a, answer, &to);
+		poll_plan_take_links(plan, a, answer, &to);
 		return true;
 	}
 	first = a->at - a->n_asked;

@@ -53,7 +53,7 @@ bool poll_plan_answer(
     struct poll_plan *plan, uint64_t now_us, const struct poll_answer *answer, poll_take *take, void *arg);
 
 /* After an answer, or its absence: what is known of that switch by now, times monotonic. False: nothing of it is news,
- * which it is each minute, and when its name or whether it answers changes. */
+ * which it is each 20 s, and when its name or whether it answers changes. */
 bool poll_plan_news(struct poll_plan *plan, uint32_t id, uint64_t now_us, struct polled_agent *to);
 
 /* How often a switch had more neighbours than are kept of one (poll_links.h), so far. */

@@ -2,12 +2,14 @@
 # A switch whose sFlow has neither names nor counters, and Net-SNMP's snmpd beside it: our own agent samples, its sFlow
 # loses its counters on the way (strip_counters.py), and snmpd has the board's interfaces from it. The collector, which
 # asks snmpd, must have the names within a minute, and then figures and limits as with counters that are sent
-# (tests/e2e/live_sflow.py judges both). By SNMPv3 and by SNMPv2c. Takes four minutes of real time, with --long ten. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+# (tests/e2e/live_sflow.py judges both). By SNMPv3 and by SNMPv2c. Takes four minutes of real time, in which counters are
+# asked for each 10 s; with --long ten, and as often as is usual. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
 rig_needs_sim
 seconds=${EASE_LONG:+600} every=10 seed=${EASE_SEED:-1}
-seconds=${seconds:-190}
-first=95 # seconds until counters were asked for twice, those of a first minute with them
+seconds=${seconds:-210} counters_s=10
+[ -z "${EASE_LONG:-}" ] || counters_s=30
+first=$((65 + counters_s)) # seconds until counters were asked for twice, those of a first minute with them
 echo "     poll: EASE_SEED=$seed"
 live() { python3 "$top/tests/e2e/live_sflow.py" "$@"; }
 relay_pid=''
@@ -19,7 +21,7 @@ polled() { # SECTION: a rig whose collector asks snmpd so
 	live make "$rig/live.pcap" "$rig/frames" $((seconds + 120)) "$seed" || exit 1
 	sflow_port=$(free_port) relay_port=$(free_port)
 	sed -i '/^listen\|^communities/d' "$rig/collector.conf"
-	printf '%s\n' "sflow_listen = {\"127.0.0.1:$sflow_port\"}" 'sample_rows = 0' \
+	printf '%s\n' "sflow_listen = {\"127.0.0.1:$sflow_port\"}" 'sample_rows = 0' "poll_counters = $counters_s" \
 	    "poll \"lab\" { agents = {\"127.0.0.1\"} port = $agent_port $1 }" >>"$rig/collector.conf"
 	printf '%s\n' 'createUser reader SHA-256 maplesyrup AES syrupmaple' 'rouser reader priv' >>"$rig/snmpd.conf"
 	python3 "$top/tests/e2e/strip_counters.py" "$relay_port" "$sflow_port" >"$rig/relay.log" &
@@ -99,11 +101,30 @@ for ((look = 1; look * every <= seconds; look++)); do
 	    fail "the look at $((look * every)) s" 'easetop failed'
 	for _ in 1 2 3; do read_board; done
 done
+
+# The process that asks: it can do nothing but ask, another takes its place, and it ends with the collector.
+asker() { pgrep -P "$(pgrep -P "$collector_pid" | head -n 1)"; }
+first_asker=$(asker)
+expect 'capabilities of the process that asks' "$(awk '/^Cap(Prm|Eff)/ { print $2 }' "/proc/$first_asker/status" | xargs)" \
+    '0000000000000000 0000000000000000'
+expect 'its files' "$(find "/proc/$first_asker/fd" -lname '*ease.db*' | wc -l)" 0
+kill -KILL "$first_asker"
+read_before=$(count_of counters)
+reads_on() { [ "$(count_of counters)" -gt "$read_before" ]; }
+wait_for 60 reads_on
+if reads_on && [ "$(asker)" != "$first_asker" ]; then pass 'it was killed: another one asks'
+else fail 'it was killed' "process $(asker), $(count_of counters) counters after $read_before"; fi
+last_asker=$(asker)
 rig_agent_stop
 [ -z "${EASE_KEEP:-}" ] || cp "$rig/ease.db" "$EASE_KEEP"
 expect 'when counters were read' "$(agent '.counters_read | sub("[.][0-9]+"; "") | fromdate > now - 90')" true
 expect 'counters that were sent' "$(sqlite3 -batch "$rig/ease.db" "SELECT value FROM stat WHERE name = 'sflow.counters'")" \
     "$(count_of counters)"
+
+rig_end "$collector_pid"
+is_gone() { ! kill -0 "$last_asker" 2>/dev/null; }
+wait_for 5 is_gone
+if is_gone; then pass 'it ended with the collector'; else fail 'it ended with the collector' "$last_asker is there"; fi
 
 began=$(live start "$rig/frames" "$rig/readings") || fail 'the start of the capture' 'no reading of the board tells it'
 live judge "$rig/frames" "$began" "$rig/looks" $first >"$rig/figures" || fail 'the judge' 'it failed'

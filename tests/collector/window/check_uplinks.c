@@ -1,7 +1,9 @@
 /*
- * The option uplinks: what a row may say, which ports it names, and that these are no edge ports in the store.
+ * The option uplinks: what a row may say, which ports it names, and that these are no edge ports in the store. And what of
+ * a port's state the collector has asked for.
  */
 #include "collector/window/uplinks.h"
+#include "collector/polled.h"
 #include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"
 
@@ -104,6 +106,78 @@ START_TEST(uplinks_are_no_edge_ports)
 }
 END_TEST
 
+/* A state of port 7 of an sFlow agent, asked for (enum polled_parts) or sent (0). */
+static void
+say(struct accounting_rig *f, uint8_t polled, const struct ease_state *state, uint64_t time_us)
+{
+	struct ease_record r = rig_record(EASE_PART_STATE, 1);
+
+	rig_by_sflow(&r);
+	r.polled = polled;
+	r.state = *state;
+	r.state.if_index = 7;
+	r.state.time_us = time_us;
+	accounting_add_records(f->accounting, f->batch, &r, 1);
+}
+
+#define NEWEST(what) "SELECT " what " FROM port WHERE if_index = 7 ORDER BY since_us DESC LIMIT 1"
+
+/* What was asked for stands before what is sent, in whichever order both come. */
+START_TEST(asked_before_sent)
+{
+	const struct ease_state sent = {.name = "port7", .speed_bps = 1000, .oper_status = EASE_IF_UP, .edge = true};
+	const struct ease_state names = {.name = "Ethernet7", .alias = "roof", .lag_parent = 1001, .edge = true};
+	const struct ease_state counted = {.speed_bps = 2000, .oper_status = EASE_IF_DOWN, .edge = true};
+	const struct ease_state no_alias = {.name = "Ethernet7", .edge = true};
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	say(&f, 0, &sent, NOON_US);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("name = 'port7' AND speed_bps = 1000")), 1);
+	say(&f, POLLED_NAMES, &names, NOON_US - 100); /* it was read a little earlier than that came */
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("name = 'Ethernet7' AND alias = 'roof' AND lag_parent = 1001 AND"
+	    " speed_bps = 1000 AND oper_status = 1 AND edge")), 1);
+	say(&f, 0, &sent, NOON_US + MINUTE_US);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("name = 'Ethernet7' AND alias = 'roof' AND lag_parent = 1001")), 1);
+	say(&f, POLLED_COUNTERS, &counted, NOON_US + 2 * MINUTE_US);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("name = 'Ethernet7' AND lag_parent = 1001 AND speed_bps = 2000 AND"
+	    " oper_status = 2")), 1);
+	say(&f, POLLED_NAMES, &no_alias, NOON_US + 3 * MINUTE_US);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("name = 'Ethernet7' AND alias = '' AND ifnull(lag_parent, 0) = 0")), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* A port that leads to another switch is no edge port, until that is no longer so. */
+START_TEST(asked_for_uplinks)
+{
+	const struct ease_state sent = {.name = "port7", .edge = true}, link = {.edge = false}, no_link = {.edge = true};
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	say(&f, 0, &sent, NOON_US);
+	say(&f, POLLED_UPLINK, &link, NOON_US + 1);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("name = 'port7' AND NOT edge")), 1);
+	say(&f, 0, &sent, NOON_US + MINUTE_US);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("edge")), 0);
+	say(&f, POLLED_UPLINK, &no_link, NOON_US + 2 * MINUTE_US);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("name = 'port7' AND edge")), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -113,6 +187,8 @@ main(void)
 	tcase_add_loop_test(tc, rows_are_read_or_refused, 0, (int)(sizeof(rows) / sizeof(rows[0])));
 	tcase_add_loop_test(tc, ports_are_named, 0, (int)(sizeof(cases) / sizeof(cases[0])));
 	tcase_add_test(tc, uplinks_are_no_edge_ports);
+	tcase_add_test(tc, asked_before_sent);
+	tcase_add_test(tc, asked_for_uplinks);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -1,0 +1,161 @@
+/* Neighbours of the switches of a plan, by LLDP, and which of their ports are uplinks. */
+#include "collector/poll/poll_plan_private.h"
+
+#include <string.h>
+
+#define LINKS_LEAST_US (300 * SECOND_US) /* between two readings of neighbours, however many ports are new */
+
+void
+poll_plan_forget_links(struct planned_agent *a)
+{
+	poll_links_clear(&a->links);
+	poll_links_clear(&a->fresh);
+}
+
+void
+poll_plan_begin_links(const struct poll_plan *plan, struct planned_agent *a, uint64_t now_us)
+{
+	uint64_t least_us = a->has_new_ports ? LINKS_LEAST_US : plan->settings.names_us;
+
+	if (a->seen_us != now_us)
+		a->step = LINKS_READ; /* it has left */
+	if (a->step != LINKS_READ || a->seen_us != now_us || a->known.names_us == 0 || a->n_list > 0 ||
+	    (a->links_us > 0 && now_us - a->links_us < least_us))
+		return;
+	a->step = LINKS_ROWS;
+	a->has_new_ports = false;
+	poll_links_clear(&a->fresh);
+	memset(a->cursor, 0, sizeof(a->cursor));
+}
+
+static bool
+is_among(const uint32_t *numbers, uint32_t n, uint32_t number)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (numbers[i] == number)
+			return true;
+	return false;
+}
+
+void
+poll_plan_ask_links(struct planned_agent *a, struct poll_job *job)
+{
+	struct poll_link *link;
+
+	job->parts = a->step == LINKS_ROWS ? POLL_NEIGHBOURS : POLL_LOCAL_PORTS;
+	memcpy(job->cursor, a->cursor, sizeof(job->cursor));
+	if (a->step == LINKS_ROWS)
+		return;
+	for (uint32_t at = 0; job->n_ports < POLL_PORTS_MAX && (link = poll_links_unknown(&a->fresh, &at)); at++)
+		if (!is_among(job->if_index, job->n_ports, link->local_port))
+			job->if_index[job->n_ports++] = link->local_port;
+	memcpy(a->local_ports, job->if_index, sizeof(a->local_ports));
+}
+
+void
+poll_plan_give_up_links(struct planned_agent *a, uint64_t now_us)
+{
+	poll_links_clear(&a->fresh);
+	a->step = LINKS_READ;
+	a->links_us = now_us;
+}
+
+static void
+tell_uplink(struct poll_plan *plan, uint32_t place, bool is_uplink, const struct taking *to)
+{
+	struct planned_port *port = &plan->ports[place];
+
+	if (!is_uplink && !port->is_uplink)
+		return;
+	port->is_uplink = is_uplink;
+	to->take(to->arg, &(struct polled_port){.place = place, .number = port->number, .if_index = port->if_index,
+	    .parts = POLLED_UPLINK, .is_uplink = is_uplink}, to->now_us);
+}
+
+static void
+tell_other(struct poll_plan *plan, uint32_t number, uint32_t if_index, const struct taking *to)
+{
+	for (uint32_t place = 0; place < plan->source.n_places; place++)
+		if (plan->ports[place].number == number && plan->ports[place].if_index == if_index)
+			tell_uplink(plan, place, true, to);
+}
+
+/* The switch's own ports as they are now, and those of others that it confirms. */
+static void
+tell_uplinks(struct poll_plan *plan, const struct planned_agent *a, const struct taking *to)
+{
+	uint32_t n = plan->source.n_agents, own = (uint32_t)(a - plan->agents);
+
+	for (uint32_t i = 0; i < plan->source.n_places; i++)
+		if (plan->ports[i].number == a->number)
+			tell_uplink(plan, i, poll_links_confirm(plan->links, n, own, plan->ports[i].if_index), to);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; i != own && k < plan->links[i]->n; k++)
+			if (poll_links_name(&a->links, &plan->links[i]->links[k]))
+				tell_other(plan, plan->agents[i].number, plan->links[i]->links[k].if_index, to);
+}
+
+static void
+end_links(struct poll_plan *plan, struct planned_agent *a, const struct taking *to)
+{
+	poll_links_clear(&a->links);
+	a->links = a->fresh;
+	a->fresh = (struct poll_links){.n = 0};
+	poll_links_compact(&a->links);
+	a->step = LINKS_READ;
+	a->links_us = to->now_us;
+	tell_uplinks(plan, a, to);
+}
+
+/* The port that LLDP means: by its name, else by what describes it, else by its number. 0: none that is sampled. */
+static uint32_t
+if_index_of(const struct poll_plan *plan, const struct planned_agent *a, uint32_t local_port, const struct poll_port *said)
+{
+	const uint64_t described =
+	    *said->description ? poll_text_hash(said->description, strlen(said->description)) : UINT64_MAX;
+	uint32_t by_description = 0, by_number = 0;
+
+	for (const struct planned_port *p = plan->ports; p < plan->ports + plan->source.n_places; p++) {
+		if (p->number != a->number)
+			continue;
+		if (said->local_id != 0 && (p->names[0] == said->local_id || p->names[1] == said->local_id))
+			return p->if_index;
+		if (p->names[0] == described || p->names[1] == described)
+			by_description = p->if_index;
+		if (p->if_index == local_port)
+			by_number = local_port;
+	}
+	return by_description ? by_description : by_number;
+}
+
+static void
+take_local_port(const struct poll_plan *plan, struct planned_agent *a, uint32_t local_port, uint64_t chassis,
+    const struct poll_port *said)
+{
+	uint32_t if_index = if_index_of(plan, a, local_port, said);
+
+	for (struct poll_link *link = a->fresh.links; link < a->fresh.links + a->fresh.n; link++)
+		if (link->local_port == local_port) {
+			link->own = chassis != 0 && said->local_id != 0 ? poll_neighbour_id(chassis, said->local_id)
+									: POLL_LINK_NAMELESS;
+			link->if_index = if_index;
+		}
+}
+
+void
+poll_plan_take_links(struct poll_plan *plan, struct planned_agent *a, const struct poll_answer *answer, const struct taking *to)
+{
+	bool has_room = true;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; a->asked == POLL_LOCAL_PORTS && i < a->n_asked; i++)
+		take_local_port(plan, a, a->local_ports[i], answer->chassis, &answer->ports[i]);
+	for (uint32_t i = 0; a->asked == POLL_NEIGHBOURS && has_room && i < answer->n_neighbours; i++)
+		has_room = poll_links_add(&a->fresh, &answer->neighbours[i]);
+	plan->n_crowded += !has_room;
+	memcpy(a->cursor, answer->cursor, sizeof(a->cursor));
+	if (a->asked == POLL_NEIGHBOURS && (!answer->has_more || !has_room || answer->n_neighbours == 0))
+		a->step = LINKS_PORTS;
+	if (a->step == LINKS_PORTS && !poll_links_unknown(&a->fresh, &at))
+		end_links(plan, a, to);
+}
