@@ -205,19 +205,18 @@ for statement in 'CREATE DATABASE older' 'CREATE TABLE older.migration (number U
     'INSERT INTO older.migration VALUES (6)'; do ch 0 "$statement"; done
 older=$("$build/collector/easetop" agents --store "clickhouse:http://ease@127.0.0.1:${clickhouse_http[0]}/older" 2>&1)
 expect 'tables from before the first release are refused' "$(grep -c 'before the first release' <<<"$older")" 1
-for name in a b c d; do
-	collector $name || { fail "collector $name" "it does not start: $(tail -n 2 "$work/$name.log")"; exit 1; }
-done
-for name in a b; do
-	n=$(samples_of $name)
-	wait_for 20 has_arrived $name ease "$n"
-	expect "collector $name: all its samples are in the cluster" "$(shipped_of $name ease)" "$n"
-done
-for name in c d; do
-	n=$(samples_of $name)
-	wait_for 20 has_arrived $name moved "$n"
-	expect "collector $name: all its samples are in the cluster" "$(shipped_of $name moved)" "$n"
-done
+ship() { # DATABASE COLLECTOR...: these, started
+	local name n
+	for name in "${@:2}"; do
+		collector "$name" || { fail "collector $name" "it does not start: $(tail -n 2 "$work/$name.log")"; exit 1; }
+	done
+	for name in "${@:2}"; do
+		n=$(samples_of "$name")
+		wait_for 20 has_arrived "$name" "$1" "$n"
+		expect "collector $name: all its samples are in the cluster" "$(shipped_of "$name" "$1")" "$n"
+	done
+}
+ship ease a b
 for i in 0 1; do
 	n=$(ch $i 'SELECT uniq(agent) FROM ease.ports_local')
 	if [ "$n" -ge 1 ]; then pass "shard $i has $n agents"; else fail "shard $i" "it has $n agents"; fi
@@ -283,6 +282,7 @@ done | grep -c 'samples only a part of its frames\|an uptime that cannot be\|sam
 
 # ---- one that changed over in the middle of a minute ----
 
+ship moved c d
 # What was counted between the last counters here and the first there is nobody's: a few frames. What was
 # given out before the second collector's first word of a port counts in the account, and in no minute.
 answer=$("$build/collector/easetop" talkers --agent $moves --last all --format json --store "$(cluster_url moved)")
@@ -369,9 +369,9 @@ younger() { counts 'account FINAL WHERE revision > 1' 'port FINAL WHERE revision
 has_1970() { prints '3 2 4 1 1' of_1970 && prints '1 1 1' rows_of_silent; }
 wait_for 5 has_1970
 before=$(younger)
+wait_for 60 prints '0 0 1' rows_of_silent # they leave after the others
 wait_for 60 prints '0 0 1 0 0' of_1970
 expect 'old rows: all but the state of a port that is still there' "$(of_1970)" '0 0 1 0 0'
-wait_for 60 prints '0 0 1' rows_of_silent
 expect 'old rows: an agent that was silent since leaves when nothing hangs on it' "$(rows_of_silent)" '0 0 1'
 for i in 0 1; do ch $i "ALTER TABLE moved.agent_local DELETE WHERE agent = unhex('1970197019701971')"; done
 expect 'old rows: younger ones stay' "$(younger)" "$before"
@@ -398,6 +398,10 @@ if [ -n "${EASE_LONG:-}" ]; then
 	wait_for 90 has_none
 	expect 'kept for a day' "$(old_samples)" 0
 fi
+for i in 2 3; do # or they go on asking the servers each second
+	rig_end "${collector_pids[$i]}"
+	collector_pids[i]=''
+done
 
 # ---- once more: what is there already stays as it is; what was wiped comes again ----
 
@@ -426,6 +430,7 @@ for i in 0 1; do ch $i 'DROP DATABASE ease'; done
 is_back() { [ "$(state)" = "$before" ]; }
 wait_for 30 is_back
 expect 'wiped: all comes again' "$(state)" "$before"
+cluster_end
 
 # ---- a range that ends now: both are asked at the same moment ----
 
