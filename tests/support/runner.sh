@@ -92,15 +92,16 @@ build() { # DIR TARGET CONFIGURE-OPTION...
 	done
 	return 1
 }
-# Optimizing a test takes longer than running it; with sanitizers, whose checks hide what values may be, the compiler
-# would then warn of what cannot happen. What is measured by `make bench` is made as all else.
+# Optimizing most tests takes longer than running them; with sanitizers, whose checks hide what values may be, the compiler
+# would then warn of what cannot happen. What is measured by `make bench`, and what draws for long, is made as all else.
 build_tests() { # DIR
-	local benches flags links status=0
+	local optimized flags links status=0
 	flags="$(variable "$1" CFLAGS) -g1 -O0" links="$(variable "$1" LDFLAGS) $(quick_linker "$1")"
 	[[ $(variable "$1" EASE_CFLAGS) != *-fsanitize* ]] || flags=$(variable "$1" CFLAGS)
-	benches=$(variable "$1" BENCHES)
+	# shellcheck disable=SC2016 # make's own
+	optimized="$(variable "$1" BENCHES) $(variable "$1" 'filter $(check_PROGRAMS),$(DRAWING_CHECKS)')"
 	# shellcheck disable=SC2086 # names without spaces
-	[ -z "$benches" ] || make -C "$top/$1" -k -j"$jobs" $benches || status=1
+	make -C "$top/$1" -k -j"$jobs" $optimized LDFLAGS="$links" || status=1
 	make -C "$top/$1" -k -j"$jobs" check TESTS= CFLAGS="$flags" LDFLAGS="$links" || status=1
 	return $status
 }
