@@ -118,9 +118,9 @@ static const struct command_option {
 	{"watch", "SECONDS", "must be 1 to 86400", set_watch,
 	    "draws the report again this often, as top does, until q is\n"
 	    "                             pressed; each picture is judged for itself"},
-	{"format", "text|json|csv|pcapng", "must be text, json, csv, or for samples pcapng", set_format,
+	{"format", "text|json|csv", "must be text, json, csv, or for samples pcapng", set_format,
 	    "text for people, JSON or CSV for programs (text);\n"
-	    "                             samples are JSON lines, or pcapng of what keep_headers keeps"},
+	    "                             samples: JSON lines, or pcapng of what keep_headers keeps"},
 	{"store", "STORE", NULL, set_store,
 	    "sqlite:PATH, or clickhouse:[URL] (easetop(1)); default:\n"
 	    "                             $EASETOP_STORE, else the store that\n"

@@ -230,12 +230,12 @@ set_warn(struct question *question, const char *value)
 #define POINT_IN_TIME "must be a time with its zone, 2026-11-21T14:00:00+01:00, or a date"
 
 const struct question_option question_options[] = {
-	{"by", "KEY", "must be src, dst, pair, subnet, network, as, country, vlan, service, proto, ethertype, server, port, lag, site, reason,"
+	{"by", "KEY", "must be src, dst, pair, subnet, network, as, country, vlan, vni, service, proto, ethertype, server, port, lag, site, reason,"
 	    " place or group; dst-network, network-pair and so on",
 	    REPORT_TAKES_BY, false, set_by,
-	    "what a row is; talkers: src (default), dst, pair, subnet, vlan,\n"
+	    "what a row is; talkers: src (default), dst, pair, subnet, vlan, vni,\n"
 	    "                             network, as, country (also dst-network, network-pair);\n"
-	    "                             protocols: service (default), proto, ethertype or vlan;\n"
+	    "                             protocols: service (default), proto, ethertype, vlan, vni;\n"
 	    "                             history: any of these (src);\n"
 	    "                             connections: server (default) or src;\n"
 	    "                             drops: src (default), dst, pair, port, reason, place or group"},
@@ -251,8 +251,9 @@ const struct question_option question_options[] = {
 	    "                             and not vlan 12; easetop(1) has the language"},
 	{"agent", "ID|ADDRESS", "must be an agent", 0, false, set_agent,
 	    "filters: agent, one switch: its address, or its id's first digits"},
-	{"port", "NAME|IFINDEX", "must be a port of a switch", 0, false, set_port,
+	{"if", "NAME|IFINDEX", "must be a port of a switch", 0, false, set_port,
 	    "filters: if, one port of a switch"},
+	{"port", "NAME|IFINDEX", "must be a port of a switch", 0, false, set_port, "the same, as it was called before"},
 	{"site", "NAME", "must be a site", 0, false, set_site,
 	    "filters: site, the switches and ports at a place (device_names\n"
 	    "                             in easecapd.conf)"},

@@ -181,7 +181,7 @@ report_cell(const struct report_result *result, size_t row, size_t column)
 	return &result->values[row * result->n_columns + column];
 }
 
-/* The options that a report uses, beside --agent, --port, --filter with terms of places, and the range, which all
+/* The options that a report uses, beside --agent, --if, --filter with terms of places, and the range, which all
  * use. */
 enum report_takes {
 	REPORT_TAKES_BY = 1 << 0,

@@ -52,7 +52,7 @@
 	    "Most frames without IP have it inside, behind MPLS or in a tunnel: --layer inner lists these addresses.") \
 	S(WIDE, "wide_rows", HINT, MEMBERS, NULL, NULL, \
 	    "{hiding_port}, 1 in {hiding_skip:round}, may hide as much as the upper limits of {wide_rows:whole}" \
-	    " row{wide_rows?:s} say; --port narrows it.") \
+	    " row{wide_rows?:s} say; --if narrows it.") \
 	S(UNSEEN, "unseen", CAUTION, MEMBERS, NULL, NULL, \
 	    "<unseen_packets_high|No {unseen} more than {unseen_packets_high:ceil} frames (95%).>") \
 	S(FILTER, "filter", HINT, MEMBERS, NULL, NULL, \

@@ -33,7 +33,7 @@ function nameOf(port) {
 	return port.port ?? `port ${port.if_index}`;
 }
 
-/* As --port takes it: a name that is a number would be taken for an ifIndex. */
+/* As --if takes it: a name that is a number would be taken for an ifIndex. */
 function filterValue(port) {
 	return !port.port || /^\d+$/.test(port.port) ? String(port.if_index) : port.port;
 }

@@ -29,7 +29,7 @@ refused 'filter: column 1: connections has sums of new connections: it filters b
 refused '--filter tcp and: column 8: expected a term (host, net, mac, port, proto, vlan, octets, network, as, country, agent, if, site) or an address, not the end' talkers --filter 'tcp and'
 refused 'filter: column 1: load is of whole ports: it filters by site, agent and if, not by proto' load --filter 'udp'
 refused '--versus is for talkers, matrix, protocols, conversations, connections, not for load' load --versus 1d
-refused '--by x: must be src, dst, pair, subnet, network, as, country, vlan, service, proto, ethertype, server, port, lag, site, reason, place or group; dst-network, network-pair and so on' talkers --by x
+refused '--by x: must be src, dst, pair, subnet, network, as, country, vlan, vni, service, proto, ethertype, server, port, lag, site, reason, place or group; dst-network, network-pair and so on' talkers --by x
 refused '--sort bytes: must be octets or packets (or frames, the same); of load also util or errors' talkers --sort bytes
 refused '--top 0: must be 1 to 1000000' talkers --top 0
 refused '--vlan 5000: must be a VLAN, 0 to 4095' talkers --vlan 5000
