@@ -91,7 +91,7 @@ static int
 print_report(const struct report_command *command, FILE *out, FILE *errors)
 {
 	struct render_options render = {
-		.utc = command->utc, .now_us = clock_wall_us(&clock_system)};
+		.all = command->all, .utc = command->utc, .now_us = clock_wall_us(&clock_system)};
 	struct report_result result = {0};
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
@@ -112,8 +112,10 @@ print_report(const struct report_command *command, FILE *out, FILE *errors)
 	err = question_answer(&command->question, query, render.now_us, &result);
 	if (err)
 		fprintf(errors, "easetop: %s\n", *query->error ? query->error : strerror(-err));
-	else
+	else {
+		result.hidden |= command->all ? 0 : result.details;
 		err = command->format(out, &result, &render);
+	}
 	warned = note_number_of(&result, NOTE_ID_WARNED, "warned") > 0 ? COMMAND_EXIT_WARNED : EXIT_SUCCESS;
 	report_result_free(&result);
 	query_close(query);

@@ -25,6 +25,7 @@ struct report_command {
 	const char *mmdb[ADDRESS_DATABASES_MAX]; /* files */
 	size_t n_mmdb;
 	bool resolve, vendors;
+	bool all; /* details, too */
 	uint32_t watch_s;   /* 0: not asked for */
 	bool help, version, claims; /* are asked for, and no report */
 };

@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -26,6 +27,14 @@ set_format(struct report_command *command, const char *value)
 		command->is_pcapng = strcmp(choices[i], "pcapng") == 0;
 	}
 	return err;
+}
+
+static int
+set_all(struct report_command *command, const char *value)
+{
+	(void)value;
+	command->all = true;
+	return 0;
 }
 
 static int
@@ -115,6 +124,7 @@ static const struct command_option {
 	    "AS numbers and countries, as GeoLite2-ASN.mmdb; may be given again"},
 	{"resolve", NULL, NULL, set_resolve, "asks the resolver for names of IP addresses"},
 	{"vendors", NULL, NULL, set_vendors, "makers of MAC addresses (package ieee-data)"},
+	{"all", NULL, NULL, set_all, "loss: all columns, and the collector's own counters"},
 	{"watch", "SECONDS", "must be 1 to 86400", set_watch,
 	    "draws the report again this often, as top does, until q is\n"
 	    "                             pressed; each picture is judged for itself"},
@@ -131,7 +141,7 @@ static const struct command_option {
 	{NULL, NULL, NULL, NULL, NULL},
 };
 
-enum { OPTIONS_MAX = 32 };
+enum { OPTIONS_MAX = 64 };
 
 static void
 print_option(FILE *out, const char *name, const char *value, const char *help)
@@ -198,11 +208,12 @@ list_options(struct option long_options[OPTIONS_MAX])
 {
 	int n = 0;
 
-	for (const struct question_option *o = question_options; o->name; o++)
+	for (const struct question_option *o = question_options; o->name && n < OPTIONS_MAX; o++)
 		long_options[n++] = (struct option){o->name, required_argument, NULL, 0};
-	for (const struct command_option *o = command_options; o->name; o++)
+	for (const struct command_option *o = command_options; o->name && n < OPTIONS_MAX; o++)
 		long_options[n++] = (struct option){o->name,
 		    o->value ? required_argument : no_argument, NULL, 0};
+	assert(n < OPTIONS_MAX);
 	long_options[n] = (struct option){0};
 }
 

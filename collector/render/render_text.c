@@ -446,7 +446,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 			putc('\n', out);
 			err = print_rows(out, below, options);
 		}
-	if (err == 0 && result->n_counters > 0)
+	if (err == 0 && result->n_counters > 0 && options->all)
 		err = print_counters(out, result, options);
 	return err == 0 && ferror(out) ? -EIO : err;
 }

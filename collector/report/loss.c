@@ -464,6 +464,25 @@ drops_are_told(const struct query *query)
 	return any;
 }
 
+/* Of what is lost nowhere, and of boots where no port has two, few want a column. */
+static uint32_t
+find_details(const struct report_result *result)
+{
+	uint32_t details = 1u << COLUMN_BOOT;
+
+	for (size_t column = COLUMN_LOST_AGENT; column <= COLUMN_STALLED; column++)
+		details |= 1u << column;
+	for (size_t r = 0; r < result->n_rows; r++) {
+		for (size_t column = COLUMN_LOST_AGENT; column <= COLUMN_STALLED; column++)
+			if (report_cell(result, r, column)->number > 0)
+				details &= ~(1u << column);
+		if (r > 0 && strcmp(report_cell(result, r, COLUMN_PORT)->text, report_cell(result, r - 1, COLUMN_PORT)->text) == 0 &&
+		    strcmp(report_cell(result, r, COLUMN_AGENT)->text, report_cell(result, r - 1, COLUMN_AGENT)->text) == 0)
+			details &= ~(1u << COLUMN_BOOT);
+	}
+	return details;
+}
+
 int
 report_loss(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
@@ -488,6 +507,7 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 	if (err == 0)
 		err = add_places(query, result);
 	result->hidden |= drops_are_told(query) ? 0 : 1u << COLUMN_APART;
+	result->details = find_details(result);
 	result_hide_agent(result, query, COLUMN_AGENT);
 	result_finish(result, query);
 	return err;

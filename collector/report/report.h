@@ -142,6 +142,7 @@ struct report_result {
 	const struct report_column *columns; /* borrowed: static */
 	size_t n_columns;
 	uint32_t hidden; /* bit i: column i has the same value in each row, text leaves it out */
+	uint32_t details; /* bits of columns that text shows only if it is asked for all: with no more than noughts */
 	struct report_value *values; /* n_rows of n_columns */
 	size_t n_rows;
 
@@ -218,6 +219,7 @@ int report_run(const struct report *report, struct query *query,
 
 /* How a result is read. */
 struct render_options {
+	bool all; /* also the collector's own counters below */
 	bool utc;	 /* text: times in UTC instead of local time */
 	uint64_t now_us; /* text: wall clock, for ages and to leave out today's date */
 };

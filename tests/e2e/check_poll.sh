@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../support/rig.sh"
 rig_needs_sim
 seconds=${EASE_LONG:+600} every=10 seed=${EASE_SEED:-1}
-seconds=${seconds:-210} counters_s=10
+seconds=${seconds:-240} counters_s=10
 [ -z "${EASE_LONG:-}" ] || counters_s=30
 first=$((65 + counters_s)) # seconds until counters were asked for twice, those of a first minute with them
 echo "     poll: EASE_SEED=$seed"
