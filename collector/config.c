@@ -300,6 +300,9 @@ const struct option_row collector_options[] = {
     {"vendors", OPTION_BOOL, AT(vendors), .def = "false",
 	.help = "Whether the page shows the vendors of MAC addresses (needs the package "
 		"ieee-data)."},
+    {"resolve", OPTION_BOOL, AT(resolve), .def = "false", .live = true,
+	.help = "Whether the page shows the names that the resolver knows of IP addresses, where the file names has none. "
+		"A thread of its own asks, so a name is there at the page's next look; an answer is kept for an hour."},
     {"keep_samples", OPTION_U32, AT(keep_samples_h), .max = MAX_KEEP_H, .unit = "h", .def = "24",
 	.live = true,
 	.help = "How long the row of each sample is kept. Filters across keys and addresses "

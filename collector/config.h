@@ -60,7 +60,7 @@ struct collector_config {
 	char *names;
 	struct option_list mmdb;
 	char *device_names;
-	bool vendors;
+	bool vendors, resolve;
 	/* how long data is kept; 0: for ever */
 	uint32_t keep_headers_h;
 	uint32_t keep_samples_h, keep_1min_h, keep_5min_d, keep_1h_d, keep_1d_d;

@@ -243,7 +243,8 @@ note_damage(void *collector, uint64_t inode)
 static struct web_names
 names_of(const struct collector_config *config)
 {
-	return (struct web_names){config->names, (const char *const *)config->mmdb.items, config->mmdb.n, config->vendors};
+	return (struct web_names){config->names, (const char *const *)config->mmdb.items, config->mmdb.n, config->vendors,
+	    config->resolve};
 }
 
 static struct web *

@@ -1,4 +1,5 @@
 #include "collector/filter/address_names.h"
+#include "collector/filter/resolver.h"
 
 #include "collector/filter/filter.h"
 
@@ -35,6 +36,7 @@ struct address_names {
 	bool bits_used[FRAME_IP_LEN + 1][8 * FRAME_IP_LEN + 1]; /* there are networks of so many octets and bits */
 	struct address_databases *databases; /* NULL: none */
 	bool resolve;
+	struct resolver *resolver; /* borrowed; NULL: none */
 };
 
 /* ---- entries ---- */
@@ -354,7 +356,7 @@ address_names_open(const struct address_names_options *options, struct address_n
 
 	snprintf(error, error_size, "out of memory");
 	if (d)
-		d->resolve = options->resolve;
+		*d = (struct address_names){.resolve = options->resolve, .resolver = options->resolver};
 	if (err == 0 && options->file)
 		err = open_file(&d->named, options->file, error, error_size);
 	if (err == 0)
@@ -411,21 +413,6 @@ address_names_close(struct address_names *names)
 
 /* ---- asking ---- */
 
-static void
-ask_resolver(size_t n_octets, const uint8_t *octets, char name[ADDRESS_NAME_ROOM])
-{
-	struct sockaddr_in ip4 = {.sin_family = AF_INET};
-	struct sockaddr_in6 ip6 = {.sin6_family = AF_INET6};
-	struct sockaddr *address = n_octets == 4 ? (void *)&ip4 : (void *)&ip6;
-	socklen_t size = n_octets == 4 ? sizeof(ip4) : sizeof(ip6);
-	char host[NI_MAXHOST];
-
-	memcpy(n_octets == 4 ? (void *)&ip4.sin_addr : (void *)&ip6.sin6_addr, octets, n_octets);
-	*name = '\0';
-	if (getnameinfo(address, size, host, sizeof(host), NULL, 0, NI_NAMEREQD) == 0)
-		snprintf(name, ADDRESS_NAME_ROOM, "%.*s", ADDRESS_NAME_ROOM - 1, host);
-}
-
 /* The cache is kept in the order of asking: it is short, and the resolver is slow. */
 static void
 resolve(struct address_names *d, size_t n_octets, const uint8_t *octets,
@@ -438,7 +425,7 @@ resolve(struct address_names *d, size_t n_octets, const uint8_t *octets,
 			memcpy(name, d->resolved.items[i].name, ADDRESS_NAME_ROOM);
 			return;
 		}
-	ask_resolver(n_octets, octets, entry.name);
+	resolver_ask(n_octets, octets, entry.name);
 	memcpy(name, entry.name, ADDRESS_NAME_ROOM);
 	if (d->resolved.n < ADDRESS_NAMES_CACHE)
 		add(&d->resolved, &entry); /* without memory it is asked again */
@@ -461,6 +448,8 @@ address_names_of_address(struct address_names *d, size_t n_octets, const uint8_t
 		copy_name(name, find_longest(&d->vendors, n_octets, octets));
 	else if (d->resolve)
 		resolve(d, n_octets, octets, name);
+	else if (d->resolver)
+		resolver_name(d->resolver, n_octets, octets, name);
 }
 
 void

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct resolver;
+
 enum {
 	ADDRESS_NAME_ROOM = 64,	     /* room for a name and its NUL; longer ones are cut */
 	ADDRESS_NAMES_MAX = 1000000, /* of the file; more is a mistake */
@@ -32,6 +34,7 @@ struct address_names_options {
 	const char *file;    /* NULL: none */
 	const char *vendors; /* folder of oui.csv, mam.csv and oui36.csv; NULL: none */
 	bool resolve;	     /* ask the resolver; it may take seconds for each address */
+	struct resolver *resolver; /* that asks beside (resolver.h), borrowed; NULL: none */
 	const char *const *databases; /* of AS numbers and countries (address_databases.h) */
 	size_t n_databases;
 };

@@ -1,3 +1,4 @@
+#include "collector/filter/resolver.h"
 #include "collector/web/api.h"
 
 #include "common/log.h"
@@ -17,17 +18,21 @@ enum { HTTP_BAD_REQUEST = 400, HTTP_UNAVAILABLE = 503 };
 
 /* One for each worker, who asks it without a lock. */
 static int
-open_names(const struct web_names *names, struct address_names *opened[static JOBS_WORKERS], char *error,
+open_names(struct api *api, const struct web_names *names, struct address_names *opened[static JOBS_WORKERS], char *error,
     size_t error_size)
 {
+	uint64_t seed = (uint64_t)(uintptr_t)api ^ clock_wall_us(api->config->clock);
+	int err = names->resolve && !api->resolver ? resolver_new(&api->resolver, seed, api->config->clock) : 0;
 	const struct address_names_options options = {
 	    .file = *names->file ? names->file : NULL,
 	    .vendors = names->vendors ? VENDORS_FOLDER : NULL,
 	    .databases = names->databases,
 	    .n_databases = names->n_databases,
+	    .resolver = names->resolve ? api->resolver : NULL,
 	};
-	int err = 0;
 
+	if (err < 0)
+		snprintf(error, error_size, "the thread for names of the resolver: %s", strerror(-err));
 	for (int i = 0; err == 0 && i < JOBS_WORKERS; i++)
 		err = address_names_open(&options, &opened[i], error, error_size);
 	return err;
@@ -37,14 +42,14 @@ int
 api_open(struct api *api, char *error, size_t error_size)
 {
 	moments_open(&api->moments);
-	return open_names(&api->config->names, api->names, error, error_size);
+	return open_names(api, &api->config->names, api->names, error, error_size);
 }
 
 int
 api_set_names(struct api *api, const struct web_names *names, char *error, size_t error_size)
 {
 	struct address_names *fresh[JOBS_WORKERS] = {NULL};
-	int err = open_names(names, fresh, error, error_size);
+	int err = open_names(api, names, fresh, error, error_size);
 
 	for (int i = 0; i < JOBS_WORKERS; i++)
 		address_names_close(err == 0 ? atomic_exchange(&api->fresh_names[i], fresh[i]) : fresh[i]);
@@ -71,6 +76,7 @@ api_close(struct api *api)
 		address_names_close(api->names[i]);
 		address_names_close(api->fresh_names[i]);
 	}
+	resolver_free(api->resolver);
 }
 
 /* ---- replies ---- */

@@ -41,6 +41,7 @@ struct api {
 	const struct stat_set *stats; /* enum web_stat_id */
 	struct address_names *names[JOBS_WORKERS];
 	struct address_names *_Atomic fresh_names[JOBS_WORKERS]; /* in place of those, from the next question on; or NULL */
+	struct resolver *resolver; /* NULL: nobody has asked for it */
 	struct moments moments;	    /* not used with a cluster */
 	bool has_lent[JOBS_WORKERS]; /* the worker has one of its queries */
 	_Atomic bool stopping;

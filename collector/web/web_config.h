@@ -32,6 +32,7 @@ struct web_config {
 		const char *const *databases; /* of AS numbers and countries */
 		size_t n_databases;
 		bool vendors;
+		bool resolve; /* names of IP addresses by the resolver */
 	} names;
 	const struct stat_set *const *stats; /* of the collector, shown together with the server's */
 	size_t n_stats;

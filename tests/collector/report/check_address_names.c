@@ -6,11 +6,13 @@
 #include "tests/suite.h"
 
 #include "collector/filter/address_names.h"
+#include "collector/filter/resolver.h"
 #include "collector/store/schema.h"
 
 #include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -264,6 +266,35 @@ START_TEST(reports_show_names)
 }
 END_TEST
 
+/* A name is there at a later look; it stays while it is asked for again. */
+START_TEST(the_resolver_is_asked_beside)
+{
+	static const uint8_t here[] = {127, 0, 0, 1};
+	struct clock clock = {.manual = true, .manual_mono_us = 1};
+	char must[RESOLVER_NAME_ROOM];
+	struct resolver *r;
+
+	resolver_ask(sizeof(here), here, must);
+	ck_assert_str_ne(must, "");
+	ck_assert_int_eq(resolver_new(&r, 7, &clock), 0);
+	resolver_name(r, sizeof(here), here, name);
+	while (strcmp(name, must) != 0) { /* check's own limit ends it */
+		ck_assert_str_eq(name, "");
+		ck_assert_int_ge(poll(NULL, 0, 1), 0);
+		resolver_name(r, sizeof(here), here, name);
+	}
+	__atomic_add_fetch(&clock.manual_mono_us, RESOLVER_KEPT_US, __ATOMIC_SEQ_CST);
+	resolver_name(r, sizeof(here), here, name);
+	ck_assert_str_eq(name, must);
+	for (uint32_t i = 0; i < 3 * RESOLVER_PLACES; i++) { /* more than there is room for */
+		const uint8_t nobody[] = {127, 1, (uint8_t)(i >> 8), (uint8_t)i};
+
+		resolver_name(r, sizeof(nobody), nobody, name);
+	}
+	resolver_free(r);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -271,6 +302,7 @@ main(void)
 	TCase *tc = tcase_create("directory");
 
 	tcase_add_test(tc, the_longest_prefix_wins);
+	tcase_add_test(tc, the_resolver_is_asked_beside);
 	tcase_add_test(tc, prefixes_are_networks);
 	tcase_add_test(tc, mistakes_have_file_and_line);
 	tcase_add_test(tc, vendors_of_the_ieee);

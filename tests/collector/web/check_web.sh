@@ -144,7 +144,7 @@ expect 'with and without a slash' "$(get "$url/api/v1" | jq -c .)" "$(get "$url/
 expect 'and a report the options that easetop says' \
     "$(get "$url/api/v1/" | jq -r '.reports[] | select(.report == "history") | .options[]' | grep -v moment | sort | tr '\n' ' ')" \
     "$(easetop history --help | awk '/^  --/ { sub("--", "", $1); print $1 }' |
-	grep -vxE 'names|mmdb|resolve|vendors|watch|store|utc|version|help' | sort | tr '\n' ' ')"
+	grep -vxE 'names|mmdb|resolve|vendors|all|watch|store|utc|version|help' | sort | tr '\n' ' ')"
 # Each path of the document answers, each value of an enum is taken, each parameter is an option, each reference has an end.
 get "$url/api/v1/openapi.json" >"$rig/openapi.json"
 cat >"$rig/openapi.py" <<'END'
