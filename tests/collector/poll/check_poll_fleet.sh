@@ -56,7 +56,7 @@ without_kib=$kib
 rig_end "$collector_pid"
 expect 'nobody is asked: every sample counts' "$(count_of accounting.samples), $(count_of input.kernel_drops) lost" "$sent, 0 lost"
 
-collect with 90 "poll \"lab\" { agents = {\"127.1.0.0/16\"} port = $snmp_port community = \"secret\" }"
+collect with 80 "poll \"lab\" { agents = {\"127.1.0.0/16\"} port = $snmp_port community = \"secret\" }"
 askers=$(pgrep -P "$collector_pid" | head -n 1)
 asker=$(pgrep -P "${askers:-0}" | head -n 1)
 asker_kib=$(own_kib "${asker:-0}")
