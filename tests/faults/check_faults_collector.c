@@ -171,7 +171,7 @@ END_TEST
 static int
 ask(const char *report, render_fn *render, const struct report_options *options, FILE *out)
 {
-	const struct render_options how = {true, PORT_LIFE_US + 60000000};
+	const struct render_options how = {.utc = true, .now_us = PORT_LIFE_US + 60000000};
 	struct question question = {.report = report_find(report), .options = *options};
 	struct report_result result = {0};
 	char error[QUERY_ERROR_TEXT] = "";

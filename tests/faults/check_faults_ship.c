@@ -299,7 +299,7 @@ ask(const char *report, const struct report_options *options, render_fn *render,
 	const struct cluster_url url = {.host = "127.0.0.1", .port = cluster_model_port(model)};
 	const struct query_cluster where = {.servers = &url, .n_servers = 1, .user = "ease",
 	    .password = "hush"};
-	const struct render_options how = {true, ANSWERS_NOON_US + 5 * MINUTE_US};
+	const struct render_options how = {.utc = true, .now_us = ANSWERS_NOON_US + 5 * MINUTE_US};
 	struct question question = {.report = report_find(report), .options = *options};
 	struct report_result result = {0};
 	char error[QUERY_ERROR_TEXT] = "";
