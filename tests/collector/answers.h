@@ -28,7 +28,7 @@ answer_rendered(const char *path, const char *report, const struct report_option
 	ck_assert_ptr_nonnull(report_find(report));
 	ck_assert_msg(report_run(report_find(report), query, options, now_us, &result) == 0, "%s: %s", report,
 	    query->error);
-	ck_assert_int_eq(render(out, &result, &(struct render_options){.utc = true, .now_us = now_us}), 0);
+	ck_assert_int_eq(render(out, &result, &(struct render_options){.all = true, .utc = true, .now_us = now_us}), 0);
 	fclose(out);
 	report_result_free(&result);
 	query_close(query);
