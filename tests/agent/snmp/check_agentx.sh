@@ -195,13 +195,13 @@ start_snmpd
 if took=$(is_served); then pass "walk works again after the master's restart (${took} ms)"; else
 	fail "walk works again after the master's restart" "not within 30 s"
 fi
-echo "burst 60000 1" >&9
+echo "burst $many 1" >&9
 sleep 0.4
 stop_snmpd KILL
 sleep 0.5
 start_snmpd
 all_arrived "a master killed in a burst loses nothing" "$(answer 60)"
-echo "burst 60000 1" >&9
+echo "burst $many 1" >&9
 sleep 0.3
 kill -STOP "$snmpd_pid"
 sleep 8
