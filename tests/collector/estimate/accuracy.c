@@ -1,11 +1,12 @@
 /*
- * build/tests/accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform] [--loss P]
+ * build/tests/accuracy CAPTURE --skip N... --runs R --seed S [--draw geometric|uniform] [--loss P]
  *     [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change] [--periodic] [--syn]
  *     [--expected-least N] [--expected-most N]:
  * measures on a capture how often the estimator's 95 % limits hold the truth, and compares its error
  * with the theoretical one. Prints a line with a JSON object for each key class and figure. The truth is counted
  * by tests/collector/estimate/truth.c; the sampled frames are classified by common/frame, as the collector does.
  *
+ * --skip may be given several times: each is measured on the capture that was read once.
  * --loss loses single samples directly before the estimator. --lose, --duplicate, --reorder (of
  * notifications) and --pps (the traffic's pace, else three minutes in all) send samples through
  * tests/collector/estimate/transit.h, and add to the output what was lost and what the collector's
@@ -28,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_CLASSES = 5 };
+enum { N_CLASSES = 5, SKIPS_MAX = 8 };
 
 static const struct accuracy_class {
 	const char *name;
@@ -54,7 +55,9 @@ static const char *const draw_names[] = {
 
 struct accuracy {
 	const char *capture;
-	struct coverage_options options;
+	struct coverage_options options; /* its mean_skip is each of skips in turn */
+	uint32_t skips[SKIPS_MAX];
+	int n_skips;
 	struct transit_impairment impairment; /* options refers to it if asked for */
 	bool periodic, syn;
 	struct truth truth;
@@ -298,7 +301,7 @@ measure_class(const struct accuracy *a, int class)
 static int
 usage(void)
 {
-	fputs("usage: accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform]"
+	fputs("usage: accuracy CAPTURE --skip N... --runs R --seed S [--draw geometric|uniform]"
 	      " [--loss P]\n    [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change]"
 	      " [--periodic] [--syn]\n    [--expected-least N] [--expected-most N]\n", stderr);
 	return -EINVAL;
@@ -340,10 +343,14 @@ parse_options(int argc, char **argv, struct accuracy *a)
 	struct coverage_options *o = &a->options;
 	int c;
 
-	*o = (struct coverage_options){.draw = SAMPLING_GEOMETRIC, .mean_skip = 100, .runs = 200, .seed = 1};
+	*o = (struct coverage_options){.draw = SAMPLING_GEOMETRIC, .runs = 200, .seed = 1};
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 's': o->mean_skip = (uint32_t)strtoul(optarg, NULL, 10); break;
+		case 's':
+			if (a->n_skips == SKIPS_MAX)
+				return usage();
+			a->skips[a->n_skips++] = (uint32_t)strtoul(optarg, NULL, 10);
+			break;
 		case 'r': o->runs = (uint32_t)strtoul(optarg, NULL, 10); break;
 		case 'S': o->seed = strtoull(optarg, NULL, 10); break;
 		case 'l': o->loss = strtod(optarg, NULL); break;
@@ -368,7 +375,14 @@ parse_options(int argc, char **argv, struct accuracy *a)
 	if (optind + 1 != argc)
 		return usage();
 	a->capture = argv[optind];
-	return check_options(a);
+	if (a->n_skips == 0)
+		a->skips[a->n_skips++] = 100;
+	for (int i = 0; i < a->n_skips; i++) {
+		o->mean_skip = a->skips[i];
+		if (check_options(a) != 0)
+			return -EINVAL;
+	}
+	return 0;
 }
 
 int
@@ -388,8 +402,11 @@ main(int argc, char **argv)
 	if (a.unknown_keys)
 		fprintf(stderr, "accuracy: %s: %llu keys of common/frame are not in the truth\n",
 		    a.capture, (unsigned long long)a.unknown_keys);
-	for (int c = 0; err == 0 && c < N_CLASSES; c++)
-		err = classes[c].of_syns == a.syn ? measure_class(&a, c) : 0;
+	for (int i = 0; err == 0 && i < a.n_skips; i++) {
+		a.options.mean_skip = a.skips[i];
+		for (int c = 0; err == 0 && c < N_CLASSES; c++)
+			err = classes[c].of_syns == a.syn ? measure_class(&a, c) : 0;
+	}
 	for (int c = 0; c < N_CLASSES; c++)
 		free(a.key[c]);
 	free(a.octets);

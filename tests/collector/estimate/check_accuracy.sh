@@ -34,13 +34,11 @@ fi
 # NAME SEEDS OPTION...: one line for each class and figure, pooled: trials, part covered, root mean
 # square of error by theory, largest error of port totals, largest error of the reported loss.
 measure() {
-	local runs=$1 capture skip
+	local runs=$1 capture options
 	shift
+	mapfile -t options < <(printf -- '--skip\n%s\n' "${skips[@]}")
 	for capture in "${captures[@]}"; do
-		for skip in "${skips[@]}"; do
-			"$build/tests/accuracy" "$capture" --skip "$skip" --runs "$runs" --seed 1 "$@" ||
-			    echo '{"failed":true}'
-		done
+		"$build/tests/accuracy" "$capture" "${options[@]}" --runs "$runs" --seed 1 "$@" || echo '{"failed":true}'
 	done 2>>"$dir/errors" | jq -rs '
 	    if any(.failed) then "failed" else
 	    group_by(.class, .figure)[] | (map(.trials) | add) as $trials | select($trials > 0) |
