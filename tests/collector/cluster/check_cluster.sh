@@ -217,6 +217,7 @@ ship() { # DATABASE COLLECTOR...: these, started
 	done
 }
 ship ease a b
+ship moved c d
 for i in 0 1; do
 	n=$(ch $i 'SELECT uniq(agent) FROM ease.ports_local')
 	if [ "$n" -ge 1 ]; then pass "shard $i has $n agents"; else fail "shard $i" "it has $n agents"; fi
@@ -282,7 +283,6 @@ done | grep -c 'samples only a part of its frames\|an uptime that cannot be\|sam
 
 # ---- one that changed over in the middle of a minute ----
 
-ship moved c d
 # What was counted between the last counters here and the first there is nobody's: a few frames. What was
 # given out before the second collector's first word of a port counts in the account, and in no minute.
 answer=$("$build/collector/easetop" talkers --agent $moves --last all --format json --store "$(cluster_url moved)")
