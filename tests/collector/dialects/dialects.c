@@ -919,28 +919,39 @@ second_of_version_4(struct datagram *d)
 enum { LATE_FIRST = 250 /* messages: 50 s */ };
 #define VARIABLE IPFIX_FORM_VARIABLE
 #define JUNIPER	 2636
-#define FRAMES	 {10, 4}, {14, 4}, {61, 1}, {312, 2}, {315, VARIABLE}
+#define FRAMES	 {10, 4, 0}, {14, 4, 0}, {61, 1, 0}, {312, 2, 0}, {315, VARIABLE, 0}
 
 /* Juniper's inline monitoring with common properties, and the rate in options of the exporter. */
 static const struct ipfix_form juniper = {
     .fields = {{137, 4, JUNIPER}, {137, 2, JUNIPER}, {137, 4, JUNIPER}, FRAMES},
-    .options = {{144, 4}, {34, 4}}, .n_scope = 1};
+    .options = {{144, 4, 0}, {34, 4, 0}},
+    .n_scope = 1};
 /* Cisco's: no variable lengths, a table of samplers, and no sampler in the records. */
-static const struct ipfix_form cisco = {.fields = {{10, 4}, {14, 4}, {312, 4}, {315, 160}},
-    .options = {{149, 4}, {48, 2}, {84, 32}, {49, 1}, {50, 4}}, .n_scope = 1, .padding = 3};
+static const struct ipfix_form cisco = {
+    .fields = {{10, 4, 0}, {14, 4, 0}, {312, 4, 0}, {315, 160, 0}},
+    .options = {{149, 4, 0}, {48, 2, 0}, {84, 32, 0}, {49, 1, 0}, {50, 4, 0}},
+    .n_scope = 1,
+    .padding = 3};
 /* RFC 5476: records name their selector; systematic, n of N, and by probability. */
-static const struct ipfix_form psamp_space = {.fields = {{302, 8}, FRAMES},
-    .options = {{302, 8}, {304, 2}, {305, 4}, {306, 4}}, .n_scope = 1};
-static const struct ipfix_form psamp_size = {.fields = {FRAMES, {302, 4}},
-    .options = {{302, 4}, {304, 2}, {309, 4}, {310, 4}}, .n_scope = 1};
-static const struct ipfix_form psamp_double = {.fields = {{302, 1}, FRAMES}, .options = {{302, 1}, {311, 8}}, .n_scope = 1};
-static const struct ipfix_form psamp_single = {.fields = {{302, 1}, FRAMES}, .options = {{302, 1}, {311, 4}}, .n_scope = 1};
-static const struct ipfix_form rate_in_records = {.fields = {{34, 4}, FRAMES}, .padding = 1};
-static const struct ipfix_form physical_interfaces = {.fields = {{252, 4}, {253, 4}, {34, 4}, {312, 2}, {315, VARIABLE}}};
-static const struct ipfix_form sent = {.fields = {{34, 4}, FRAMES}, .is_sent = true};
-static const struct ipfix_form packets = {.fields = {{34, 4}, {10, 4}, {14, 4}, {313, VARIABLE}}};
-static const struct ipfix_form late_templates = {.fields = {{34, 4}, FRAMES}, .first = LATE_FIRST};
-static const struct ipfix_form begins_anew = {.fields = {{34, 4}, FRAMES}, .begins_anew = 300};
+static const struct ipfix_form psamp_space = {.fields = {{302, 8, 0}, FRAMES},
+    .options = {{302, 8, 0}, {304, 2, 0}, {305, 4, 0}, {306, 4, 0}},
+    .n_scope = 1};
+static const struct ipfix_form psamp_size = {.fields = {FRAMES, {302, 4, 0}},
+    .options = {{302, 4, 0}, {304, 2, 0}, {309, 4, 0}, {310, 4, 0}},
+    .n_scope = 1};
+static const struct ipfix_form psamp_double = {
+    .fields = {{302, 1, 0}, FRAMES}, .options = {{302, 1, 0}, {311, 8, 0}}, .n_scope = 1};
+static const struct ipfix_form psamp_single = {
+    .fields = {{302, 1, 0}, FRAMES}, .options = {{302, 1, 0}, {311, 4, 0}}, .n_scope = 1};
+static const struct ipfix_form rate_in_records = {.fields = {{34, 4, 0}, FRAMES}, .padding = 1};
+static const struct ipfix_form physical_interfaces = {
+    .fields = {{252, 4, 0}, {253, 4, 0}, {34, 4, 0}, {312, 2, 0}, {315, VARIABLE, 0}}};
+static const struct ipfix_form sent = {.fields = {{34, 4, 0}, FRAMES}, .is_sent = true};
+static const struct ipfix_form packets = {
+    .fields = {{34, 4, 0}, {10, 4, 0}, {14, 4, 0}, {313, VARIABLE, 0}}};
+static const struct ipfix_form late_templates = {
+    .fields = {{34, 4, 0}, FRAMES}, .first = LATE_FIRST};
+static const struct ipfix_form begins_anew = {.fields = {{34, 4, 0}, FRAMES}, .begins_anew = 300};
 
 static void
 unread_before_templates(struct datagram *d)
