@@ -38,25 +38,36 @@ clock_step_us(struct clock *c, uint64_t us)
 	__atomic_fetch_add(&c->manual_mono_us, us, __ATOMIC_RELAXED);
 }
 
-void
-clock_format_rfc3339(uint64_t wall_us, char *text, size_t size)
+static void
+format_rfc3339(uint64_t wall_us, int digits, unsigned fraction, char *text, size_t size)
 {
 	time_t seconds = (time_t)(wall_us / US_PER_S);
-	unsigned fraction = (unsigned)(wall_us % US_PER_S);
-	int digits = 6;
 	char date[64];
 	struct tm tm;
 
-	if (!gmtime_r(&seconds, &tm) || !strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm)) {
+	if (!gmtime_r(&seconds, &tm) || !strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm))
 		snprintf(text, size, "%llu us", (unsigned long long)wall_us);
-		return;
-	}
-	for (; fraction && fraction % 10 == 0; digits--)
-		fraction /= 10;
-	if (fraction)
+	else if (digits)
 		snprintf(text, size, "%s.%0*uZ", date, digits, fraction);
 	else
 		snprintf(text, size, "%sZ", date);
+}
+
+void
+clock_format_rfc3339(uint64_t wall_us, char *text, size_t size)
+{
+	unsigned fraction = (unsigned)(wall_us % US_PER_S);
+	int digits = fraction ? 6 : 0;
+
+	for (; fraction && fraction % 10 == 0; digits--)
+		fraction /= 10;
+	format_rfc3339(wall_us, digits, fraction, text, size);
+}
+
+void
+clock_format_rfc3339_us(uint64_t wall_us, char *text, size_t size)
+{
+	format_rfc3339(wall_us, 6, (unsigned)(wall_us % US_PER_S), text, size);
 }
 
 /* Takes exactly n decimal digits within low..high. */

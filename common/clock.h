@@ -33,6 +33,9 @@ void clock_step_us(struct clock *c, uint64_t us);
 enum { CLOCK_RFC3339_MAX = 32 };
 void clock_format_rfc3339(uint64_t wall_us, char *text, size_t size);
 
+/* The same with six digits always, so that texts are in the order of their times. */
+void clock_format_rfc3339_us(uint64_t wall_us, char *text, size_t size);
+
 /* Reads RFC 3339 with Z or a numeric offset; a date alone is its midnight, UTC. 0 or -EINVAL. */
 int clock_parse_rfc3339(const char *text, uint64_t *wall_us);
 

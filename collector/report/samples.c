@@ -106,7 +106,7 @@ line_of(sqlite3_stmt *stmt, const struct query_port *port)
 	char time[CLOCK_RFC3339_MAX];
 	json_t *line;
 
-	clock_format_rfc3339(query_u64(stmt, TIME), time, sizeof(time));
+	clock_format_rfc3339_us(query_u64(stmt, TIME), time, sizeof(time));
 	line = json_pack("{s:s, s:s, s:s, s:I, s:s}", "time", time, "agent", port->agent->name, "port", port->name, "if_index",
 	    (json_int_t)port->if_index, "direction", direction == EASE_IN || direction == EASE_OUT ? directions[direction] : "");
 	for (int column = INPUT_IF; column <= OUTPUT_IF; column++)

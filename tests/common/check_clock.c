@@ -67,6 +67,10 @@ START_TEST(writes_times)
 	ck_assert_str_eq(text, "2026-11-21T14:05:00Z");
 	clock_format_rfc3339(1795269900000001, text, sizeof(text));
 	ck_assert_str_eq(text, "2026-11-21T14:05:00.000001Z");
+	clock_format_rfc3339_us(1795269900310000, text, sizeof(text));
+	ck_assert_str_eq(text, "2026-11-21T14:05:00.310000Z");
+	clock_format_rfc3339_us(1795269900000000, text, sizeof(text));
+	ck_assert_str_eq(text, "2026-11-21T14:05:00.000000Z");
 	clock_format_rfc3339(1795269900000001, small, sizeof(small));
 	ck_assert_str_eq(small, "2026");
 	/* No time of 64 bits overruns or stops it. */
