@@ -265,10 +265,12 @@ take_names(struct planned_port *port, const struct poll_port *said, uint64_t now
 	to->lag_parent = said->lag_parent == port->if_index ? 0 : said->lag_parent;
 }
 
-/* One that does not count in 64 bits is asked again with the names. */
+/* One that does not count in 64 bits is asked again with the names. Where sysUpTime went back, counters may have begun anew
+ * with no other sign, for ifCounterDiscontinuityTime is 0 before and after (RFC 2863); that it wraps in 497 days, or that
+ * the agent alone was started again, costs one interval. */
 static void
-take_counters(const struct poll_plan *plan, struct planned_port *port, const struct poll_port *said, uint64_t now_us,
-    struct polled_port *to)
+take_counters(const struct poll_plan *plan, struct planned_port *port, uint32_t uptime_cs, const struct poll_port *said,
+    uint64_t now_us, struct polled_port *to)
 {
 	port->counted_us = now_us;
 	if (!said->has_counters) {
@@ -281,13 +283,15 @@ take_counters(const struct poll_plan *plan, struct planned_port *port, const str
 	to->oper_status = (uint8_t)said->oper_status;
 	to->in = said->in;
 	to->out = said->out;
-	to->began_anew = port->has_counted && port->discontinuity_cs != said->discontinuity_cs;
+	to->began_anew = port->has_counted &&
+	    (port->discontinuity_cs != said->discontinuity_cs || uptime_cs < port->uptime_cs);
 	port->has_counted = true;
+	port->uptime_cs = uptime_cs;
 	port->discontinuity_cs = said->discontinuity_cs;
 }
 
 static void
-take_port(struct poll_plan *plan, struct planned_agent *a, uint32_t place, const struct poll_port *said,
+take_port(struct poll_plan *plan, struct planned_agent *a, uint32_t place, uint32_t uptime_cs, const struct poll_port *said,
     uint64_t now_us, struct polled_port *to)
 {
 	struct planned_port *port = &plan->ports[place];
@@ -299,7 +303,7 @@ take_port(struct poll_plan *plan, struct planned_agent *a, uint32_t place, const
 	if (a->asked & POLLED_NAMES)
 		take_names(port, said, now_us, to);
 	else
-		take_counters(plan, port, said, now_us, to);
+		take_counters(plan, port, uptime_cs, said, now_us, to);
 }
 
 static void
@@ -369,7 +373,7 @@ poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answ
 	for (uint32_t i = 0; i < a->n_asked; i++) {
 		struct polled_port port;
 
-		take_port(plan, a, a->list[first + i], &answer->ports[i], now_us, &port);
+		take_port(plan, a, a->list[first + i], answer->uptime_cs, &answer->ports[i], now_us, &port);
 		take(arg, &port, answer->asked_us + (answer->answered_us - answer->asked_us) / 2);
 	}
 	return true;

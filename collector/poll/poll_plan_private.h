@@ -16,8 +16,8 @@ struct planned_port {
 	uint32_t number, if_index; /* of whom the rest is; number 0: nobody's */
 	uint64_t names[2];	   /* hashes of ifName and ifDescr, by which LLDP's ports are found; 0: none */
 	bool is_uplink;
-	uint32_t discontinuity_cs;
 	bool has_counted;
+	uint32_t discontinuity_cs, uptime_cs; /* when it was counted */
 	uint64_t met_us, named_us, counted_us; /* 0: not yet */
 };
 

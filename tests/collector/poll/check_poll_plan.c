@@ -200,9 +200,10 @@ END_TEST
 START_TEST(discontinuity)
 {
 	static const struct {
-		uint32_t discontinuity_cs;
+		uint32_t discontinuity_cs, uptime_cs;
 		bool began_anew;
-	} answers[] = {{0, false} /* names */, {5, false}, {5, false}, {77, true}, {77, false}, {0, true}};
+	} answers[] = {{0, 0, false} /* names */, {5, 100, false}, {5, 3100, false}, {77, 6100, true}, {77, 9100, false},
+	    {0, 12100, true}, {0, 15100, false}, {0, 40, true} /* started again */, {0, 3040, false}};
 	struct poll_job job;
 	struct poll_answer a;
 
@@ -212,6 +213,7 @@ START_TEST(discontinuity)
 		while (!poll_plan_next(plan, now_us, &job))
 			now_us += SECOND_US;
 		a = answer_of(&job, n);
+		a.uptime_cs = answers[n].uptime_cs;
 		for (int i = 0; i < PORTS; i++)
 			a.ports[i].discontinuity_cs = answers[n].discontinuity_cs;
 		ck_assert(poll_plan_answer(plan, now_us, &a, take, NULL));
