@@ -1,6 +1,6 @@
 /*
  * Hash functions for tables in memory: 128-bit products folded to 64 bits, as in wyhash. The caller
- * draws the seed at random, so that nobody can choose addresses that collide.
+ * draws the seed at random, so that nobody can choose addresses that collide. And FNV-1a, for what is kept or sent on.
  */
 #ifndef EASE_COMMON_HASH_H
 #define EASE_COMMON_HASH_H
@@ -17,6 +17,17 @@ hash_pair(uint64_t seed, uint64_t a, uint64_t b)
 	unsigned __int128 p = (unsigned __int128)(a ^ seed) * (b ^ (seed * HASH_GOLDEN));
 
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
+/* FNV-1a over n octets, continued from hash; HASH_FNV begins one. It is the same in each process and on each machine, so
+ * what collides can be chosen. http://www.isthe.com/chongo/tech/comp/fnv/ */
+#define HASH_FNV 0xcbf29ce484222325ull
+static inline uint64_t
+hash_fnv(uint64_t hash, const void *octets, size_t n)
+{
+	for (const uint8_t *o = octets; n-- > 0; o++)
+		hash = (hash ^ *o) * 0x100000001b3ull;
+	return hash;
 }
 
 static inline uint64_t

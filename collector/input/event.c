@@ -190,16 +190,6 @@ event_decode(struct v2c_message *m, struct ease_event *event)
 	return m->varbinds.failed ? -EBADMSG : 0;
 }
 
-uint64_t
-event_hash(uint64_t hash, const void *octets, size_t n)
-{
-	const uint8_t *o = octets;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ o[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 void
 event_source_of_engine(const uint8_t *engine_id, size_t n, uint8_t id[EASE_AGENT_ID_LEN])
 {

@@ -27,8 +27,4 @@ int event_decode(struct v2c_message *m, struct ease_event *event);
 void event_source_of_engine(const uint8_t *engine_id, size_t n, uint8_t id[EASE_AGENT_ID_LEN]);
 void event_source_of_address(const struct sockaddr *address, uint8_t id[EASE_AGENT_ID_LEN]);
 
-/* FNV-1a over n octets, continued from hash; EVENT_HASH begins one. */
-#define EVENT_HASH 0xcbf29ce484222325ull
-uint64_t event_hash(uint64_t hash, const void *octets, size_t n);
-
 #endif

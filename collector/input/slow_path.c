@@ -6,6 +6,7 @@
 #include "collector/input/event.h"
 #include "collector/input/netsnmp_reader.h"
 #include "collector/input/usm_reports.h"
+#include "common/hash.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -358,9 +359,9 @@ take_varbinds(struct slow_path *s, const struct message *from, struct v2c_messag
 static struct inform_identity
 identity_of(const struct message *from, int32_t request_id, const void *varbinds, size_t n)
 {
-	uint64_t hash = event_hash(EVENT_HASH, &request_id, sizeof(request_id));
+	uint64_t hash = hash_fnv(HASH_FNV, &request_id, sizeof(request_id));
 
-	return (struct inform_identity){from->from, event_hash(hash, varbinds, n)};
+	return (struct inform_identity){from->from, hash_fnv(hash, varbinds, n)};
 }
 
 static bool

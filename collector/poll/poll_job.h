@@ -7,6 +7,7 @@
 
 #include "collector/polled.h"
 #include "common/endpoint.h"
+#include "common/hash.h"
 
 enum {
 	POLL_COMMUNITY = 256, /* octets of each with its NUL */
@@ -80,15 +81,11 @@ poll_neighbour_id(uint64_t chassis, uint64_t port)
 	return (chassis * UINT64_C(0x9e3779b97f4a7c15) + port) | 2;
 }
 
-/* FNV-1a: never 0 */
+/* Never 0. */
 static inline uint64_t
 poll_text_hash(const void *octets, size_t n)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ ((const uint8_t *)octets)[i]) * UINT64_C(0x100000001b3);
-	return hash | 1;
+	return hash_fnv(HASH_FNV, octets, n) | 1;
 }
 
 struct poll_answer {

@@ -1,6 +1,7 @@
 #include "collector/store/old_ids.h"
 
 #include "common/endpoint.h"
+#include "common/hash.h"
 #include "common/log.h"
 #include "common/made_id.h"
 
@@ -11,33 +12,23 @@
 
 #define ROOM "store"
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
-#define FNV_START 0xcbf29ce484222325ull
-static uint64_t
-fnv(uint64_t hash, const void *octets, size_t n)
-{
-	for (const uint8_t *o = octets; n-- > 0; o++)
-		hash = (hash ^ *o) * 0x100000001b3ull;
-	return hash;
-}
-
 static bool
 was_of_sflow(const uint8_t *id, const struct sflow_agent *agent, const char *sender)
 {
 	static const uint32_t no_sub_agent;
-	uint64_t h = fnv(FNV_START, &agent->type, sizeof(agent->type));
+	uint64_t h = hash_fnv(HASH_FNV, &agent->type, sizeof(agent->type));
 
 	if (agent->type != SFLOW_ADDRESS_UNKNOWN)
-		h = fnv(h, agent->address, sizeof(agent->address));
-	h = fnv(h, sender, sender ? strlen(sender) : 0);
-	h = fnv(h, &no_sub_agent, sizeof(no_sub_agent));
+		h = hash_fnv(h, agent->address, sizeof(agent->address));
+	h = hash_fnv(h, sender, sender ? strlen(sender) : 0);
+	h = hash_fnv(h, &no_sub_agent, sizeof(no_sub_agent));
 	return memcmp(id, &h, EASE_AGENT_ID_LEN) == 0;
 }
 
 static bool
 was_hash_of(const uint8_t *id, enum made_id_kind kind, const void *octets, size_t n)
 {
-	uint64_t hash = fnv(FNV_START, octets, n);
+	uint64_t hash = hash_fnv(HASH_FNV, octets, n);
 
 	for (int i = 0; i < EASE_AGENT_ID_LEN - 2; i++)
 		if (id[2 + i] != (uint8_t)(hash >> 8 * i))
