@@ -8,11 +8,12 @@ for need in python3 sqlite3 curl jq; do
 	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
 done
 agents=1000 silent=100 vicious=9
-fleet() { python3 "$top/tests/collector/poll/poll_fleet.py" "$@"; }
+# An array and no function, so that what is ended is the program and not a shell around it.
+fleet=(python3 "$top/tests/collector/poll/poll_fleet.py")
 responder=''
 trap 'rig_end "$responder"; rig_stop; rm -rf "$rig"' EXIT
 snmp_port=$(free_port)
-fleet answer "$snmp_port" "$rig/strangers" >"$rig/answer.log" 2>&1 &
+"${fleet[@]}" answer "$snmp_port" "$rig/strangers" >"$rig/answer.log" 2>&1 &
 responder=$!
 disown "$responder"
 wait_for 10 grep -q ready "$rig/answer.log"
@@ -41,7 +42,7 @@ collect() { # NAME SECONDS [LINE]: the fleet's sFlow for so long; sets sent, kib
 	collector_pid=$!
 	disown "$collector_pid"
 	wait_for 10 grep -q 'listening for sFlow' "$rig/$name.log" || { fail 'start' 'no collector'; exit 1; }
-	fleet send "$sflow_port" "$agents" "$2" >"$rig/$name.sent" &
+	"${fleet[@]}" send "$sflow_port" "$agents" "$2" >"$rig/$name.sent" &
 	local sender=$!
 	# While it sends: the page, and memory at the end.
 	sleep $(($2 - 20))
