@@ -30,7 +30,7 @@ enum { QUERY_AGENT_TEXT = 112, QUERY_ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1, QUERY_
 #define QUERY_SFLOW_BOOTS 1000000000
 
 /* Since when samples, and sums of minutes, 5 minutes, hours and days, are kept; 0: there are none. What deletes them
- * is their age (keep_samples, keep_1min, …) or store_size. */
+ * is their age (option keep) or store_size. */
 enum { REPORT_N_REACH = 5 };
 struct report_reach {
 	uint64_t since_us[REPORT_N_REACH];

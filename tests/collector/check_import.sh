@@ -193,7 +193,7 @@ vxlan_imported() {
 headers_written() {
 	local kept
 	rig_new
-	printf 'sflow_listen = {"127.0.0.1:1"}\nsenders = {"192.0.2.0/24"}\nkeep_headers = 1\nmemory = 256\n' >>"$rig/collector.conf"
+	printf 'sflow_listen = {"127.0.0.1:1"}\nsenders = {"192.0.2.0/24"}\nkeep = {"headers 1h"}\nmemory = 256\n' >>"$rig/collector.conf"
 	perl "$top/tests/e2e/sflow_capture.pl" "$keep/headers.pcap" '192.0.2.10 0 60 0+' '192.0.2.11 0 60 0+'
 	import "$keep/headers.pcap" "$rig/headers.db" >/dev/null
 	"$build/collector/easetop" samples --last all --format pcapng --store "sqlite:$rig/headers.db" >"$keep/headers.pcapng"
@@ -202,11 +202,11 @@ headers_written() {
 	expect 'pcapng: its packets are the samples that tshark finds' "$kept" "$(timeout 60 tshark -n -r "$keep/headers.pcap" -T fields \
 	    -E separator=' ' -e ip.src -e sflow_245.header.frame_length 2>/dev/null | sed -n 's/^\([^,]*\),\([^ ]*\) \(.*\)/\1 \3 \2/p' |
 	    awk '{ print $1, "if7", $2 - 4, $3, "1 in 100 0x00000001" }' | sort | uniq -c)"
-	sed -i '/^keep_headers/d' "$rig/collector.conf"
+	sed -i '/^keep/d' "$rig/collector.conf"
 	import "$keep/headers.pcap" "$rig/none.db" >/dev/null
 	"$build/collector/easetop" samples --last all --format pcapng --store "sqlite:$rig/none.db" >"$keep/none.pcapng" 2>"$keep/none"
 	expect 'pcapng of a store without headers: says what to do' "$? $(wc -c <"$keep/none.pcapng") $(cat "$keep/none")" \
-	    '2 0 easetop: no sample of this range has its header: easecapd keeps them with the option keep_headers, in its own store'
+	    '2 0 easetop: no sample of this range has its header: easecapd keeps them with headers in the option keep, in its own store'
 }
 
 # Numbers, pools and counts of packets of 32 bits that wrap in the middle.

@@ -139,7 +139,8 @@ expect_built() { # DIR PROGRAM...
 
 # ---- a pool of programs ----
 
-# Of each process: how its end is judged, its name, its log, the seconds it may take, when it began.
+# Of each process: how its end is judged, its name, its log, the seconds it may take, when it began, and what all that it
+# starts have in their environment.
 declare -A running=()
 start() { # JUDGE NAME SECONDS FOLDER LOG COMMAND...
 	local judge=$1 name=$2 limit=$3 folder=$4 log=$5
@@ -147,19 +148,33 @@ start() { # JUDGE NAME SECONDS FOLDER LOG COMMAND...
 	while [ ${#running[@]} -ge "$at_once" ]; do reap; done
 	ran
 	mkdir -p "$(dirname "$log")"
-	(cd "$folder" && exec timeout -k 30 "$limit" "$@" >"$log" 2>&1) &
-	running[$!]="$judge|$name|$log|$limit|${EPOCHREALTIME/[.,]/}"
+	local mark=EASE_TEST=$$.$SRANDOM
+	(cd "$folder" && exec env "$mark" timeout -k 30 "$limit" "$@" >"$log" 2>&1) &
+	running[$!]="$judge|$name|$log|$limit|${EPOCHREALTIME/[.,]/}|$mark"
+}
+# A process that outlives its test takes time from all others, and stays when the tests have ended. What a test has
+# told to end has a second for it.
+end_left_behind() { # NAME MARK
+	local pid pids=()
+	for _ in {1..11}; do
+		mapfile -t pids < <(grep -lszxF "$2" /proc/[0-9]*/environ | cut -d/ -f3)
+		if [ ${#pids[@]} = 0 ]; then return; fi
+		sleep 0.1
+	done
+	fail "$1: it left behind: $(for pid in "${pids[@]}"; do tr '\0' ' ' <"/proc/$pid/cmdline"; done 2>/dev/null)"
+	kill -KILL "${pids[@]}" 2>/dev/null
 }
 reap() { # waits for the next one that ends, and judges it
-	local pid status judge name log limit began took
+	local pid status judge name log limit began mark took
 	wait -n -p pid
 	status=$?
-	IFS='|' read -r judge name log limit began <<<"${running[$pid]}"
+	IFS='|' read -r judge name log limit began mark <<<"${running[$pid]}"
 	unset "running[$pid]"
 	took=$(((${EPOCHREALTIME/[.,]/} - began) / 100000))
 	took=$((took / 10)).$((took % 10))
 	seconds+=("$took $name")
 	"judge_$judge" "$name" "$log" "$limit" "$status" "$took"
+	end_left_behind "$name" "$mark"
 }
 finish() { while [ ${#running[@]} -gt 0 ]; do reap; done; }
 
