@@ -122,6 +122,7 @@ struct query_port {
 	uint64_t counters_us;	     /* newest counters, device's clock; 0: none are known */
 	/* In a range that reaches beyond, its counters begin or end there, though its samples do not; 0: they do not */
 	uint64_t counted_from_us, counted_until_us;
+	uint64_t heard_from_us, heard_until_us; /* its data of all time lie within, where an account says so; else 0 */
 	bool is_coarse; /* in a step of a window its counters were too far apart to tell what passed in the step */
 	struct query_end { /* of the range, or of the step that was read last (ends.c) */
 		uint64_t at_us; /* 0: none was read */
