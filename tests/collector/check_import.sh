@@ -84,7 +84,7 @@ live_and_imported() {
 # Stopped by a signal, and killed, in the middle: what was taken is stored, and the whole import after
 # it gives what one import gives. The capture comes through a pipe that stands still in the middle.
 interrupted() { # SIGNAL
-	local name=$1 pid live status octets taken
+	local name=$1 pid writer live status octets taken
 	live=$(sums "$rig/v4.db")
 	octets=$(stat -c %s "$keep/v4.pcap")
 	rm -f "$keep/pipe"
@@ -96,6 +96,7 @@ interrupted() { # SIGNAL
 		tail -c +$((octets / 2 + 1)) "$keep/v4.pcap"
 		for _ in $(seq 20); do tail -c +25 "$keep/v4.pcap"; done
 	} >"$keep/pipe" 2>/dev/null &
+	writer=$!
 	sed -e "s#^store = .*#store = \"$rig/$name.db\"#" -e 's#^listen = .*#listen = {"127.0.0.1:1"}#' \
 	    "$rig/collector.conf" >"$rig/import.conf"
 	rm -f "$keep/go"
@@ -106,6 +107,8 @@ interrupted() { # SIGNAL
 	touch "$keep/go"
 	wait $pid 2>/dev/null
 	status=$?
+	kill $writer 2>/dev/null # it may not have seen yet that it may go on
+	wait $writer 2>/dev/null
 	rm -f "$keep/pipe" "$keep/go" "$keep/half"
 	taken=$(sqlite3 "$rig/$name.db" 'SELECT sum(received) FROM account')
 	if [ "$name" = INT ]; then
