@@ -199,12 +199,10 @@ sampling_defaults(const struct agent_config *config)
 static int
 open_state(struct agent *agent, char *error, size_t error_size)
 {
-	const struct sampling_port_config defaults = sampling_defaults(agent->config);
 	const struct state_options options = {
 	    .dir = agent->config->state_dir,
 	    .clock = &clock_system,
 	    .keep_departed_days = agent->config->keep_departed_days,
-	    .defaults = &defaults,
 	    .forgot = agent_port_forgot,
 	    .ctx = agent,
 	};

@@ -4,7 +4,6 @@
 #include "agent/state_file.h"
 #include "agent/state_ports.h"
 #include "agent/state_rows.h"
-#include "agent/state_upgrade.h"
 #include "common/log.h"
 #include "common/made_id.h"
 
@@ -18,8 +17,6 @@
 #define RETRY_US	10000000ull /* after a change could not be written */
 #define AGEING_US	3600000000ull
 #define DAY_S		86400ull
-
-enum { OLD_AGEING_S = 300 }; /* every device's default, which the old file had as well */
 
 enum stat { STAT_COMMITS, STAT_FAILURES, STAT_SET_ASIDE, STAT_FORGOTTEN, N_STATS };
 
@@ -42,7 +39,6 @@ struct state {
 	uint64_t loaded_running_s, started_us; /* how long all runs took, and when this one began */
 	struct state_ports ports;
 	struct state_rows rows;
-	struct old_state *old; /* what is taken over from an earlier version, until it is written */
 	const struct state_totals_source *totals; /* during a clean stop */
 	bool started;
 	uint64_t due_us, aged_us; /* monotonic; due_us 0: nothing is to be written */
@@ -287,92 +283,6 @@ empty(struct state *s)
 	s->loaded_running_s = 0;
 }
 
-/* ---- what an earlier version has left ---- */
-
-struct taking_over {
-	struct state_port *port;
-	unsigned n;
-};
-
-static void
-take_old_setting(void *ctx, unsigned kind, int64_t number, const char *text)
-{
-	struct taking_over *taking = ctx;
-
-	if (state_ports_set(taking->port, kind, number, text) == 0)
-		taking->n++;
-}
-
-static void
-take_over(struct state *s)
-{
-	struct taking_over taking = {0};
-
-	state_upgrade_identity(s->old, &s->identity);
-	s->was_clean = s->old->clean;
-	s->had_rows = s->old->had_rows;
-	if (s->old->ageing_s != 0 && s->old->ageing_s != OLD_AGEING_S)
-		(void)state_ports_set(&s->ports.self, MIB_SET_AGEING, s->old->ageing_s, NULL);
-	for (size_t i = 0; i < s->old->ports.n; i++) {
-		const struct old_port *old = &s->old->ports.items[i];
-
-		if (!old->name[0] || strlen(old->name) > EASE_NAME_MAX || state_ports_find(&s->ports, old->name))
-			continue;
-		taking.port = state_ports_add(&s->ports, s->ports.next_id, old->name);
-		if (!taking.port)
-			continue;
-		taking.port->if_index = old->if_index;
-		taking.port->dirty = true;
-		state_upgrade_settings(old, s->options.defaults, take_old_setting, &taking);
-	}
-	(void)state_ports_check_numbers(&s->ports);
-	log_info("state", "%zu ports of an earlier version were taken over; %u of their settings are not "
-	    "as configured and count as a manager's", s->old->ports.n, taking.n);
-}
-
-/* The totals are written with their ports, so that the rest of the start finds them in the file. */
-static int
-write_old(struct state *s)
-{
-	int rc = state_upgrade_put_rows(s->old, s->file);
-
-	for (size_t i = 0; i < s->old->ports.n && s->was_clean && rc == 0; i++) {
-		const struct state_port *port =
-		    state_ports_find(&s->ports, s->old->ports.items[i].name);
-
-		if (port)
-			rc = state_upgrade_put_totals(&s->old->ports.items[i], port->id, s->file);
-	}
-	return rc;
-}
-
-static void
-old_done(struct state *s)
-{
-	if (s->old)
-		state_upgrade_free(s->old);
-	free(s->old);
-	s->old = NULL;
-	state_upgrade_done(state_file_dir(s->file));
-}
-
-static void
-load_old(struct state *s)
-{
-	char error[512] = "";
-
-	s->old = calloc(1, sizeof(*s->old));
-	if (s->old && state_upgrade_load(state_file_dir(s->file), s->old, error, sizeof(error)) == 0) {
-		take_over(s);
-		return;
-	}
-	free(s->old);
-	s->old = NULL;
-	if (error[0])
-		log_error("state", "the state of an earlier version cannot be read and is not used: %s",
-		    error);
-}
-
 /* ---- writing ---- */
 
 static int
@@ -490,8 +400,6 @@ write_changes(struct state *s)
 		rc = write_port(s, &s->ports.self);
 	for (size_t i = 0; i < s->ports.n && rc == 0; i++)
 		rc = write_port(s, s->ports.items[i]);
-	if (rc == 0 && s->old)
-		rc = write_old(s);
 	if (rc == 0)
 		rc = state_rows_write(&s->rows, s->file);
 	if (rc == 0 && s->totals)
@@ -590,8 +498,6 @@ state_commit(struct state *s)
 	}
 	stat_add(&s->stats, STAT_COMMITS, 1);
 	written(s);
-	if (s->old)
-		old_done(s);
 	if (s->failing)
 		log_info("state", "%s is written again", state_file_path(s->file));
 	s->failing = false;
@@ -650,16 +556,14 @@ draw_id(uint8_t id[static EASE_AGENT_ID_LEN])
 	return 0;
 }
 
-/* The identity is the file's. If it has none, there is the copy, or an earlier version's file. */
+/* The identity is the file's. If it has none, there is the copy. */
 static int
 find_identity(struct state *s)
 {
 	struct state_identity copy;
 	bool has_copy = state_file_read_identity(s->file, &copy);
 
-	if (s->identity.boot == 0)
-		load_old(s);
-	if (s->identity.boot == 0 && s->old == NULL) {
+	if (s->identity.boot == 0) {
 		if (has_copy)
 			s->identity = copy;
 		else if (draw_id(s->identity.agent_id) < 0)
@@ -688,8 +592,6 @@ count_start(struct state *s, char *error, size_t error_size)
 	s->identity_dirty = true;
 	rc = state_commit(s);
 	copied = state_file_write_identity(s->file, &s->identity);
-	if (rc == 0)
-		state_upgrade_done(state_file_dir(s->file));
 	if (rc == 0 || copied == 0)
 		return 0;
 	if (rc == -ENOSPC) {
@@ -742,10 +644,7 @@ state_close(struct state *s)
 		return;
 	empty(s);
 	state_rows_free(&s->rows);
-	if (s->old)
-		state_upgrade_free(s->old);
 	state_file_close(s->file);
-	free(s->old);
 	free(s);
 }
 

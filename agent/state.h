@@ -38,9 +38,6 @@ struct state_options {
 	const char *dir; /* borrowed, as all that follow */
 	const struct clock *clock;
 	uint32_t keep_departed_days;
-	/* The settings by configuration. For the file of earlier versions, which has all settings of
-	 * all ports: those that differ are taken for a manager's. */
-	const struct sampling_port_config *defaults;
 	const char *vfs; /* of SQLite, for tests; NULL: the system's */
 	/* A port that is gone was forgotten, or came back with another number (name is NULL): this number
 	 * may be given to another. NULL allowed. */

@@ -258,12 +258,6 @@ state_file_path(const struct state_file *file)
 }
 
 const char *
-state_file_dir(const struct state_file *file)
-{
-	return file->dir;
-}
-
-const char *
 state_file_error(const struct state_file *file)
 {
 	return file->error;
