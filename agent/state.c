@@ -1,6 +1,7 @@
 #include "agent/state.h"
 
 #include "agent/hal/hal_provider.h"
+#include "agent/settings.h"
 #include "agent/state_file.h"
 #include "agent/state_ports.h"
 #include "agent/state_rows.h"
@@ -76,22 +77,13 @@ forget_old(struct state *s)
 		write_soon(s);
 }
 
-/* Containers with fixed names come back with other numbers all the time: that is worth a word only where it matters. */
-static bool
-has_settings(const struct state_port *port)
-{
-	for (size_t i = 0; i < STATE_N_KINDS; i++)
-		if (port->settings[i].set)
-			return true;
-	return false;
-}
-
 void
 state_port_here(struct state *s, const char *name, uint32_t if_index)
 {
 	const struct state_port *known = state_ports_find(&s->ports, name);
 
-	if (known && known->if_index != 0 && known->if_index != if_index && has_settings(known))
+	/* Containers with fixed names come back with other numbers all the time: worth a word only where it matters. */
+	if (known && known->if_index != 0 && known->if_index != if_index && state_port_has_settings(known))
 		log_warn_limited("state", "port %s has ifIndex %u now, and had %u: its settings follow it, "
 		    "but rows of RMON and static addresses name ports by the number", name,
 		    (unsigned)if_index, (unsigned)known->if_index);
@@ -157,11 +149,11 @@ keep_one(struct state *s, const struct mib_set *set)
 		state_rows_changed(&s->rows, set);
 		return;
 	}
-	if (!state_setting_name(set->kind))
+	if (!settings_column(set->kind))
 		return;
 	port = state_ports_owner(&s->ports, set->if_index);
 	if (port && state_ports_change(&s->ports, port, set) < 0)
-		log_warn_limited("state", "no memory to keep %s", state_setting_name(set->kind));
+		log_warn_limited("state", "no memory to keep %s", settings_column(set->kind));
 }
 
 void
@@ -243,7 +235,7 @@ take_setting(void *ctx, sqlite3_stmt *row)
 	if (!loading->port || loading->port->id != id)
 		loading->port = state_ports_find_id(&loading->state->ports, id);
 	for (unsigned kind = 0; kind < STATE_N_KINDS && loading->port && name; kind++) {
-		if (!state_setting_name(kind) || strcmp(name, state_setting_name(kind)) != 0)
+		if (!settings_column(kind) || strcmp(name, settings_column(kind)) != 0)
 			continue;
 		if (state_ports_set(loading->port, kind, sqlite3_column_int64(row, 2),
 			(const char *)sqlite3_column_text(row, 2)) < 0)
@@ -324,7 +316,7 @@ static int
 write_setting(struct state *s, const struct state_port *port, unsigned kind)
 {
 	const struct state_setting *setting = &port->settings[kind];
-	const char *name = state_setting_name(kind);
+	const char *name = settings_column(kind);
 
 	if (!setting->set)
 		return state_file_put(s->file, STATE_DELETE_SETTING, "it", port->id, name);

@@ -1,27 +1,12 @@
 #include "agent/state_ports.h"
 
+#include "agent/settings.h"
 #include "common/sorted.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct {
-	const char *name;
-	bool is_text;
-} kinds[STATE_N_KINDS] = {
-    [MIB_SET_ALIAS] = {"ifAlias", true},
-    [MIB_SET_LINK_TRAPS] = {"ifLinkUpDownTrapEnable", false},
-    [MIB_SET_ADMIN_STATUS] = {"ifAdminStatus", false},
-    [MIB_SET_SAMPLING_ADMIN] = {"easePortAdminStatus", false},
-    [MIB_SET_MEAN_SKIP] = {"easePortMeanSkip", false},
-    [MIB_SET_HEADER_OCTETS] = {"easePortHeaderOctets", false},
-    [MIB_SET_MAX_SAMPLES] = {"easePortMaxSamples", false},
-    [MIB_SET_EDGE] = {"easePortEdge", false},
-    [MIB_SET_AGEING] = {"dot1dTpAgingTime", false}, /* the agent's own */
-    [MIB_SET_PAUSE] = {"dot3PauseAdminMode", false},
-};
 
 /* What a setting was before the latest request. */
 struct state_before {
@@ -31,18 +16,6 @@ struct state_before {
 	int64_t number;
 	char *text;
 };
-
-const char *
-state_setting_name(unsigned kind)
-{
-	return kind < STATE_N_KINDS ? kinds[kind].name : NULL;
-}
-
-bool
-state_setting_is_text(unsigned kind)
-{
-	return kinds[kind].is_text;
-}
 
 /* ---- the list ---- */
 
@@ -247,8 +220,8 @@ state_ports_gone(struct state_port *port, uint64_t now_s)
 	port->dirty = true;
 }
 
-static bool
-has_settings(const struct state_port *port)
+bool
+state_port_has_settings(const struct state_port *port)
 {
 	for (size_t i = 0; i < STATE_N_KINDS; i++) {
 		if (port->settings[i].set)
@@ -261,8 +234,8 @@ has_settings(const struct state_port *port)
 static bool
 goes_before(const struct state_port *a, const struct state_port *b)
 {
-	if (has_settings(a) != has_settings(b))
-		return !has_settings(a);
+	if (state_port_has_settings(a) != state_port_has_settings(b))
+		return !state_port_has_settings(a);
 	return a->departed_s < b->departed_s;
 }
 
@@ -362,7 +335,7 @@ state_ports_set(struct state_port *port, unsigned kind, int64_t number, const ch
 	struct state_setting *setting = &port->settings[kind];
 	char *copy = NULL;
 
-	if (kinds[kind].is_text) {
+	if (settings_is_text(kind)) {
 		copy = strdup(text ? text : "");
 		if (!copy)
 			return -ENOMEM;

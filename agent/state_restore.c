@@ -6,36 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the device has a newer value than the state: a kernel keeps its settings while no agent
- * runs, and an alias that is there already was made by somebody else. */
-static bool
-device_knows_better(const struct hal *hal, const struct mib_set *set)
-{
-	struct hal_port info;
-	uint32_t rate;
-
-	switch (set->kind) {
-	case MIB_SET_ADMIN_STATUS:
-	case MIB_SET_PAUSE:
-	case MIB_SET_AGEING:
-		return hal_keeps_settings(hal);
-	case MIB_SET_ALIAS:
-		return hal_port_info(hal, set->if_index, &info) < 0 || info.alias[0] != '\0';
-	case MIB_SET_LINK_TRAPS:
-		return false;
-	case MIB_SET_SAMPLING_ADMIN:
-	case MIB_SET_MEAN_SKIP:
-		return !hal_has_sampling(hal) || hal_sampling_rate(hal, set->if_index, &rate) == 0;
-	default:
-		return !hal_has_sampling(hal);
-	}
-}
-
 static void
 restore_setting(void *ctx, const struct mib_set *set)
 {
 	const struct settings_owners *owners = ctx;
-	int rc = device_knows_better(owners->hal, set) ? 0 : settings_restore(owners, set);
+	int rc = settings_restore(owners, set);
 
 	if (rc < 0)
 		log_warn("state", "port %u: a setting from before the restart cannot be made again: %s",
