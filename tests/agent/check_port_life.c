@@ -9,7 +9,7 @@
 #include "agent/linux/links.h"
 #include "agent/sampling/sflow_export.h"
 #include "agent/standard_monitor.h"
-#include "agent/state_restore.h"
+#include "agent/state.h"
 #include "tests/suite.h"
 
 #include <arpa/inet.h>

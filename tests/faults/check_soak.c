@@ -16,7 +16,7 @@
 #include "agent/sampling/sampling.h"
 #include "agent/snmp/notify.h"
 #include "agent/snmp/trap_sinks.h"
-#include "agent/state_restore.h"
+#include "agent/state.h"
 #include "collector/collector.h"
 #include "collector/collector_private.h"
 #include "collector/window/sequence_jumps.h"

@@ -2,7 +2,7 @@
  * case, and takes of it as much as the device and the tables allow; and its next start counts on. Each line of the
  * input is a row: a table's name and its columns, separated by tabs; x and hexadecimal digits are octets. */
 #include "agent/rmon/rmon.h"
-#include "agent/state_restore.h"
+#include "agent/state.h"
 #include "common/log.h"
 #include "mibs/mibs.h"
 #include "tests/agent/hal/fake_device.h"
