@@ -2,6 +2,7 @@
 
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -386,6 +387,7 @@ settings_dispatch(struct settings *s)
 		if (s->phase != MIB_PHASE_TEST)
 			s->done(s->done_ctx, s->sets, s->n, s->phase, s->result);
 		pthread_mutex_lock(&s->lock);
+		assert(s->step == REQUEST_TAKEN);
 		s->step = REQUEST_DONE;
 		pthread_cond_signal(&s->moved);
 	}
@@ -414,6 +416,7 @@ settings_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase p
 	int rc = 0;
 
 	pthread_mutex_lock(&s->lock);
+	assert(s->step == REQUEST_NONE); /* there is one SNMP thread */
 	s->sets = sets;
 	s->n = n;
 	s->phase = phase;

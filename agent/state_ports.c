@@ -3,6 +3,7 @@
 #include "agent/settings.h"
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,7 @@ insert(struct state_ports *ports, struct state_port *port)
 		ports->items = grown;
 		ports->room = room;
 	}
+	assert(!found && ports->n < ports->room);
 	memmove(&ports->items[i + 1], &ports->items[i], (ports->n - i) * sizeof(*ports->items));
 	ports->items[i] = port;
 	ports->n++;
@@ -143,6 +145,7 @@ take_out(struct state_ports *ports, const struct state_port *port)
 	bool found;
 	size_t i = locate(ports, port->name, &found);
 
+	assert(found && ports->items[i] == port);
 	memmove(&ports->items[i], &ports->items[i + 1],
 	    (ports->n - i - 1) * sizeof(*ports->items));
 	ports->n--;
@@ -215,6 +218,7 @@ forget(struct state_ports *ports, struct state_port *port)
 void
 state_ports_gone(struct state_port *port, uint64_t now_s)
 {
+	assert(port->here || port->departed_s == 0);
 	port->here = false;
 	port->departed_s = now_s;
 	port->dirty = true;
@@ -363,6 +367,7 @@ state_ports_change(struct state_ports *ports, struct state_port *port, const str
 	    .number = now->number};
 	int rc = grown ? 0 : -ENOMEM;
 
+	assert(set->kind < STATE_N_KINDS);
 	if (grown)
 		ports->undo = grown;
 	if (rc == 0 && now->text && (before.text = strdup(now->text)) == NULL)

@@ -3,6 +3,7 @@
 #include "common/buf.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -531,6 +532,7 @@ frame_open(const void *octets, size_t len, const struct frame_keys *outer,
 	uint8_t tunnel = outer->carries;
 	uint32_t at = outer->carries_at;
 
+	assert(tunnel < sizeof(open) / sizeof(open[0]));
 	memset(inner, 0, sizeof(*inner)); /* outer may be part of it: not read from here */
 	if (tunnel == FRAME_NO_TUNNEL || !rbuf_take(&r, at) || !open[tunnel](&r, inner))
 		return false;

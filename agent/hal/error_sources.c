@@ -5,6 +5,7 @@
  */
 #include "agent/hal/hal_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int
@@ -40,6 +41,7 @@ remove_row(struct hal *hal, size_t i)
 {
 	struct ease_error_source *rows = hal->error_sources;
 
+	assert(i < hal->n_error_sources);
 	hal->n_error_sources--;
 	memmove(&rows[i], &rows[i + 1], (hal->n_error_sources - i) * sizeof(rows[0]));
 }
@@ -66,6 +68,7 @@ insert_row(struct hal *hal, const struct hal_error_event *event)
 		forget_quietest(hal);
 	i = position(hal, event);
 	row = &hal->error_sources[i];
+	assert(hal->n_error_sources < HAL_MAX_ERROR_SOURCES);
 	memmove(row + 1, row, (hal->n_error_sources - i) * sizeof(*row));
 	hal->n_error_sources++;
 	*row = (struct ease_error_source){

@@ -6,7 +6,9 @@
 #include "agent/hal/hal_private.h"
 
 #include "common/log.h"
+#include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +144,7 @@ copy_error_sources(const struct hal *hal, struct hal_published *p)
 	p->snapshot.has_error_sources = hal->device->errors != NULL;
 	p->snapshot.error_sources = p->error_sources;
 	p->snapshot.n_error_sources = hal->n_error_sources;
+	assert(hal->n_error_sources <= HAL_MAX_ERROR_SOURCES);
 	memcpy(p->error_sources, hal->error_sources,
 	    hal->n_error_sources * sizeof(hal->error_sources[0]));
 }
@@ -151,10 +154,12 @@ publish(struct hal *hal, struct hal_published *p)
 {
 	struct hal_published *old;
 
+	assert(SORTED_ASCENDS(p->ports, p->snapshot.n_ports, if_index));
 	p->snapshot.mono_us = clock_mono_us(hal->clock);
 	p->snapshot.device_us = hal_now_us(hal);
 	p->snapshot.ports_changed_mono_us = hal->ports_changed_mono_us;
 	pthread_mutex_lock(&hal->publish_lock);
+	assert(hal->published == NULL || hal->published->references > 0);
 	old = hal->published;
 	hal->published = p;
 	if (old != NULL && --old->references > 0)
@@ -168,6 +173,7 @@ read_port(struct hal *hal, struct hal_published *p, struct hal_port_state *port)
 {
 	struct hal_port *row = &p->ports[p->snapshot.n_ports];
 
+	assert(p->snapshot.n_ports < hal->n_ports);
 	if (hal->device->counters != NULL)
 		hal_read_port_counters(hal, port);
 	if (hal_port_fill(hal, port, row) < 0)
@@ -372,6 +378,7 @@ hal_snapshot_release(const struct hal_snapshot *snapshot)
 	if (p == NULL)
 		return;
 	pthread_mutex_lock(&p->hal->publish_lock);
+	assert(p->references > 0);
 	last = --p->references == 0;
 	pthread_mutex_unlock(&p->hal->publish_lock);
 	if (last)

@@ -5,6 +5,7 @@
  */
 #include "agent/hal/hal_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -93,6 +94,7 @@ fill_layers(const struct hal_snapshot *s, bool *marks, struct hal_layer *layers)
 		if (!has_below[i])
 			layers[n++] = (struct hal_layer){.higher = if_index};
 	}
+	assert(n <= LAYERS_OF_PORT * s->n_ports);
 	if (n > 1)
 		qsort(layers, n, sizeof(*layers), order_layers);
 	return n;
@@ -381,6 +383,7 @@ hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot, uint64_
 		hal_structure_release(hal->structure);
 		hal->structure = &published->structure;
 	}
+	assert(atomic_load(&published->references) > 0);
 	atomic_fetch_add(&published->references, 1);
 	*held = &published->structure;
 	return 0;

@@ -2,6 +2,7 @@
 
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <linux/if_arp.h>
@@ -441,6 +442,7 @@ links_add_share(struct links *links, uint32_t kernel_index, struct links_port **
 	const struct links_port *port = links_find_kernel(links, kernel_index);
 	struct links_port fresh = {.share_of = kernel_index};
 
+	assert(port != NULL);
 	if (links->n >= LINKS_MAX)
 		return -ENOSPC;
 	if (port->if_index >= LINKS_SHARE || links_find(links, port->if_index + LINKS_SHARE))
@@ -476,6 +478,7 @@ links_remove(struct links *links, struct links_port *port)
 	size_t place = (size_t)(port - links->ports);
 	size_t kernel_place = kernel_place_of(links, port->link.kernel_index);
 
+	assert(place < links->n && links->by_kernel[kernel_place].kernel_index == port->link.kernel_index);
 	if (port->share_of == 0)
 		(void)remember(links, port->link.name, port->if_index);
 	links->n--;

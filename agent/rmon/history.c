@@ -5,6 +5,7 @@
 #include "agent/rmon/rmon_private.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,7 @@ utilization(struct rmon *rmon, const struct history *h, const struct rmon_bucket
 static struct rmon_bucket *
 next_in_ring(struct history *h)
 {
+	assert(h->granted > 0 && h->n <= h->granted && h->oldest < h->granted);
 	if (h->n < h->granted)
 		return &h->ring[(h->oldest + h->n++) % h->granted];
 	h->oldest = (h->oldest + 1) % h->granted;
@@ -180,6 +182,7 @@ stop_history(struct rmon *rmon, size_t i)
 {
 	struct history *h = rmon->histories[i];
 
+	assert(i < rmon->n_histories && h->granted <= rmon->n_granted);
 	rmon->n_granted -= h->granted;
 	free(h->ring);
 	free(h);
@@ -194,6 +197,7 @@ grant(const struct rmon *rmon, uint32_t requested)
 	size_t left = RMON_BUCKETS_TOTAL - rmon->n_granted;
 	uint32_t granted = requested < RMON_BUCKETS_MAX ? requested : RMON_BUCKETS_MAX;
 
+	assert(rmon->n_granted <= RMON_BUCKETS_TOTAL);
 	return granted < left ? granted : (uint32_t)left;
 }
 

@@ -8,6 +8,7 @@
 #include "common/publication.h"
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,7 @@ add_port(struct sampling *s, uint32_t if_index)
 	if (hal_port_info(s->hal, if_index, &info) == 0 && info.is_share)
 		port->config.edge = false; /* its frames are counted where they came in */
 	port->mean_in_force = port->config.mean_skip;
+	assert(SORTED_ASCENDS(s->ports, s->n_ports, if_index));
 	go_on_numbering(s, port);
 	skip_stream_seed(&port->stream, s->options.seed + 0x9e3779b97f4a7c15ull * if_index);
 	return 0;
@@ -199,6 +201,7 @@ forget_port(struct sampling *s, struct sampled_port *port)
 {
 	size_t i = (size_t)(port - s->ports);
 
+	assert(i < s->n_ports);
 	keep_numbers(s, port);
 	memmove(port, port + 1, (--s->n_ports - i) * sizeof(*port));
 }
@@ -255,6 +258,7 @@ draw(struct sampling *s, struct sampled_port *port)
 {
 	struct drawn_skip next = {.mean = port->mean_in_force};
 
+	assert(port->mean_in_force >= 1);
 	next.skip = skip_draw(&port->stream, s->options.draw, next.mean, hal_max_skip(s->hal),
 	    &next.partial);
 	return next;
@@ -513,6 +517,7 @@ send_sample(struct sampling *s, struct sampled_port *port, const struct drawn_sk
 	    .header = event->octets,
 	};
 
+	assert(port->config.header_octets <= EASE_HEADER_MAX_OCTETS);
 	sample.kept_octets = (uint16_t)(event->kept_octets < port->config.header_octets
 		? event->kept_octets
 		: port->config.header_octets);
@@ -938,6 +943,7 @@ sampling_publish(struct sampling *s)
 		if (!s->ports[i].absent && !s->ports[i].unsampled)
 			fill_row(s, &s->ports[i], &fresh->rows[fresh->table.n_ports++]);
 	}
+	assert(SORTED_ASCENDS(fresh->rows, fresh->table.n_ports, if_index));
 	publication_replace(&s->publication, &fresh->head);
 	return 0;
 }

@@ -1,5 +1,6 @@
 #include "agent/sampling/skip.h"
 
+#include <assert.h>
 #include <math.h>
 
 static uint64_t
@@ -78,6 +79,7 @@ uint32_t
 skip_draw(struct skip_stream *stream, enum sampling_draw draw, uint32_t mean, uint32_t max_skip,
     bool *partial)
 {
+	assert(mean >= 1 && (draw != SAMPLING_UNIFORM || max_skip >= 2 * (mean - 1)));
 	*partial = false;
 	if (draw == SAMPLING_UNIFORM)
 		return draw_uniform(stream, mean);

@@ -1,5 +1,6 @@
 #include "agent/sim/buffers.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,7 @@ release_next(struct buffers *b)
 {
 	struct flight f = b->flights[0];
 
+	assert(b->n_flights > 0);
 	b->n_flights--;
 	sift_down(b->flights, b->n_flights, 0, b->flights[b->n_flights]);
 	release(b, &f, f.until_ns);
@@ -204,6 +206,7 @@ buffers_hold(struct buffers *b, const struct feed_frame *frame)
 struct held_frame *
 buffers_pop_held(struct buffers *b, unsigned port)
 {
+	assert(b->n_held > 0);
 	struct held_frame *h = b->held[port].first;
 
 	if (!h)

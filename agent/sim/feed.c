@@ -6,6 +6,7 @@
 #include "agent/sim/savefile.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -406,6 +407,7 @@ refill_top(struct feed *feed)
 {
 	struct source *s = feed->heap[0];
 
+	assert(s->next == s->n_frames);
 	s->next = 0;
 	s->n_frames = s->file ? read_block(feed, s, s->frames, BATCH) : 0;
 	if (s->n_frames == 0 && s->given && s->file)
@@ -434,6 +436,7 @@ merge(struct feed *feed, struct feed_frame *frames, size_t max)
 				break;
 			continue;
 		}
+		assert(feed->n_heap < 2 || !comes_before(feed->heap[1], s));
 		frames[n] = s->frames[s->next++];
 		s->given = true;
 		if (frames[n++].event != FEED_FRAME)

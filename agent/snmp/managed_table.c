@@ -2,6 +2,7 @@
 
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ open_row(const struct managed_table *m, struct rows *rows, size_t i)
 	size_t size = m->table->row_size;
 	uint8_t *at;
 
+	assert(i <= rows->n && rows->n <= m->type->max_rows);
 	if (rows->n == m->type->max_rows)
 		return -ENOSPC;
 	at = realloc(rows->at, (rows->n + 1) * size);
@@ -92,6 +94,7 @@ close_row(const struct managed_table *m, struct rows *rows, size_t i)
 {
 	size_t size = m->table->row_size;
 
+	assert(i < rows->n);
 	memmove(rows->at + i * size, rows->at + (i + 1) * size, (rows->n - i - 1) * size);
 	rows->n--;
 }

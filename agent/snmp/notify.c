@@ -1,5 +1,6 @@
 #include "agent/snmp/notify.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -110,6 +111,7 @@ new_item(struct notify_ring *ring, const struct ease_notification *n)
 	size_t octets = offsetof(struct ease_notification, data) + n->len;
 	struct notify_item *item = malloc(offsetof(struct notify_item, n) + octets);
 
+	assert(n->len <= sizeof(n->data));
 	if (!item)
 		return NULL;
 	memset(item, 0, offsetof(struct notify_item, n));
@@ -145,6 +147,7 @@ notify_ring_push(struct notify_ring *ring, const struct ease_notification *n)
 size_t
 notify_ring_space(const struct notify_ring *ring)
 {
+	assert(atomic_load(&ring->held) <= ring->capacity);
 	return ring->capacity - atomic_load(&ring->held);
 }
 
@@ -201,6 +204,7 @@ oldest_unsent(const struct notify_ring *ring)
 {
 	struct notify_item *oldest = NULL;
 
+	assert(ring->n_in_flight <= ring->n_window);
 	if (ring->n_window == ring->n_in_flight)
 		return NULL;
 	for (size_t i = 0; i < NOTIFY_WINDOW; i++) {
@@ -225,6 +229,7 @@ enter_window(struct notify_ring *ring, struct notify_item *item)
 {
 	uint8_t slot = 0;
 
+	assert(ring->n_window < NOTIFY_WINDOW);
 	while (ring->window[slot])
 		slot++;
 	ring->window[slot] = item;
@@ -269,6 +274,8 @@ land(struct notify_item *item, enum notify_stat outcome)
 {
 	struct notify_ring *ring = item->ring;
 
+	assert(item->in_flight && ring->n_in_flight > 0);
+	assert(ring->flight_octets >= session_octets(item));
 	item->in_flight = false;
 	ring->n_in_flight--;
 	ring->flight_octets -= session_octets(item);
@@ -290,6 +297,7 @@ finish(struct notify_item *item, enum notify_stat outcome)
 {
 	struct notify_ring *ring = item->ring;
 
+	assert(ring->window[item->slot] == item && ring->n_window > 0 && atomic_load(&ring->held) > 0);
 	land(item, outcome);
 	ring->window[item->slot] = NULL;
 	ring->n_window--;

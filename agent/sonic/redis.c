@@ -4,6 +4,7 @@
 #include "common/close_fd.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ buffer_has_room(struct buffer *b, size_t octets)
 	size_t room = b->room ? b->room : READ_OCTETS;
 	char *grown;
 
+	assert(b->first <= b->end && b->end <= b->room);
 	if (b->room - b->end >= octets)
 		return true;
 	if (b->first > 0) {
@@ -112,6 +114,7 @@ take_call(struct redis_link *link)
 {
 	struct call call = link->calls[link->first_call];
 
+	assert(link->awaited > 0 && link->first_call < link->calls_room);
 	link->first_call = (link->first_call + 1) % link->calls_room;
 	if (--link->awaited == 0 && link->calls_room > KEPT_CALLS) {
 		free(link->calls);
@@ -230,6 +233,7 @@ send_command(struct redis_link *link, redis_answer *answer, void *request, int n
 		return rc;
 	if (link->awaited == 0)
 		link->progress_us = link->now_us;
+	assert(link->awaited < link->calls_room);
 	link->calls[(link->first_call + link->awaited++) % link->calls_room] = (struct call){answer, request};
 	return 0;
 }

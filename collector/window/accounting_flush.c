@@ -3,6 +3,7 @@
 #include "collector/window/crash_recovery.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,12 +173,14 @@ flush_identity(struct agent *a, struct store_batch *batch)
 
 	if (identity->bound_unwritten) {
 		source = store_batch_add(batch, STORE_AGENT_SOURCES);
+		assert(source); /* reserved */
 		*source = (struct store_agent_source){
 		    .agent = a->row.id, .since_us = identity->bound_us};
 		memcpy(source->source, identity->bound, sizeof(source->source));
 	}
 	if (identity->refused.unwritten) {
 		refusal = store_batch_add(batch, STORE_AGENT_REFUSALS);
+		assert(refusal);
 		*refusal = (struct store_agent_refusal){
 		    .agent = a->row.id,
 		    .records = identity->refused.n,
