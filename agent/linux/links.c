@@ -430,6 +430,8 @@ links_add(struct links *links, const struct rtnl_link *link, struct links_port *
 	if (links->n >= LINKS_MAX)
 		return -ENOSPC;
 	fresh.if_index = choose_number(links, link);
+	if (links_find(links, fresh.if_index)) /* the kernel's number is that of a CPU share */
+		return -EEXIST;
 	if (make_room(links) < 0 || remember(links, link->name, fresh.if_index) < 0)
 		return -ENOMEM;
 	insert(links, &fresh, result);
