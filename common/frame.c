@@ -192,12 +192,12 @@ step_extension(struct rbuf *r, uint8_t *next, struct frame_keys *keys)
 	case EXT_SHIM6:
 		following = rbuf_u8(r);
 		length = rbuf_u8(r);
-		rbuf_take(r, 6 + (size_t)length * 8);
+		rbuf_take(r, 6 + (size_t)length * 8); /* in units of 8, without the first */
 		break;
 	case EXT_AUTHENTICATION:
 		following = rbuf_u8(r);
 		length = rbuf_u8(r);
-		rbuf_take(r, ((size_t)length + 2) * 4 - 2);
+		rbuf_take(r, ((size_t)length + 2) * 4 - 2); /* in units of 4, without the first two (RFC 4302) */
 		break;
 	case EXT_FRAGMENT:
 		following = rbuf_u8(r);

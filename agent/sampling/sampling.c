@@ -521,6 +521,7 @@ send_sample(struct sampling *s, struct sampled_port *port, const struct drawn_sk
 	sample.kept_octets = (uint16_t)(event->kept_octets < port->config.header_octets
 		? event->kept_octets
 		: port->config.header_octets);
+	/* From here on it has its number: what does not come of it is a drop, which the collector is told. */
 	sample.sequence = ++port->last_sequence;
 	port->samples++;
 	stat_add(&s->stats, STAT_SAMPLES, 1);

@@ -254,6 +254,7 @@ read_pcap(struct savefile *sf, struct savefile_record *records, size_t max)
 	while (n < max) {
 		uint32_t captured, length;
 
+		/* needed is what must be in the buffer to go on, also for who fills it. */
 		sf->needed = PCAP_RECORD_OCTETS;
 		if ((size_t)(end - p) < sf->needed)
 			break;
@@ -383,6 +384,7 @@ read_packet(struct savefile *sf, const struct packet_layout *layout, const uint8
 	record->interface = id;
 	record->length_octets = u32_at(sf, body + layout->length);
 	record->octets = body + layout->fixed_octets;
+	/* A simple block has no time, and does not say how much was captured. */
 	if (layout->type == BLOCK_SIMPLE_PACKET) {
 		record->captured_octets = record->length_octets < i->snap_octets
 		    ? record->length_octets

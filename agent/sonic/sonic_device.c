@@ -360,6 +360,7 @@ sonic_create(const struct sonic_config *config, struct hal_device **device, char
 	    .addresses = &sonic_addresses_ops, .addresses_ctx = d,
 	    .vlans = &sonic_vlans_ops, .vlans_ctx = d,
 	};
+	/* So that the first reader of the list finds the switch's ports; what is not there by then comes later. */
 	load(d, config->load_wait_ms);
 	*device = &d->device;
 	return 0;

@@ -447,6 +447,7 @@ roll_unit(struct rollup *r, enum store_level_index level)
 
 	if (err < 0)
 		return err;
+	/* No shard is left of this kind: the next kind, or behind the last one the next window. */
 	if (shard < 0 || !store_level_has(level, to.kind)) {
 		state->shard = 0;
 		if (++state->kind == N_UNITS) {

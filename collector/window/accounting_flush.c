@@ -259,8 +259,10 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 	const struct inventory *known = &acc->inventory;
 	int r;
 
+	/* Those who were chosen with the flush before are in its batch, so they may leave now. */
 	flush_waiting(acc, batch);
 	inventory_sweep(&acc->inventory);
+	/* Room for all of it is reserved first: a flush is whole or none. */
 	r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->port_places.end);
 	if (r == 0)
 		r = store_batch_reserve(

@@ -179,6 +179,7 @@ window_get(struct window_table *t, int64_t agent, uint64_t if_index, uint64_t ti
 	struct window *w = t->last;
 	uint64_t start_us, hash;
 
+	/* Mostly it is that of the sample before. */
 	if (w && time_us - w->start_us < STORE_WINDOW_US && w->agent == agent &&
 	    w->if_index == if_index) {
 		w->last_mono_us = mono_us;
@@ -193,6 +194,7 @@ window_get(struct window_table *t, int64_t agent, uint64_t if_index, uint64_t ti
 		t->last = w;
 		return w;
 	}
+	/* A new one, unless all are open, or this agent has most of them. */
 	if (i == NONE) {
 		stat_add(&t->stats, WINDOW_STAT_NO_WINDOW, 1);
 		return NULL;

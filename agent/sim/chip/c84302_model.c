@@ -141,6 +141,7 @@ c84302_model_receive(struct c84302_model *model, unsigned port, const struct c84
 	count(p, C84302_RX_PKTS, 1);
 	count(p, C84302_RX_OCTETS, frame->octets);
 	count(p, C84302_IN_OCTETS_PREAMBLE, frame->octets + C84302_PREAMBLE_OCTETS);
+	/* By its length: RFC 2819 has each frame in one of these. */
 	if (too_long)
 		count(p, bad_fcs ? C84302_JABBERS : C84302_OVERSIZE_PKTS, 1);
 	else if (bad_length)
