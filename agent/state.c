@@ -245,7 +245,7 @@ take_setting(void *ctx, sqlite3_stmt *row)
 }
 
 static int
-load(struct state *s)
+load_file(struct state *s)
 {
 	static const uint8_t no_id[EASE_AGENT_ID_LEN];
 	struct loading loading = {.state = s};
@@ -266,7 +266,7 @@ load(struct state *s)
 }
 
 static void
-empty(struct state *s)
+forget_loaded(struct state *s)
 {
 	state_ports_free(&s->ports);
 	s->was_clean = s->had_rows = false;
@@ -401,7 +401,7 @@ write_changes(struct state *s)
 }
 
 static void
-written(struct state *s)
+note_written(struct state *s)
 {
 	s->identity_dirty = false;
 	state_ports_mark(&s->ports, false);
@@ -434,7 +434,7 @@ set_aside(struct state *s)
 }
 
 static int
-transact(struct state *s)
+write_transaction(struct state *s)
 {
 	int rc = state_file_is_open(s->file) ? 0 : state_file_open(s->file);
 
@@ -476,19 +476,19 @@ state_commit(struct state *s)
 		s->due_us = 0;
 		return 0;
 	}
-	rc = transact(s);
+	rc = write_transaction(s);
 	if (rc == -EBADMSG) {
 		write_all_again(s);
 		rc = set_aside(s);
 		if (rc == 0)
-			rc = transact(s);
+			rc = write_transaction(s);
 	}
 	if (rc < 0) {
 		note_failure(s);
 		return rc;
 	}
 	stat_add(&s->stats, STAT_COMMITS, 1);
-	written(s);
+	note_written(s);
 	if (s->failing)
 		log_info("state", "%s is written again", state_file_path(s->file));
 	s->failing = false;
@@ -524,9 +524,9 @@ open_file(struct state *s, char *error, size_t error_size)
 	int rc = state_file_open(s->file);
 
 	if (rc == 0 && state_file_has_tables(s->file))
-		rc = load(s);
+		rc = load_file(s);
 	if (rc == -EBADMSG) {
-		empty(s);
+		forget_loaded(s);
 		rc = set_aside(s);
 		if (rc < 0)
 			return 0; /* the agent goes on without a file */
@@ -633,7 +633,7 @@ state_close(struct state *s)
 {
 	if (!s)
 		return;
-	empty(s);
+	forget_loaded(s);
 	state_rows_free(&s->rows);
 	state_file_close(s->file);
 	free(s);

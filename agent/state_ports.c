@@ -72,7 +72,7 @@ order_name(const void *ctx, size_t i)
 }
 
 static size_t
-locate(const struct state_ports *ports, const char *name, bool *found)
+locate_name(const struct state_ports *ports, const char *name, bool *found)
 {
 	const struct by_name by = {ports, name};
 
@@ -83,7 +83,7 @@ struct state_port *
 state_ports_find(const struct state_ports *ports, const char *name)
 {
 	bool found;
-	size_t i = locate(ports, name, &found);
+	size_t i = locate_name(ports, name, &found);
 
 	return found ? ports->items[i] : NULL;
 }
@@ -118,10 +118,10 @@ state_ports_owner(const struct state_ports *ports, uint32_t if_index)
 }
 
 static int
-insert(struct state_ports *ports, struct state_port *port)
+insert_named_port(struct state_ports *ports, struct state_port *port)
 {
 	bool found;
-	size_t i = locate(ports, port->name, &found);
+	size_t i = locate_name(ports, port->name, &found);
 
 	if (ports->n == ports->room) {
 		size_t room = ports->room ? 2 * ports->room : 64;
@@ -143,7 +143,7 @@ static void
 take_out(struct state_ports *ports, const struct state_port *port)
 {
 	bool found;
-	size_t i = locate(ports, port->name, &found);
+	size_t i = locate_name(ports, port->name, &found);
 
 	assert(found && ports->items[i] == port);
 	memmove(&ports->items[i], &ports->items[i + 1],
@@ -160,7 +160,7 @@ state_ports_add(struct state_ports *ports, int64_t id, const char *name)
 		return NULL;
 	port->id = id;
 	port->name = strdup(name);
-	if (!port->name || insert(ports, port) < 0) {
+	if (!port->name || insert_named_port(ports, port) < 0) {
 		port_free(port);
 		return NULL;
 	}
@@ -199,7 +199,7 @@ state_ports_check_numbers(struct state_ports *ports)
 /* ---- coming and going ---- */
 
 static void
-forget(struct state_ports *ports, struct state_port *port)
+forget_named_port(struct state_ports *ports, struct state_port *port)
 {
 	int64_t *grown = reallocarray(ports->deleted, ports->n_deleted + 1, sizeof(*grown));
 
@@ -255,7 +255,7 @@ state_ports_age(struct state_ports *ports, uint64_t before_s, size_t most)
 		if (port->here)
 			continue;
 		if (port->departed_s < before_s) {
-			forget(ports, port);
+			forget_named_port(ports, port);
 			continue;
 		}
 		n++;
@@ -264,7 +264,7 @@ state_ports_age(struct state_ports *ports, uint64_t before_s, size_t most)
 	}
 	if (n <= most)
 		return;
-	forget(ports, first);
+	forget_named_port(ports, first);
 	if (n - 1 > most)
 		state_ports_age(ports, before_s, most);
 }
@@ -299,11 +299,11 @@ rename_port(struct state_ports *ports, const char *name, uint32_t if_index)
 	if (!copy)
 		return NULL;
 	if (other)
-		forget(ports, other);
+		forget_named_port(ports, other);
 	take_out(ports, port);
 	free(port->name);
 	port->name = copy;
-	(void)insert(ports, port); /* there is room */
+	(void)insert_named_port(ports, port); /* there is room */
 	return port;
 }
 
@@ -437,7 +437,7 @@ state_ports_dirty(const struct state_ports *ports)
 }
 
 static void
-mark(struct state_port *port, bool dirty)
+mark_whole_port(struct state_port *port, bool dirty)
 {
 	port->dirty = dirty;
 	for (size_t i = 0; i < STATE_N_KINDS; i++)
@@ -448,7 +448,7 @@ void
 state_ports_mark(struct state_ports *ports, bool dirty)
 {
 	ports->n_deleted = 0;
-	mark(&ports->self, dirty);
+	mark_whole_port(&ports->self, dirty);
 	for (size_t i = 0; i < ports->n; i++)
-		mark(ports->items[i], dirty);
+		mark_whole_port(ports->items[i], dirty);
 }

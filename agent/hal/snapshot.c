@@ -150,7 +150,7 @@ copy_error_sources(const struct hal *hal, struct hal_published *p)
 }
 
 static void
-publish(struct hal *hal, struct hal_published *p)
+publish_snapshot(struct hal *hal, struct hal_published *p)
 {
 	struct hal_published *old;
 
@@ -296,7 +296,7 @@ hal_refresh(struct hal *hal, size_t max_ports)
 	} else {
 		copy_error_sources(hal, hal->building);
 		read_device_drops(hal);
-		publish(hal, hal->building);
+		publish_snapshot(hal, hal->building);
 	}
 	hal->building = NULL;
 	return rc;
@@ -311,7 +311,7 @@ hal_refresh_all(struct hal *hal)
 
 /* What the drivers of energy and buffers said stays until they are read again. */
 static void
-patch(const struct hal *hal, struct hal_published *p, const struct hal_port *fresh)
+patch_port(const struct hal *hal, struct hal_published *p, const struct hal_port *fresh)
 {
 	const struct hal_addresses_ops *ops = hal->device->addresses;
 	const struct hal_port *found;
@@ -343,12 +343,12 @@ hal_publish_port(struct hal *hal, uint32_t if_index)
 	if (if_index != 0 && hal_port_info(hal, if_index, &fresh) < 0)
 		return;
 	if (hal->building != NULL)
-		patch(hal, hal->building, if_index ? &fresh : NULL);
+		patch_port(hal, hal->building, if_index ? &fresh : NULL);
 	pthread_mutex_lock(&hal->publish_lock);
 	if (hal->published != NULL) {
 		held = hal->published->references > 1;
 		if (!held)
-			patch(hal, hal->published, if_index ? &fresh : NULL);
+			patch_port(hal, hal->published, if_index ? &fresh : NULL);
 	}
 	pthread_mutex_unlock(&hal->publish_lock);
 	if (held) {

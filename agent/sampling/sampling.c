@@ -254,7 +254,7 @@ pool_of(const struct hal_counters *counters)
 }
 
 static struct drawn_skip
-draw(struct sampling *s, struct sampled_port *port)
+draw_skip(struct sampling *s, struct sampled_port *port)
 {
 	struct drawn_skip next = {.mean = port->mean_in_force};
 
@@ -267,7 +267,7 @@ draw(struct sampling *s, struct sampled_port *port)
 static int
 load_one(struct sampling *s, struct sampled_port *port, uint64_t pool_pkts)
 {
-	struct drawn_skip next = draw(s, port);
+	struct drawn_skip next = draw_skip(s, port);
 	int rc = hal_load_skip(s->hal, port->if_index, next.skip);
 
 	if (rc < 0)
@@ -279,7 +279,7 @@ load_one(struct sampling *s, struct sampled_port *port, uint64_t pool_pkts)
 
 /* Loads as many skips as the port takes ahead. Later each sample brings the next one. */
 static void
-fill(struct sampling *s, struct sampled_port *port)
+load_skips(struct sampling *s, struct sampled_port *port)
 {
 	unsigned depth = hal_skip_depth(s->hal);
 	struct hal_counters counters;
@@ -319,7 +319,7 @@ next_skip(struct sampling *s, struct sampled_port *port, const struct hal_sample
 		skip_counter_step(&port->counter, SKIP_COUNTER_OFF, 0);
 		return HAL_NO_SKIP;
 	}
-	next = draw(s, port);
+	next = draw_skip(s, port);
 	skip_counter_step(&port->counter, SKIP_COUNTER_LOAD,
 	    event->counters != NULL ? pool_of(event->counters) : 0);
 	skip_counter_add(&port->counter, &next);
@@ -371,7 +371,7 @@ begin_sampling(struct sampling *s, struct sampled_port *port)
 		return;
 	set_rate(s, port);
 	if (!port->draws_itself)
-		fill(s, port);
+		load_skips(s, port);
 }
 
 int
@@ -904,7 +904,7 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 	if (new_mean && port->counter.n_loaded > 0)
 		hal_restart_sampling(s->hal, if_index);
 	if (switched)
-		fill(s, port);
+		load_skips(s, port);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 static uint64_t
-splitmix64(uint64_t *x)
+next_splitmix64(uint64_t *x)
 {
 	uint64_t z = *x += 0x9e3779b97f4a7c15ull;
 
@@ -17,7 +17,7 @@ void
 skip_stream_seed(struct skip_stream *stream, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++)
-		stream->state[i] = splitmix64(&seed);
+		stream->state[i] = next_splitmix64(&seed);
 }
 
 static uint64_t
