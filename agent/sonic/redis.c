@@ -127,7 +127,7 @@ take_call(struct redis_link *link)
 /* ---- losing a connection ---- */
 
 static void
-watch(struct redis_link *link, uint32_t events)
+watch_events(struct redis_link *link, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = link};
 
@@ -154,7 +154,7 @@ forget_connection(struct redis_link *link)
 }
 
 static void
-drop(struct redis_link *link, const char *why)
+drop_connection(struct redis_link *link, const char *why)
 {
 	size_t lost = link->awaited;
 	struct call subscriber = link->subscriber;
@@ -191,7 +191,7 @@ send_some(struct redis_link *link)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno != EAGAIN) {
-			drop(link, strerror(errno));
+			drop_connection(link, strerror(errno));
 			return;
 		}
 		if (n < 0)
@@ -200,7 +200,7 @@ send_some(struct redis_link *link)
 	}
 	if (out->first == out->end)
 		buffer_clear(out);
-	watch(link, EPOLLIN | (out->first < out->end ? EPOLLOUT : 0));
+	watch_events(link, EPOLLIN | (out->first < out->end ? EPOLLOUT : 0));
 }
 
 /* Puts the command behind those that wait to be sent. */
@@ -215,7 +215,7 @@ put_command(struct redis_link *link, int n, const char *const words[], const siz
 	if (size > 0 && buffer_has_room(&link->out, (size_t)size)) {
 		memcpy(link->out.octets + link->out.end, command, (size_t)size);
 		link->out.end += (size_t)size;
-		watch(link, EPOLLIN | EPOLLOUT);
+		watch_events(link, EPOLLIN | EPOLLOUT);
 		rc = 0;
 	}
 	if (size > 0)
@@ -271,7 +271,7 @@ take_reply(struct redis_link *link, const redisReply *reply)
 	} else if (link->subscriber.answer) {
 		link->subscriber.answer(link->subscriber.request, reply);
 	} else {
-		drop(link, "it answers what was not asked");
+		drop_connection(link, "it answers what was not asked");
 	}
 }
 
@@ -311,7 +311,7 @@ read_replies(struct redis_link *link)
 		rc = rc < 0 ? rc : 1;
 	}
 	if (rc < 0)
-		drop(link, rc == -EMSGSIZE ? "its answer is too long" : "its answer is not Redis' protocol");
+		drop_connection(link, rc == -EMSGSIZE ? "its answer is too long" : "its answer is not Redis' protocol");
 	else if (link->in.first == link->in.end)
 		buffer_clear(&link->in);
 }
@@ -322,14 +322,14 @@ receive_some(struct redis_link *link)
 	ssize_t n;
 
 	if (!buffer_has_room(&link->in, READ_OCTETS)) {
-		drop(link, "no memory");
+		drop_connection(link, "no memory");
 		return;
 	}
 	n = recv(link->fd, link->in.octets + link->in.end, READ_OCTETS, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		drop(link, n == 0 ? "it was closed" : strerror(errno));
+		drop_connection(link, n == 0 ? "it was closed" : strerror(errno));
 		return;
 	}
 	link->in.end += (size_t)n;
@@ -346,7 +346,7 @@ on_selected(void *ctx, const redisReply *reply)
 	if (!reply)
 		return;
 	if (reply->type != REDIS_REPLY_STATUS) {
-		drop(link, reply->type == REDIS_REPLY_ERROR ? reply->str : "it does not say OK to SELECT");
+		drop_connection(link, reply->type == REDIS_REPLY_ERROR ? reply->str : "it does not say OK to SELECT");
 		return;
 	}
 	link->up = true;
@@ -411,7 +411,7 @@ connect_now(struct redis_link *link)
 	if (rc == 0)
 		rc = send_command(link, on_selected, link, 2, words, octets);
 	if (rc < 0)
-		drop(link, strerror(-rc));
+		drop_connection(link, strerror(-rc));
 }
 
 /* What connect has come to. */
@@ -425,7 +425,7 @@ end_connecting(struct redis_link *link)
 		error = errno;
 	link->connecting = false;
 	if (error != 0)
-		drop(link, strerror(error));
+		drop_connection(link, strerror(error));
 }
 
 void
@@ -435,7 +435,7 @@ redis_link_step(struct redis_link *link, uint64_t now_us)
 	if (link->fd < 0 && now_us >= link->retry_us)
 		connect_now(link);
 	else if (link->fd >= 0 && link->awaited > 0 && now_us - link->progress_us >= REDIS_ANSWER_US)
-		drop(link, "it has not answered for 5 s");
+		drop_connection(link, "it has not answered for 5 s");
 }
 
 void
@@ -475,7 +475,7 @@ redis_link_destroy(struct redis_link *link)
 	if (!link)
 		return;
 	link->told_down = true;
-	drop(link, "");
+	drop_connection(link, "");
 	free(link->in.octets);
 	free(link->out.octets);
 	free(link->calls);
