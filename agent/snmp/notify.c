@@ -90,14 +90,14 @@ notify_ring_destroy(struct notify_ring *ring)
 }
 
 static void
-count(struct notify_ring *ring, enum notify_stat which)
+count_outcome(struct notify_ring *ring, enum notify_stat which)
 {
 	stat_add(&ring->stats, which, 1);
 }
 
 /* A write of 1 to an eventfd fails only if the eventfd is readable already. */
 static void
-wake(int fd)
+wake_other(int fd)
 {
 	uint64_t one = 1;
 
@@ -127,20 +127,20 @@ notify_ring_push(struct notify_ring *ring, const struct ease_notification *n)
 	struct notify_item *item;
 
 	if (atomic_load(&ring->held) >= ring->capacity) {
-		count(ring, NOTIFY_OVERFLOW);
+		count_outcome(ring, NOTIFY_OVERFLOW);
 		return -ENOBUFS;
 	}
 	item = new_item(ring, n);
 	if (!item) {
-		count(ring, NOTIFY_NO_MEMORY);
+		count_outcome(ring, NOTIFY_NO_MEMORY);
 		return -ENOMEM;
 	}
 	ring->slots[head % ring->capacity] = item;
 	atomic_fetch_add(&ring->held, 1);
 	atomic_store(&ring->head, head + 1);
-	count(ring, NOTIFY_PUSHED);
+	count_outcome(ring, NOTIFY_PUSHED);
 	if (atomic_load(&ring->consumer_asleep) && atomic_exchange(&ring->consumer_asleep, false))
-		wake(ring->wake_fd);
+		wake_other(ring->wake_fd);
 	return 0;
 }
 
@@ -241,7 +241,7 @@ enter_window(struct notify_ring *ring, struct notify_item *item)
 
 /* The item that may be sent now; NULL if none waits or the window is full. */
 static struct notify_item *
-sendable(const struct notify_ring *ring)
+next_sendable(const struct notify_ring *ring)
 {
 	struct notify_item *item = oldest_unsent(ring);
 
@@ -253,24 +253,24 @@ sendable(const struct notify_ring *ring)
 struct notify_item *
 notify_ring_next(struct notify_ring *ring)
 {
-	struct notify_item *item = sendable(ring);
+	struct notify_item *item = next_sendable(ring);
 
 	if (!item)
 		return NULL;
 	if (!item->sent_before)
 		enter_window(ring, item);
 	else
-		count(ring, NOTIFY_RESENT);
+		count_outcome(ring, NOTIFY_RESENT);
 	item->in_flight = true;
 	item->sent_before = true;
 	ring->n_in_flight++;
 	ring->flight_octets += session_octets(item);
-	count(ring, NOTIFY_SENT);
+	count_outcome(ring, NOTIFY_SENT);
 	return item;
 }
 
 static void
-land(struct notify_item *item, enum notify_stat outcome)
+land_item(struct notify_item *item, enum notify_stat outcome)
 {
 	struct notify_ring *ring = item->ring;
 
@@ -279,7 +279,7 @@ land(struct notify_item *item, enum notify_stat outcome)
 	item->in_flight = false;
 	ring->n_in_flight--;
 	ring->flight_octets -= session_octets(item);
-	count(ring, outcome);
+	count_outcome(ring, outcome);
 }
 
 static void
@@ -289,16 +289,16 @@ tell_space(struct notify_ring *ring)
 
 	if (wanted > 0 && notify_ring_space(ring) >= wanted &&
 	    atomic_compare_exchange_strong(&ring->space_wanted, &wanted, 0))
-		wake(ring->space_fd);
+		wake_other(ring->space_fd);
 }
 
 static void
-finish(struct notify_item *item, enum notify_stat outcome)
+finish_item(struct notify_item *item, enum notify_stat outcome)
 {
 	struct notify_ring *ring = item->ring;
 
 	assert(ring->window[item->slot] == item && ring->n_window > 0 && atomic_load(&ring->held) > 0);
-	land(item, outcome);
+	land_item(item, outcome);
 	ring->window[item->slot] = NULL;
 	ring->n_window--;
 	free(item);
@@ -309,26 +309,26 @@ finish(struct notify_item *item, enum notify_stat outcome)
 void
 notify_ring_acknowledged(struct notify_item *item)
 {
-	finish(item, NOTIFY_ACKNOWLEDGED);
+	finish_item(item, NOTIFY_ACKNOWLEDGED);
 }
 
 void
 notify_ring_refused(struct notify_item *item)
 {
 	stat_add(&item->ring->stats, NOTIFY_SAMPLES_REFUSED, item->n.n_samples);
-	finish(item, NOTIFY_REFUSED);
+	finish_item(item, NOTIFY_REFUSED);
 }
 
 void
 notify_ring_timed_out(struct notify_item *item)
 {
-	land(item, NOTIFY_TIMEOUTS);
+	land_item(item, NOTIFY_TIMEOUTS);
 }
 
 void
 notify_ring_send_failed(struct notify_item *item)
 {
-	land(item, NOTIFY_SEND_FAILED);
+	land_item(item, NOTIFY_SEND_FAILED);
 }
 
 size_t
@@ -347,7 +347,7 @@ bool
 notify_ring_prepare_wait(struct notify_ring *ring)
 {
 	atomic_store(&ring->consumer_asleep, true);
-	if (!sendable(ring))
+	if (!next_sendable(ring))
 		return true;
 	atomic_store(&ring->consumer_asleep, false);
 	return false;
