@@ -53,7 +53,7 @@ sift_down(struct flight *heap, unsigned n, unsigned i, struct flight f)
 }
 
 static inline void
-release(struct buffers *b, const struct flight *f, uint64_t now)
+release_flight(struct buffers *b, const struct flight *f, uint64_t now)
 {
 	struct buffers_place at = buffers_place(b, f->port);
 
@@ -71,7 +71,7 @@ release_next(struct buffers *b)
 	assert(b->n_flights > 0);
 	b->n_flights--;
 	sift_down(b->flights, b->n_flights, 0, b->flights[b->n_flights]);
-	release(b, &f, f.until_ns);
+	release_flight(b, &f, f.until_ns);
 }
 
 void
@@ -95,7 +95,7 @@ buffers_release(struct buffers *b, uint64_t now)
 {
 	for (unsigned i = 0; i < b->n_recent; i++) {
 		if (b->recent[i].until_ns <= now)
-			release(b, &b->recent[i], now);
+			release_flight(b, &b->recent[i], now);
 		else
 			buffers_add_flight(b, &b->recent[i]);
 	}
@@ -120,7 +120,7 @@ buffers_admit_slow_path(struct buffers *b, unsigned port, uint32_t n, uint64_t n
 /* A flooded frame has no departure time per port. The earliest time is when this port may transmit
  * again. */
 static void
-shift(struct flight *f, unsigned port, int64_t by_ns, uint64_t not_before)
+shift_flight(struct flight *f, unsigned port, int64_t by_ns, uint64_t not_before)
 {
 	if (f->slowest == port)
 		f->until_ns += (uint64_t)by_ns;
@@ -136,7 +136,7 @@ buffers_shift(struct buffers *b, unsigned port, int64_t by_ns, uint64_t not_befo
 	buffers_release(b, now);
 	for (unsigned i = 0; i < b->n_flights; i++)
 		if (b->flights[i].until_ns > now)
-			shift(&b->flights[i], port, by_ns, not_before);
+			shift_flight(&b->flights[i], port, by_ns, not_before);
 	for (unsigned i = b->n_flights / 2; i-- > 0;)
 		sift_down(b->flights, b->n_flights, i, b->flights[i]);
 }
