@@ -210,12 +210,16 @@ take_port(void *ctx, sqlite3_stmt *row)
 {
 	struct state *s = ctx;
 	const char *name = (const char *)sqlite3_column_text(row, 1);
+	int64_t id = sqlite3_column_int64(row, 0);
 	int64_t if_index = sqlite3_column_int64(row, 2), departed_s = sqlite3_column_int64(row, 3);
 	struct state_port *port;
 
+	/* 0 is the agent itself, and behind the largest there is no next one. */
+	if (id <= 0 || id == INT64_MAX)
+		return 0;
 	if (!name || !name[0] || strlen(name) > EASE_NAME_MAX || state_ports_find(&s->ports, name))
 		return 0;
-	port = state_ports_add(&s->ports, sqlite3_column_int64(row, 0), name);
+	port = state_ports_add(&s->ports, id, name);
 	if (!port)
 		return -ENOMEM;
 	if (if_index > 0 && if_index <= INT32_MAX)
