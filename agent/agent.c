@@ -617,7 +617,7 @@ log_option(void *ctx, const struct option_row *row, bool taken)
 /* SIGHUP: reads the configuration again. Options that are live take effect at once, of others the log says that they
  * need a restart. If the file has a mistake, nothing changes. */
 static void
-reload(struct agent *agent)
+reload_config(struct agent *agent)
 {
 	struct agent_config fresh = {0};
 	char error[512];
@@ -672,7 +672,7 @@ on_signal(evutil_socket_t number, short what, void *ctx)
 	if (number == SIGUSR1) {
 		log_stats(agent);
 	} else if (number == SIGHUP) {
-		reload(agent);
+		reload_config(agent);
 		intervals_changed(agent);
 	} else {
 		event_base_loopbreak(agent->base);
@@ -778,7 +778,7 @@ start_device(struct agent *agent)
 /* A clean stop: from the last counters the collector learns the last sample number of each port, and
  * with the totals on disk the next start continues the counters without a discontinuity. */
 static void
-stop(struct agent *agent)
+stop_cleanly(struct agent *agent)
 {
 	hal_stop(agent->hal);
 	flush_all(agent);
@@ -809,7 +809,7 @@ agent_run(struct agent *agent)
 	service_notify("READY=1");
 	event_base_dispatch(agent->base);
 	service_notify("STOPPING=1");
-	stop(agent);
+	stop_cleanly(agent);
 out:
 	snmp_agent_stop(agent->snmp, STOP_WAIT_MS);
 	free_events(agent);

@@ -199,12 +199,10 @@ sampling_defaults(const struct agent_config *config)
 static int
 open_state(struct agent *agent, char *error, size_t error_size)
 {
-	const struct sampling_port_config defaults = sampling_defaults(agent->config);
 	const struct state_options options = {
 	    .dir = agent->config->state_dir,
 	    .clock = &clock_system,
 	    .keep_departed_days = agent->config->keep_departed_days,
-	    .defaults = &defaults,
 	    .forgot = agent_port_forgot,
 	    .ctx = agent,
 	};
@@ -351,6 +349,7 @@ agent_create(struct agent_config *config, const char *file, struct agent **resul
 	agent->config = agent->live_config = config;
 	agent->config_file = file;
 	agent->stats = (struct stat_set){stat_names, N_STATS, agent->stat_values};
+	/* First who the agent is, and which numbers its ports had: a device gives them again. */
 	rc = open_state(agent, error, error_size);
 	if (rc < 0)
 		goto fail;
@@ -360,6 +359,7 @@ agent_create(struct agent_config *config, const char *file, struct agent **resul
 	rc = hal_create(agent->device, &clock_system, &agent->hal);
 	if (rc < 0)
 		goto fail;
+	/* What sends comes before what makes samples, and the SNMP thread, which asks all of them, last. */
 	rc = create_outputs(agent, error, error_size);
 	if (rc < 0)
 		goto fail;

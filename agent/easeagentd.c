@@ -76,7 +76,7 @@ static const struct argp argument_parser = {
 };
 
 static int
-fail(const char *error)
+print_failure(const char *error)
 {
 	fprintf(stderr, "easeagentd: %s\n", error);
 	return EXIT_FAILURE;
@@ -87,7 +87,7 @@ static int
 fail_at(const char *file, const struct agent_config *config, char error[ERROR_OCTETS])
 {
 	agent_config_locate(file, config, error, ERROR_OCTETS);
-	return fail(error);
+	return print_failure(error);
 }
 
 static int
@@ -98,7 +98,7 @@ print_config(const char *file)
 	int status = EXIT_SUCCESS;
 
 	if (agent_config_read(file, &config, error, sizeof(error)) < 0)
-		status = fail(error);
+		status = print_failure(error);
 	else
 		options_print(stdout, agent_options, &config);
 	options_free(agent_options, &config);
@@ -106,7 +106,7 @@ print_config(const char *file)
 }
 
 static int
-check(const char *file, const struct agent_config *config)
+check_config(const char *file, const struct agent_config *config)
 {
 	char error[ERROR_OCTETS];
 
@@ -162,12 +162,12 @@ end_start(int fd)
 }
 
 static int
-run(struct agent_config *config, struct agent *agent, const char *given_file, int background)
+run_agent(struct agent_config *config, struct agent *agent, const char *given_file, int background)
 {
 	int rc = background >= 0 ? end_start(background) : 0;
 
 	if (rc < 0)
-		return fail("cannot go to the background");
+		return print_failure("cannot go to the background");
 	log_open("easeagentd", background >= 0, (enum log_level)config->log_level);
 	if (config->trap_sinks.n > 0 && service_is_readable_by_all(given_file))
 		log_warn("agent", "%s holds secrets and everybody may read it", given_file);
@@ -178,7 +178,7 @@ run(struct agent_config *config, struct agent *agent, const char *given_file, in
 }
 
 static int
-serve(struct agent_config *config, const char *given_file, bool foreground)
+start_and_serve(struct agent_config *config, const char *given_file, bool foreground)
 {
 	char *file = realpath(given_file, NULL); /* the working directory will change */
 	int background = foreground ? -1 : begin_start();
@@ -188,7 +188,7 @@ serve(struct agent_config *config, const char *given_file, bool foreground)
 
 	if (!foreground && background < 0) {
 		free(file);
-		return fail("cannot go to the background");
+		return print_failure("cannot go to the background");
 	}
 	if (agent_privilege_become(config, error, sizeof(error)) < 0) {
 		free(file);
@@ -199,7 +199,7 @@ serve(struct agent_config *config, const char *given_file, bool foreground)
 		free(file);
 		return fail_at(given_file, config, error);
 	}
-	status = run(config, agent, file ? file : given_file, background);
+	status = run_agent(config, agent, file ? file : given_file, background);
 	if (!agent_destroy(agent))
 		_exit(status);
 	free(file);
@@ -222,11 +222,11 @@ main(int argc, char **argv)
 	if (arguments.print_config)
 		return print_config(arguments.config);
 	if (agent_config_load(arguments.config, &config, error, sizeof(error)) < 0)
-		status = fail(error);
+		status = print_failure(error);
 	else if (arguments.check)
-		status = check(arguments.config, &config);
+		status = check_config(arguments.config, &config);
 	else
-		status = serve(&config, arguments.config, arguments.foreground);
+		status = start_and_serve(&config, arguments.config, arguments.foreground);
 	options_free(agent_options, &config);
 	return status;
 }

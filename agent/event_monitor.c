@@ -101,7 +101,7 @@ may_notify(struct event_monitor *m, struct watched_count *watched, uint64_t coun
 }
 
 static uint64_t
-growth(uint64_t now, uint64_t before)
+growth_of(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0; /* a port that was unplugged may count from 0 again */
 }
@@ -115,8 +115,8 @@ stalled_too_long(const struct event_monitor *m, struct stall_minute *minute,
 {
 	const struct stall_minute last = *minute;
 	uint64_t pool_pkts = row->pool_in_pkts + row->pool_out_pkts;
-	uint64_t pool = growth(pool_pkts, last.pool_pkts);
-	uint64_t stalled = growth(row->stalled_pkts, last.stalled_pkts);
+	uint64_t pool = growth_of(pool_pkts, last.pool_pkts);
+	uint64_t stalled = growth_of(row->stalled_pkts, last.stalled_pkts);
 
 	if (last.has_begun && now_us < minute->since_us + EVENT_MONITOR_MINUTE_US)
 		return false;

@@ -79,7 +79,7 @@ is_open(const char *path, int mode)
 }
 
 static int
-override(capng_act_t action)
+change_override(capng_act_t action)
 {
 	if (capng_updatev(action, CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, -1) < 0)
 		return -1;
@@ -96,11 +96,11 @@ needs_override(const char *path, int mode)
 	if (!capng_have_capability(CAPNG_PERMITTED, CAP_DAC_OVERRIDE))
 		return false; /* it cannot be kept */
 	in_force = capng_have_capability(CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE);
-	if (in_force && override(CAPNG_DROP) < 0)
+	if (in_force && change_override(CAPNG_DROP) < 0)
 		return true;
 	open = is_open(path, mode);
 	if (in_force)
-		(void)override(CAPNG_ADD);
+		(void)change_override(CAPNG_ADD);
 	return !open;
 }
 

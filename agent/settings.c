@@ -2,6 +2,7 @@
 
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -34,111 +35,7 @@ struct settings {
 	size_t failed;
 };
 
-/* ---- one setting ---- */
-
-/* The value of the column of easePortTable that a setting is for, as a SET has it. */
-static uint64_t
-number_of(const struct sampling_port_config *config, int kind)
-{
-	switch (kind) {
-	case MIB_SET_SAMPLING_ADMIN:
-		return config->enabled;
-	case MIB_SET_MEAN_SKIP:
-		return config->mean_skip;
-	case MIB_SET_HEADER_OCTETS:
-		return config->header_octets;
-	case MIB_SET_MAX_SAMPLES:
-		return config->max_samples_per_s;
-	default:
-		return config->edge;
-	}
-}
-
-static void
-tell_change(const struct settings_owners *owners, const struct mib_set *set, uint64_t before)
-{
-	static const struct {
-		const char *column, *values[2]; /* values: of an enumeration's 0 and 1 */
-	} names[] = {
-	    [MIB_SET_SAMPLING_ADMIN] = {"easePortAdminStatus", {"down", "up"}},
-	    [MIB_SET_MEAN_SKIP] = {"easePortMeanSkip", {NULL, NULL}},
-	    [MIB_SET_HEADER_OCTETS] = {"easePortHeaderOctets", {NULL, NULL}},
-	    [MIB_SET_MAX_SAMPLES] = {"easePortMaxSamples", {NULL, NULL}},
-	    [MIB_SET_EDGE] = {"easePortEdge", {"false", "true"}},
-	};
-	const uint64_t numbers[2] = {before, (uint64_t)set->number};
-	char texts[2][24];
-	struct settings_change change = {set->if_index, names[set->kind].column, texts[0], texts[1]};
-
-	for (size_t i = 0; i < 2; i++) {
-		const char *text = names[set->kind].values[numbers[i] != 0];
-
-		if (text)
-			snprintf(texts[i], sizeof(texts[i]), "%s", text);
-		else
-			snprintf(texts[i], sizeof(texts[i]), "%" PRIu64, numbers[i]);
-	}
-	if (numbers[0] != numbers[1] && owners->sampling_changed)
-		owners->sampling_changed(owners->ctx, &change);
-}
-
-/* A rate that another program keeps may have limits of its own, and may not be changed by everybody. */
-static int
-check_sampling(const struct settings_owners *owners, uint32_t if_index, const struct sampling_port_config *config)
-{
-	int rc = sampling_check_port(config);
-	struct sampling_port_config before;
-	uint32_t rate;
-
-	if (rc == 0 && hal_sampling_rate(owners->hal, if_index, &rate) < 0)
-		return config->mean_skip <= EASE_DRAWN_MEAN_MAX ? 0 : -EINVAL;
-	if (rc < 0 || sampling_get_port(owners->sampling, if_index, &before) < 0 ||
-	    (before.mean_skip == config->mean_skip && before.enabled == config->enabled))
-		return rc;
-	return hal_check_sampling_rate(owners->hal, if_index, config->enabled ? config->mean_skip : 0);
-}
-
-static int
-set_sampling(const struct settings_owners *owners, const struct mib_set *set, bool test_only)
-{
-	struct sampling *sampling = owners->sampling;
-	struct sampling_port_config config;
-	uint64_t before;
-	uint32_t rate;
-	int rc = sampling_get_port(sampling, set->if_index, &config);
-
-	if (rc < 0 || !hal_has_sampling(owners->hal))
-		return rc < 0 ? rc : -ENODEV;
-	before = number_of(&config, set->kind);
-	switch (set->kind) {
-	case MIB_SET_SAMPLING_ADMIN:
-		config.enabled = set->number != 0;
-		break;
-	case MIB_SET_MEAN_SKIP:
-		config.mean_skip = (uint32_t)set->number;
-		config.mean_is_set = true;
-		/* Another program that keeps a rate has one of sampled ports only. */
-		config.enabled |= hal_sampling_rate(owners->hal, set->if_index, &rate) == 0;
-		break;
-	case MIB_SET_HEADER_OCTETS:
-		config.header_octets = (uint32_t)set->number;
-		break;
-	case MIB_SET_MAX_SAMPLES:
-		config.max_samples_per_s = (uint32_t)set->number;
-		break;
-	case MIB_SET_EDGE:
-		config.edge = set->number != 0;
-		break;
-	default:
-		return -EOPNOTSUPP;
-	}
-	if (test_only)
-		return check_sampling(owners, set->if_index, &config);
-	rc = sampling_set_port(sampling, set->if_index, &config);
-	if (rc == 0)
-		tell_change(owners, set, before);
-	return rc;
-}
+/* ---- what the device carries out ---- */
 
 static int
 set_admin_status(struct hal *hal, const struct mib_set *set, bool test_only)
@@ -182,32 +79,197 @@ set_link_traps(struct hal *hal, const struct mib_set *set, bool test_only)
 	return rc < 0 || test_only ? rc : hal_set_link_traps(hal, set->if_index, set->number != 0);
 }
 
+/* ---- whether the device has a newer value than the one that was kept ---- */
+
+/* A kernel keeps its settings while no agent runs. */
+static bool
+keeps_settings(const struct hal *hal, uint32_t if_index)
+{
+	(void)if_index;
+	return hal_keeps_settings(hal);
+}
+
+/* An alias that is there already was made by somebody else. */
+static bool
+has_alias(const struct hal *hal, uint32_t if_index)
+{
+	struct hal_port info;
+
+	return hal_port_info(hal, if_index, &info) < 0 || info.alias[0] != '\0';
+}
+
+static bool
+cannot_sample(const struct hal *hal, uint32_t if_index)
+{
+	(void)if_index;
+	return !hal_has_sampling(hal);
+}
+
+static bool
+keeps_rate(const struct hal *hal, uint32_t if_index)
+{
+	uint32_t rate;
+
+	return cannot_sample(hal, if_index) || hal_sampling_rate(hal, if_index, &rate) == 0;
+}
+
+/* ---- the table of settings ---- */
+
+/* All there is to know of a kind of enum mib_set_kind, but its column's syntax, which mibs/ has. */
+static const struct setting {
+	const char *column; /* also the name that the state keeps it by */
+	bool is_text;
+	bool (*device_has)(const struct hal *hal, uint32_t if_index); /* NULL: never */
+	int (*set)(struct hal *hal, const struct mib_set *set, bool test_only); /* NULL: what follows */
+	size_t offset, size; /* of the member of struct sampling_port_config that is set */
+	const char *values[2]; /* how the log names 0 and 1 of it; NULL: as numbers */
+} settings_table[] = {
+#define SAMPLING(member)                                                                           \
+	.offset = offsetof(struct sampling_port_config, member),                                   \
+	.size = sizeof(((const struct sampling_port_config *)0)->member)
+    [MIB_SET_ALIAS] = {"ifAlias", .is_text = true, .device_has = has_alias, .set = set_alias},
+    [MIB_SET_LINK_TRAPS] = {"ifLinkUpDownTrapEnable", .set = set_link_traps},
+    [MIB_SET_ADMIN_STATUS] = {"ifAdminStatus", .device_has = keeps_settings, .set = set_admin_status},
+    [MIB_SET_SAMPLING_ADMIN] = {"easePortAdminStatus", .device_has = keeps_rate, SAMPLING(enabled),
+	.values = {"down", "up"}},
+    [MIB_SET_MEAN_SKIP] = {"easePortMeanSkip", .device_has = keeps_rate, SAMPLING(mean_skip)},
+    [MIB_SET_HEADER_OCTETS] = {"easePortHeaderOctets", .device_has = cannot_sample, SAMPLING(header_octets)},
+    [MIB_SET_MAX_SAMPLES] = {"easePortMaxSamples", .device_has = cannot_sample, SAMPLING(max_samples_per_s)},
+    [MIB_SET_EDGE] = {"easePortEdge", .device_has = cannot_sample, SAMPLING(edge), .values = {"false", "true"}},
+    [MIB_SET_AGEING] = {"dot1dTpAgingTime", .device_has = keeps_settings, .set = set_ageing}, /* the agent's own */
+    [MIB_SET_PAUSE] = {"dot3PauseAdminMode", .device_has = keeps_settings, .set = set_pause},
+#undef SAMPLING
+};
+_Static_assert(sizeof(settings_table) / sizeof(settings_table[0]) == MIB_SET_ROW, "each kind has its row");
+
+static const struct setting *
+setting_of(unsigned kind)
+{
+	return kind < MIB_SET_ROW && settings_table[kind].column ? &settings_table[kind] : NULL;
+}
+
+const char *
+settings_column(unsigned kind)
+{
+	const struct setting *setting = setting_of(kind);
+
+	return setting ? setting->column : NULL;
+}
+
+bool
+settings_is_text(unsigned kind)
+{
+	const struct setting *setting = setting_of(kind);
+
+	return setting && setting->is_text;
+}
+
+/* ---- how a port is sampled ---- */
+
+static uint32_t
+sampling_number(const struct setting *setting, const struct sampling_port_config *config)
+{
+	const void *member = (const uint8_t *)config + setting->offset;
+
+	return setting->size == sizeof(bool) ? *(const bool *)member : *(const uint32_t *)member;
+}
+
+static void
+set_sampling_number(const struct setting *setting, struct sampling_port_config *config, int64_t number)
+{
+	void *member = (uint8_t *)config + setting->offset;
+
+	if (setting->size == sizeof(bool))
+		*(bool *)member = number != 0;
+	else
+		*(uint32_t *)member = (uint32_t)number;
+}
+
+static void
+tell_change(const struct settings_owners *owners, const struct setting *setting, const struct mib_set *set,
+    uint64_t before)
+{
+	const uint64_t numbers[2] = {before, (uint64_t)set->number};
+	char texts[2][24];
+	struct settings_change change = {set->if_index, setting->column, texts[0], texts[1]};
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *text = setting->values[numbers[i] != 0];
+
+		if (text)
+			snprintf(texts[i], sizeof(texts[i]), "%s", text);
+		else
+			snprintf(texts[i], sizeof(texts[i]), "%" PRIu64, numbers[i]);
+	}
+	if (numbers[0] != numbers[1] && owners->sampling_changed)
+		owners->sampling_changed(owners->ctx, &change);
+}
+
+/* A rate that another program keeps may have limits of its own, and may not be changed by everybody. */
+static int
+check_sampling(const struct settings_owners *owners, uint32_t if_index, const struct sampling_port_config *config)
+{
+	int rc = sampling_check_port(config);
+	struct sampling_port_config before;
+	uint32_t rate;
+
+	if (rc == 0 && hal_sampling_rate(owners->hal, if_index, &rate) < 0)
+		return config->mean_skip <= EASE_DRAWN_MEAN_MAX ? 0 : -EINVAL;
+	if (rc < 0 || sampling_get_port(owners->sampling, if_index, &before) < 0 ||
+	    (before.mean_skip == config->mean_skip && before.enabled == config->enabled))
+		return rc;
+	return hal_check_sampling_rate(owners->hal, if_index, config->enabled ? config->mean_skip : 0);
+}
+
+static int
+set_sampling(const struct settings_owners *owners, const struct setting *setting, const struct mib_set *set,
+    bool test_only)
+{
+	struct sampling_port_config config;
+	uint64_t before;
+	uint32_t rate;
+	int rc = sampling_get_port(owners->sampling, set->if_index, &config);
+
+	if (rc < 0 || !hal_has_sampling(owners->hal))
+		return rc < 0 ? rc : -ENODEV;
+	before = sampling_number(setting, &config);
+	set_sampling_number(setting, &config, set->number);
+	if (set->kind == MIB_SET_MEAN_SKIP) {
+		config.mean_is_set = true;
+		/* Another program that keeps a rate has one of sampled ports only. */
+		config.enabled |= hal_sampling_rate(owners->hal, set->if_index, &rate) == 0;
+	}
+	if (test_only)
+		return check_sampling(owners, set->if_index, &config);
+	rc = sampling_set_port(owners->sampling, set->if_index, &config);
+	if (rc == 0)
+		tell_change(owners, setting, set, before);
+	return rc;
+}
+
+/* ---- requests ---- */
+
 static int
 set_one(const struct settings_owners *owners, const struct mib_set *set, bool test_only)
 {
-	switch (set->kind) {
-	case MIB_SET_ROW: /* set_rows does all of a table together */
+	const struct setting *setting = setting_of(set->kind);
+
+	if (set->kind == MIB_SET_ROW) /* set_rows does all of a table together */
 		return 0;
-	case MIB_SET_ALIAS:
-		return set_alias(owners->hal, set, test_only);
-	case MIB_SET_LINK_TRAPS:
-		return set_link_traps(owners->hal, set, test_only);
-	case MIB_SET_ADMIN_STATUS:
-		return set_admin_status(owners->hal, set, test_only);
-	case MIB_SET_AGEING:
-		return set_ageing(owners->hal, set, test_only);
-	case MIB_SET_PAUSE:
-		return set_pause(owners->hal, set, test_only);
-	default:
-		return set_sampling(owners, set, test_only);
-	}
+	if (!setting)
+		return -EOPNOTSUPP;
+	return setting->set ? setting->set(owners->hal, set, test_only)
+			    : set_sampling(owners, setting, set, test_only);
 }
 
 int
 settings_restore(const struct settings_owners *owners, const struct mib_set *set)
 {
+	const struct setting *setting = setting_of(set->kind);
 	struct settings_owners quiet = *owners;
 
+	if (setting && setting->device_has && setting->device_has(owners->hal, set->if_index))
+		return 0;
 	quiet.sampling_changed = NULL;
 	return set_one(&quiet, set, false);
 }
@@ -325,6 +387,7 @@ settings_dispatch(struct settings *s)
 		if (s->phase != MIB_PHASE_TEST)
 			s->done(s->done_ctx, s->sets, s->n, s->phase, s->result);
 		pthread_mutex_lock(&s->lock);
+		assert(s->step == REQUEST_TAKEN);
 		s->step = REQUEST_DONE;
 		pthread_cond_signal(&s->moved);
 	}
@@ -353,6 +416,7 @@ settings_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase p
 	int rc = 0;
 
 	pthread_mutex_lock(&s->lock);
+	assert(s->step == REQUEST_NONE); /* there is one SNMP thread */
 	s->sets = sets;
 	s->n = n;
 	s->phase = phase;

@@ -23,6 +23,10 @@ struct settings_change {
 	const char *before, *after;   /* values as text: "400", "up" */
 };
 
+/* The name of the column that a kind of setting is of; NULL: it is none (MIB_SET_ROW). */
+const char *settings_column(unsigned kind);
+bool settings_is_text(unsigned kind);
+
 /* The rooms that own the settings; all borrowed. */
 struct settings_owners {
 	struct hal *hal;
@@ -49,7 +53,8 @@ void settings_destroy(struct settings *settings); /* after the SNMP thread has e
 int settings_fd(const struct settings *settings);
 void settings_dispatch(struct settings *settings);
 
-/* Main loop: makes one setting as a request would, but tells nobody. 0 or -errno. */
+/* Main loop: makes one setting that was kept as a request would, but tells nobody; unless the device has a newer
+ * value, as a kernel does that kept its settings while no agent ran. 0 or -errno. */
 int settings_restore(const struct settings_owners *owners, const struct mib_set *set);
 
 /* SNMP thread: the apply of a struct mib_setter whose ctx is the settings. Blocks until the main loop

@@ -4,7 +4,6 @@
 #include "agent/state_file.h"
 #include "agent/state_ports.h"
 #include "agent/state_rows.h"
-#include "agent/state_upgrade.h"
 #include "common/log.h"
 #include "common/made_id.h"
 
@@ -18,8 +17,6 @@
 #define RETRY_US	10000000ull /* after a change could not be written */
 #define AGEING_US	3600000000ull
 #define DAY_S		86400ull
-
-enum { OLD_AGEING_S = 300 }; /* every device's default, which the old file had as well */
 
 enum stat { STAT_COMMITS, STAT_FAILURES, STAT_SET_ASIDE, STAT_FORGOTTEN, N_STATS };
 
@@ -42,7 +39,6 @@ struct state {
 	uint64_t loaded_running_s, started_us; /* how long all runs took, and when this one began */
 	struct state_ports ports;
 	struct state_rows rows;
-	struct old_state *old; /* what is taken over from an earlier version, until it is written */
 	const struct state_totals_source *totals; /* during a clean stop */
 	bool started;
 	uint64_t due_us, aged_us; /* monotonic; due_us 0: nothing is to be written */
@@ -80,22 +76,13 @@ forget_old(struct state *s)
 		write_soon(s);
 }
 
-/* Containers with fixed names come back with other numbers all the time: that is worth a word only where it matters. */
-static bool
-has_settings(const struct state_port *port)
-{
-	for (size_t i = 0; i < STATE_N_KINDS; i++)
-		if (port->settings[i].set)
-			return true;
-	return false;
-}
-
 void
 state_port_here(struct state *s, const char *name, uint32_t if_index)
 {
 	const struct state_port *known = state_ports_find(&s->ports, name);
 
-	if (known && known->if_index != 0 && known->if_index != if_index && has_settings(known))
+	/* Containers with fixed names come back with other numbers all the time: worth a word only where it matters. */
+	if (known && known->if_index != 0 && known->if_index != if_index && state_port_has_settings(known))
 		log_warn_limited("state", "port %s has ifIndex %u now, and had %u: its settings follow it, "
 		    "but rows of RMON and static addresses name ports by the number", name,
 		    (unsigned)if_index, (unsigned)known->if_index);
@@ -161,11 +148,11 @@ keep_one(struct state *s, const struct mib_set *set)
 		state_rows_changed(&s->rows, set);
 		return;
 	}
-	if (!state_setting_name(set->kind))
+	if (!settings_column(set->kind))
 		return;
 	port = state_ports_owner(&s->ports, set->if_index);
 	if (port && state_ports_change(&s->ports, port, set) < 0)
-		log_warn_limited("state", "no memory to keep %s", state_setting_name(set->kind));
+		log_warn_limited("state", "no memory to keep %s", settings_column(set->kind));
 }
 
 void
@@ -223,12 +210,16 @@ take_port(void *ctx, sqlite3_stmt *row)
 {
 	struct state *s = ctx;
 	const char *name = (const char *)sqlite3_column_text(row, 1);
+	int64_t id = sqlite3_column_int64(row, 0);
 	int64_t if_index = sqlite3_column_int64(row, 2), departed_s = sqlite3_column_int64(row, 3);
 	struct state_port *port;
 
+	/* 0 is the agent itself, and behind the largest there is no next one. */
+	if (id <= 0 || id == INT64_MAX)
+		return 0;
 	if (!name || !name[0] || strlen(name) > EASE_NAME_MAX || state_ports_find(&s->ports, name))
 		return 0;
-	port = state_ports_add(&s->ports, sqlite3_column_int64(row, 0), name);
+	port = state_ports_add(&s->ports, id, name);
 	if (!port)
 		return -ENOMEM;
 	if (if_index > 0 && if_index <= INT32_MAX)
@@ -247,7 +238,7 @@ take_setting(void *ctx, sqlite3_stmt *row)
 	if (!loading->port || loading->port->id != id)
 		loading->port = state_ports_find_id(&loading->state->ports, id);
 	for (unsigned kind = 0; kind < STATE_N_KINDS && loading->port && name; kind++) {
-		if (!state_setting_name(kind) || strcmp(name, state_setting_name(kind)) != 0)
+		if (!settings_column(kind) || strcmp(name, settings_column(kind)) != 0)
 			continue;
 		if (state_ports_set(loading->port, kind, sqlite3_column_int64(row, 2),
 			(const char *)sqlite3_column_text(row, 2)) < 0)
@@ -258,7 +249,7 @@ take_setting(void *ctx, sqlite3_stmt *row)
 }
 
 static int
-load(struct state *s)
+load_file(struct state *s)
 {
 	static const uint8_t no_id[EASE_AGENT_ID_LEN];
 	struct loading loading = {.state = s};
@@ -279,98 +270,12 @@ load(struct state *s)
 }
 
 static void
-empty(struct state *s)
+forget_loaded(struct state *s)
 {
 	state_ports_free(&s->ports);
 	s->was_clean = s->had_rows = false;
 	s->identity = (struct state_identity){0};
 	s->loaded_running_s = 0;
-}
-
-/* ---- what an earlier version has left ---- */
-
-struct taking_over {
-	struct state_port *port;
-	unsigned n;
-};
-
-static void
-take_old_setting(void *ctx, unsigned kind, int64_t number, const char *text)
-{
-	struct taking_over *taking = ctx;
-
-	if (state_ports_set(taking->port, kind, number, text) == 0)
-		taking->n++;
-}
-
-static void
-take_over(struct state *s)
-{
-	struct taking_over taking = {0};
-
-	state_upgrade_identity(s->old, &s->identity);
-	s->was_clean = s->old->clean;
-	s->had_rows = s->old->had_rows;
-	if (s->old->ageing_s != 0 && s->old->ageing_s != OLD_AGEING_S)
-		(void)state_ports_set(&s->ports.self, MIB_SET_AGEING, s->old->ageing_s, NULL);
-	for (size_t i = 0; i < s->old->ports.n; i++) {
-		const struct old_port *old = &s->old->ports.items[i];
-
-		if (!old->name[0] || strlen(old->name) > EASE_NAME_MAX || state_ports_find(&s->ports, old->name))
-			continue;
-		taking.port = state_ports_add(&s->ports, s->ports.next_id, old->name);
-		if (!taking.port)
-			continue;
-		taking.port->if_index = old->if_index;
-		taking.port->dirty = true;
-		state_upgrade_settings(old, s->options.defaults, take_old_setting, &taking);
-	}
-	(void)state_ports_check_numbers(&s->ports);
-	log_info("state", "%zu ports of an earlier version were taken over; %u of their settings are not "
-	    "as configured and count as a manager's", s->old->ports.n, taking.n);
-}
-
-/* The totals are written with their ports, so that the rest of the start finds them in the file. */
-static int
-write_old(struct state *s)
-{
-	int rc = state_upgrade_put_rows(s->old, s->file);
-
-	for (size_t i = 0; i < s->old->ports.n && s->was_clean && rc == 0; i++) {
-		const struct state_port *port =
-		    state_ports_find(&s->ports, s->old->ports.items[i].name);
-
-		if (port)
-			rc = state_upgrade_put_totals(&s->old->ports.items[i], port->id, s->file);
-	}
-	return rc;
-}
-
-static void
-old_done(struct state *s)
-{
-	if (s->old)
-		state_upgrade_free(s->old);
-	free(s->old);
-	s->old = NULL;
-	state_upgrade_done(state_file_dir(s->file));
-}
-
-static void
-load_old(struct state *s)
-{
-	char error[512] = "";
-
-	s->old = calloc(1, sizeof(*s->old));
-	if (s->old && state_upgrade_load(state_file_dir(s->file), s->old, error, sizeof(error)) == 0) {
-		take_over(s);
-		return;
-	}
-	free(s->old);
-	s->old = NULL;
-	if (error[0])
-		log_error("state", "the state of an earlier version cannot be read and is not used: %s",
-		    error);
 }
 
 /* ---- writing ---- */
@@ -414,7 +319,7 @@ static int
 write_setting(struct state *s, const struct state_port *port, unsigned kind)
 {
 	const struct state_setting *setting = &port->settings[kind];
-	const char *name = state_setting_name(kind);
+	const char *name = settings_column(kind);
 
 	if (!setting->set)
 		return state_file_put(s->file, STATE_DELETE_SETTING, "it", port->id, name);
@@ -490,8 +395,6 @@ write_changes(struct state *s)
 		rc = write_port(s, &s->ports.self);
 	for (size_t i = 0; i < s->ports.n && rc == 0; i++)
 		rc = write_port(s, s->ports.items[i]);
-	if (rc == 0 && s->old)
-		rc = write_old(s);
 	if (rc == 0)
 		rc = state_rows_write(&s->rows, s->file);
 	if (rc == 0 && s->totals)
@@ -502,7 +405,7 @@ write_changes(struct state *s)
 }
 
 static void
-written(struct state *s)
+note_written(struct state *s)
 {
 	s->identity_dirty = false;
 	state_ports_mark(&s->ports, false);
@@ -535,7 +438,7 @@ set_aside(struct state *s)
 }
 
 static int
-transact(struct state *s)
+write_transaction(struct state *s)
 {
 	int rc = state_file_is_open(s->file) ? 0 : state_file_open(s->file);
 
@@ -577,21 +480,19 @@ state_commit(struct state *s)
 		s->due_us = 0;
 		return 0;
 	}
-	rc = transact(s);
+	rc = write_transaction(s);
 	if (rc == -EBADMSG) {
 		write_all_again(s);
 		rc = set_aside(s);
 		if (rc == 0)
-			rc = transact(s);
+			rc = write_transaction(s);
 	}
 	if (rc < 0) {
 		note_failure(s);
 		return rc;
 	}
 	stat_add(&s->stats, STAT_COMMITS, 1);
-	written(s);
-	if (s->old)
-		old_done(s);
+	note_written(s);
 	if (s->failing)
 		log_info("state", "%s is written again", state_file_path(s->file));
 	s->failing = false;
@@ -627,9 +528,9 @@ open_file(struct state *s, char *error, size_t error_size)
 	int rc = state_file_open(s->file);
 
 	if (rc == 0 && state_file_has_tables(s->file))
-		rc = load(s);
+		rc = load_file(s);
 	if (rc == -EBADMSG) {
-		empty(s);
+		forget_loaded(s);
 		rc = set_aside(s);
 		if (rc < 0)
 			return 0; /* the agent goes on without a file */
@@ -650,16 +551,14 @@ draw_id(uint8_t id[static EASE_AGENT_ID_LEN])
 	return 0;
 }
 
-/* The identity is the file's. If it has none, there is the copy, or an earlier version's file. */
+/* The identity is the file's. If it has none, there is the copy. */
 static int
 find_identity(struct state *s)
 {
 	struct state_identity copy;
 	bool has_copy = state_file_read_identity(s->file, &copy);
 
-	if (s->identity.boot == 0)
-		load_old(s);
-	if (s->identity.boot == 0 && s->old == NULL) {
+	if (s->identity.boot == 0) {
 		if (has_copy)
 			s->identity = copy;
 		else if (draw_id(s->identity.agent_id) < 0)
@@ -688,8 +587,6 @@ count_start(struct state *s, char *error, size_t error_size)
 	s->identity_dirty = true;
 	rc = state_commit(s);
 	copied = state_file_write_identity(s->file, &s->identity);
-	if (rc == 0)
-		state_upgrade_done(state_file_dir(s->file));
 	if (rc == 0 || copied == 0)
 		return 0;
 	if (rc == -ENOSPC) {
@@ -740,12 +637,9 @@ state_close(struct state *s)
 {
 	if (!s)
 		return;
-	empty(s);
+	forget_loaded(s);
 	state_rows_free(&s->rows);
-	if (s->old)
-		state_upgrade_free(s->old);
 	state_file_close(s->file);
-	free(s->old);
 	free(s);
 }
 
@@ -917,4 +811,139 @@ const struct stat_set *
 state_stats(const struct state *s)
 {
 	return &s->stats;
+}
+
+/* ---- putting in force ---- */
+
+static void
+restore_setting(void *ctx, const struct mib_set *set)
+{
+	const struct settings_owners *owners = ctx;
+	int rc = settings_restore(owners, set);
+
+	if (rc < 0)
+		log_warn("state", "port %u: a setting from before the restart cannot be made again: %s",
+		    (unsigned)set->if_index, strerror(-rc));
+}
+
+static void
+name_port(struct state *state, const struct hal *hal, uint32_t if_index)
+{
+	struct hal_port info;
+
+	if (hal_port_info(hal, if_index, &info) == 0)
+		state_port_here(state, info.name, if_index);
+}
+
+void
+state_restore_port(
+    struct state *state, const struct settings_owners *owners, const struct hal_port_event *event)
+{
+	switch (event->happening) {
+	case HAL_PORT_CAME:
+		name_port(state, owners->hal, event->if_index);
+		state_settings(state, event->if_index, restore_setting, (void *)(uintptr_t)owners);
+		break;
+	case HAL_PORT_CHANGED:
+		name_port(state, owners->hal, event->if_index);
+		break;
+	case HAL_PORT_LEFT:
+		state_port_gone(state, event->if_index);
+		break;
+	case HAL_PORT_FORGOTTEN: /* by the state itself */
+		break;
+	}
+}
+
+struct restoring {
+	struct hal *hal;
+	uint32_t *done; /* the ports whose totals continue, in the order of the file */
+	size_t n_done;
+};
+
+static void
+restore_totals(void *ctx, uint32_t if_index, const uint64_t *totals, size_t n,
+    uint64_t discontinuity_us)
+{
+	struct restoring *r = ctx;
+
+	int rc = hal_restore_totals(r->hal, if_index, totals, n);
+
+	if (rc == -ENODEV)
+		return;
+	if (rc < 0) {
+		hal_mark_discontinuity(r->hal, if_index);
+		return;
+	}
+	hal_restore_discontinuity(r->hal, if_index, discontinuity_us);
+	r->done[r->n_done++] = if_index;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A port without stored totals begins anew after a crash; but not where the device keeps the totals, as a
+ * kernel does, which has counted on. */
+static void
+restore_all_totals(struct state *state, struct hal *hal)
+{
+	size_t n = hal_n_ports(hal);
+	struct restoring r = {.hal = hal, .done = calloc(n + 1, sizeof(*r.done))};
+
+	if (r.done)
+		state_totals(state, restore_totals, &r);
+	if (r.n_done > 0)
+		qsort(r.done, r.n_done, sizeof(*r.done), compare_numbers);
+	for (size_t i = 0; i < n && state_boot(state) > 1 && !hal_totals_go_on(hal); i++) {
+		uint32_t if_index = hal_port_if_index(hal, i);
+
+		if (r.n_done == 0 || !bsearch(&if_index, r.done, r.n_done, sizeof(*r.done), compare_numbers))
+			hal_mark_discontinuity(hal, if_index);
+	}
+	free(r.done);
+}
+
+static void
+restore_changes(void *ctx, uint32_t if_index, const uint64_t *numbers, size_t n)
+{
+	hal_restore_changes(ctx, if_index, numbers, n);
+}
+
+void
+state_restore(struct state *state, const struct settings_owners *owners)
+{
+	for (size_t i = 0; i < hal_n_ports(owners->hal); i++)
+		name_port(state, owners->hal, hal_port_if_index(owners->hal, i));
+	state_settings(state, STATE_ALL_PORTS, restore_setting, (void *)(uintptr_t)owners);
+	restore_all_totals(state, owners->hal);
+	state_changes(state, restore_changes, owners->hal);
+}
+
+static int
+read_totals(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n,
+    uint64_t *discontinuity_us)
+{
+	const struct hal *hal = ctx;
+
+	*discontinuity_us = hal_discontinuity_wall_us(hal, if_index);
+	return hal_save_totals(hal, if_index, totals, max, n);
+}
+
+static size_t
+read_changes(void *ctx, uint32_t if_index, uint64_t *numbers)
+{
+	return hal_save_changes(ctx, if_index, numbers);
+}
+
+int
+state_save_totals(struct state *state, const struct hal *hal)
+{
+	const struct state_totals_source source = {(void *)(uintptr_t)hal, read_totals, read_changes};
+
+	return state_stop(state, &source);
 }

@@ -22,7 +22,7 @@
 #define EASE_AGENT_STATE_H
 
 #include "agent/hal/hal.h"
-#include "agent/sampling/sampling.h"
+#include "agent/settings.h"
 #include "agent/snmp/managed_table.h"
 #include "common/clock.h"
 #include "common/stat.h"
@@ -38,9 +38,6 @@ struct state_options {
 	const char *dir; /* borrowed, as all that follow */
 	const struct clock *clock;
 	uint32_t keep_departed_days;
-	/* The settings by configuration. For the file of earlier versions, which has all settings of
-	 * all ports: those that differ are taken for a manager's. */
-	const struct sampling_port_config *defaults;
 	const char *vfs; /* of SQLite, for tests; NULL: the system's */
 	/* A port that is gone was forgotten, or came back with another number (name is NULL): this number
 	 * may be given to another. NULL allowed. */
@@ -140,5 +137,19 @@ int state_commit(struct state *state);
 void state_tick(struct state *state);
 
 const struct stat_set *state_stats(const struct state *state);
+
+/* ---- putting in force ----
+ * At the start, and when a port is plugged in, what was kept; at a clean stop the totals are given back. */
+
+/* Names all ports to state, restores their settings, and their totals if the last stop was clean.
+ * Else marks each port's discontinuity, unless this is the first start. Blocks while totals are read. */
+void state_restore(struct state *state, const struct settings_owners *owners);
+
+/* Something happened to a port. One that came gets its settings. */
+void state_restore_port(
+    struct state *state, const struct settings_owners *owners, const struct hal_port_event *event);
+
+/* A clean stop: state_stop() with the totals of all ports. Blocks. */
+int state_save_totals(struct state *state, const struct hal *hal);
 
 #endif

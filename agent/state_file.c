@@ -165,7 +165,7 @@ state_file_write_identity(struct state_file *file, const struct state_identity *
 /* The database itself is locked as well (locking_mode), but this lock says by whom. On a disk that is
  * full at the very first start there is no lock file, and that lock alone remains. */
 static int
-lock(struct state_file *file, char *error, size_t error_size)
+lock_directory(struct state_file *file, char *error, size_t error_size)
 {
 	char path[PATH_MAX];
 	struct state_identity identity;
@@ -214,7 +214,7 @@ state_file_lock(const char *dir, const char *vfs, struct state_file **result, ch
 		rc = -ENOMEM;
 	}
 	if (rc == 0)
-		rc = lock(file, error, error_size);
+		rc = lock_directory(file, error, error_size);
 	if (rc < 0 && error[0] == '\0')
 		snprintf(error, error_size, "%s: %s", dir, strerror(-rc));
 	if (rc < 0)
@@ -258,12 +258,6 @@ state_file_path(const struct state_file *file)
 }
 
 const char *
-state_file_dir(const struct state_file *file)
-{
-	return file->dir;
-}
-
-const char *
 state_file_error(const struct state_file *file)
 {
 	return file->error;
@@ -282,7 +276,7 @@ state_file_has_tables(const struct state_file *file)
 }
 
 static int
-fail(struct state_file *file, int code)
+set_error(struct state_file *file, int code)
 {
 	snprintf(file->error, sizeof(file->error), "%s",
 	    file->db ? sqlite3_errmsg(file->db) : sqlite3_errstr(code));
@@ -306,11 +300,11 @@ fail(struct state_file *file, int code)
 }
 
 static int
-run(struct state_file *file, const char *sql)
+run_sql(struct state_file *file, const char *sql)
 {
 	int code = sqlite3_exec(file->db, sql, NULL, NULL, NULL);
 
-	return code == SQLITE_OK ? 0 : fail(file, code);
+	return code == SQLITE_OK ? 0 : set_error(file, code);
 }
 
 static int
@@ -389,11 +383,11 @@ open_database(struct state_file *file)
 	code = sqlite3_open_v2(file->path, &file->db,
 	    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, file->vfs);
 	if (code != SQLITE_OK)
-		return fail(file, code);
+		return set_error(file, code);
 	sqlite3_extended_result_codes(file->db, 0);
 	sqlite3_busy_timeout(file->db, BUSY_MS);
 	sqlite3_file_control(file->db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep_log);
-	return run(file, settings);
+	return run_sql(file, settings);
 }
 
 int
@@ -451,10 +445,10 @@ state_file_set_aside(struct state_file *file)
 int
 state_file_begin(struct state_file *file)
 {
-	int rc = run(file, "BEGIN IMMEDIATE");
+	int rc = run_sql(file, "BEGIN IMMEDIATE");
 
 	if (rc == 0 && !file->has_tables) {
-		rc = run(file, schema);
+		rc = run_sql(file, schema);
 		if (rc < 0)
 			state_file_rollback(file);
 	}
@@ -464,7 +458,7 @@ state_file_begin(struct state_file *file)
 int
 state_file_commit(struct state_file *file)
 {
-	int rc = run(file, "COMMIT");
+	int rc = run_sql(file, "COMMIT");
 
 	if (rc == 0)
 		file->has_tables = true;
@@ -487,7 +481,7 @@ state_file_rollback(struct state_file *file)
 }
 
 static int
-bind(sqlite3_stmt *statement, const char *types, va_list arguments)
+bind_arguments(sqlite3_stmt *statement, const char *types, va_list arguments)
 {
 	int code = SQLITE_OK;
 
@@ -520,12 +514,12 @@ state_file_put(struct state_file *file, enum state_statement which, const char *
 		    statement, NULL);
 	va_start(arguments, types);
 	if (code == SQLITE_OK)
-		code = bind(*statement, types, arguments);
+		code = bind_arguments(*statement, types, arguments);
 	va_end(arguments);
 	if (code == SQLITE_OK)
 		code = sqlite3_step(*statement);
 	if (code != SQLITE_DONE)
-		rc = fail(file, code);
+		rc = set_error(file, code);
 	if (*statement) {
 		sqlite3_reset(*statement);
 		sqlite3_clear_bindings(*statement);
@@ -550,7 +544,7 @@ state_file_read(struct state_file *file, const char *query, const char *text,
 		code = SQLITE_OK;
 	}
 	if (rc == 0 && code != SQLITE_DONE)
-		rc = fail(file, code);
+		rc = set_error(file, code);
 	sqlite3_finalize(statement);
 	return rc;
 }

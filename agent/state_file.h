@@ -64,7 +64,6 @@ bool state_file_has_tables(const struct state_file *file); /* false: it is new, 
 /* Renames a damaged database to easeagentd.db.damaged, in place of an earlier one. */
 int state_file_set_aside(struct state_file *file);
 const char *state_file_path(const struct state_file *file);
-const char *state_file_dir(const struct state_file *file); /* absolute, without links */
 const char *state_file_error(const struct state_file *file);
 
 /* ---- the copy of the identity ---- */

@@ -1,27 +1,13 @@
 #include "agent/state_ports.h"
 
+#include "agent/settings.h"
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct {
-	const char *name;
-	bool is_text;
-} kinds[STATE_N_KINDS] = {
-    [MIB_SET_ALIAS] = {"ifAlias", true},
-    [MIB_SET_LINK_TRAPS] = {"ifLinkUpDownTrapEnable", false},
-    [MIB_SET_ADMIN_STATUS] = {"ifAdminStatus", false},
-    [MIB_SET_SAMPLING_ADMIN] = {"easePortAdminStatus", false},
-    [MIB_SET_MEAN_SKIP] = {"easePortMeanSkip", false},
-    [MIB_SET_HEADER_OCTETS] = {"easePortHeaderOctets", false},
-    [MIB_SET_MAX_SAMPLES] = {"easePortMaxSamples", false},
-    [MIB_SET_EDGE] = {"easePortEdge", false},
-    [MIB_SET_AGEING] = {"dot1dTpAgingTime", false}, /* the agent's own */
-    [MIB_SET_PAUSE] = {"dot3PauseAdminMode", false},
-};
 
 /* What a setting was before the latest request. */
 struct state_before {
@@ -31,18 +17,6 @@ struct state_before {
 	int64_t number;
 	char *text;
 };
-
-const char *
-state_setting_name(unsigned kind)
-{
-	return kind < STATE_N_KINDS ? kinds[kind].name : NULL;
-}
-
-bool
-state_setting_is_text(unsigned kind)
-{
-	return kinds[kind].is_text;
-}
 
 /* ---- the list ---- */
 
@@ -98,7 +72,7 @@ order_name(const void *ctx, size_t i)
 }
 
 static size_t
-locate(const struct state_ports *ports, const char *name, bool *found)
+locate_name(const struct state_ports *ports, const char *name, bool *found)
 {
 	const struct by_name by = {ports, name};
 
@@ -109,7 +83,7 @@ struct state_port *
 state_ports_find(const struct state_ports *ports, const char *name)
 {
 	bool found;
-	size_t i = locate(ports, name, &found);
+	size_t i = locate_name(ports, name, &found);
 
 	return found ? ports->items[i] : NULL;
 }
@@ -144,10 +118,10 @@ state_ports_owner(const struct state_ports *ports, uint32_t if_index)
 }
 
 static int
-insert(struct state_ports *ports, struct state_port *port)
+insert_named_port(struct state_ports *ports, struct state_port *port)
 {
 	bool found;
-	size_t i = locate(ports, port->name, &found);
+	size_t i = locate_name(ports, port->name, &found);
 
 	if (ports->n == ports->room) {
 		size_t room = ports->room ? 2 * ports->room : 64;
@@ -158,6 +132,7 @@ insert(struct state_ports *ports, struct state_port *port)
 		ports->items = grown;
 		ports->room = room;
 	}
+	assert(!found && ports->n < ports->room);
 	memmove(&ports->items[i + 1], &ports->items[i], (ports->n - i) * sizeof(*ports->items));
 	ports->items[i] = port;
 	ports->n++;
@@ -168,8 +143,9 @@ static void
 take_out(struct state_ports *ports, const struct state_port *port)
 {
 	bool found;
-	size_t i = locate(ports, port->name, &found);
+	size_t i = locate_name(ports, port->name, &found);
 
+	assert(found && ports->items[i] == port);
 	memmove(&ports->items[i], &ports->items[i + 1],
 	    (ports->n - i - 1) * sizeof(*ports->items));
 	ports->n--;
@@ -184,7 +160,7 @@ state_ports_add(struct state_ports *ports, int64_t id, const char *name)
 		return NULL;
 	port->id = id;
 	port->name = strdup(name);
-	if (!port->name || insert(ports, port) < 0) {
+	if (!port->name || insert_named_port(ports, port) < 0) {
 		port_free(port);
 		return NULL;
 	}
@@ -223,7 +199,7 @@ state_ports_check_numbers(struct state_ports *ports)
 /* ---- coming and going ---- */
 
 static void
-forget(struct state_ports *ports, struct state_port *port)
+forget_named_port(struct state_ports *ports, struct state_port *port)
 {
 	int64_t *grown = reallocarray(ports->deleted, ports->n_deleted + 1, sizeof(*grown));
 
@@ -242,13 +218,14 @@ forget(struct state_ports *ports, struct state_port *port)
 void
 state_ports_gone(struct state_port *port, uint64_t now_s)
 {
+	assert(port->here || port->departed_s == 0);
 	port->here = false;
 	port->departed_s = now_s;
 	port->dirty = true;
 }
 
-static bool
-has_settings(const struct state_port *port)
+bool
+state_port_has_settings(const struct state_port *port)
 {
 	for (size_t i = 0; i < STATE_N_KINDS; i++) {
 		if (port->settings[i].set)
@@ -261,8 +238,8 @@ has_settings(const struct state_port *port)
 static bool
 goes_before(const struct state_port *a, const struct state_port *b)
 {
-	if (has_settings(a) != has_settings(b))
-		return !has_settings(a);
+	if (state_port_has_settings(a) != state_port_has_settings(b))
+		return !state_port_has_settings(a);
 	return a->departed_s < b->departed_s;
 }
 
@@ -278,7 +255,7 @@ state_ports_age(struct state_ports *ports, uint64_t before_s, size_t most)
 		if (port->here)
 			continue;
 		if (port->departed_s < before_s) {
-			forget(ports, port);
+			forget_named_port(ports, port);
 			continue;
 		}
 		n++;
@@ -287,7 +264,7 @@ state_ports_age(struct state_ports *ports, uint64_t before_s, size_t most)
 	}
 	if (n <= most)
 		return;
-	forget(ports, first);
+	forget_named_port(ports, first);
 	if (n - 1 > most)
 		state_ports_age(ports, before_s, most);
 }
@@ -322,11 +299,11 @@ rename_port(struct state_ports *ports, const char *name, uint32_t if_index)
 	if (!copy)
 		return NULL;
 	if (other)
-		forget(ports, other);
+		forget_named_port(ports, other);
 	take_out(ports, port);
 	free(port->name);
 	port->name = copy;
-	(void)insert(ports, port); /* there is room */
+	(void)insert_named_port(ports, port); /* there is room */
 	return port;
 }
 
@@ -362,7 +339,7 @@ state_ports_set(struct state_port *port, unsigned kind, int64_t number, const ch
 	struct state_setting *setting = &port->settings[kind];
 	char *copy = NULL;
 
-	if (kinds[kind].is_text) {
+	if (settings_is_text(kind)) {
 		copy = strdup(text ? text : "");
 		if (!copy)
 			return -ENOMEM;
@@ -390,6 +367,7 @@ state_ports_change(struct state_ports *ports, struct state_port *port, const str
 	    .number = now->number};
 	int rc = grown ? 0 : -ENOMEM;
 
+	assert(set->kind < STATE_N_KINDS);
 	if (grown)
 		ports->undo = grown;
 	if (rc == 0 && now->text && (before.text = strdup(now->text)) == NULL)
@@ -459,7 +437,7 @@ state_ports_dirty(const struct state_ports *ports)
 }
 
 static void
-mark(struct state_port *port, bool dirty)
+mark_whole_port(struct state_port *port, bool dirty)
 {
 	port->dirty = dirty;
 	for (size_t i = 0; i < STATE_N_KINDS; i++)
@@ -470,7 +448,7 @@ void
 state_ports_mark(struct state_ports *ports, bool dirty)
 {
 	ports->n_deleted = 0;
-	mark(&ports->self, dirty);
+	mark_whole_port(&ports->self, dirty);
 	for (size_t i = 0; i < ports->n; i++)
-		mark(ports->items[i], dirty);
+		mark_whole_port(ports->items[i], dirty);
 }

@@ -45,10 +45,6 @@ struct state_ports {
 	void *ctx;
 };
 
-/* The name of the object that a kind of setting is kept under; NULL: this kind is not kept. */
-const char *state_setting_name(unsigned kind);
-bool state_setting_is_text(unsigned kind);
-
 void state_ports_init(struct state_ports *ports);
 void state_ports_free(struct state_ports *ports);
 
@@ -60,6 +56,8 @@ struct state_port *state_ports_owner(const struct state_ports *ports, uint32_t i
 struct state_port *state_ports_add(struct state_ports *ports, int64_t id, const char *name);
 /* Takes the number from all but one of the ports that have the same. -ENOMEM. */
 int state_ports_check_numbers(struct state_ports *ports);
+
+bool state_port_has_settings(const struct state_port *port); /* that a manager made */
 
 /* The port is here with this number. may_rename: a port that has the number under another name has
  * been renamed, and keeps its settings. -ENOMEM. */

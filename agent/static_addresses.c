@@ -92,7 +92,7 @@ release_others(struct static_addresses *s, const struct tied *wanted, size_t n)
 
 /* Restores the first n addresses to what was tied before. */
 static void
-restore(struct static_addresses *s, const struct tied *wanted, size_t n)
+restore_ties(struct static_addresses *s, const struct tied *wanted, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct tied *before = find_tied(s->tied, s->n_tied, wanted[i].mac);
@@ -121,7 +121,7 @@ apply_rows(void *ctx, const void *rows, size_t n)
 		if ((before ? before->if_index : 0) != wanted[i].if_index)
 			rc = hal_set_static(s->hal, wanted[i].mac, wanted[i].if_index);
 		if (rc < 0)
-			restore(s, wanted, i + 1);
+			restore_ties(s, wanted, i + 1);
 	}
 	if (rc < 0)
 		return rc;

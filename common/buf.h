@@ -9,6 +9,9 @@
 #ifndef EASE_COMMON_BUF_H
 #define EASE_COMMON_BUF_H
 
+#include "common/assert_hot.h"
+
+#include <assert.h>
 #include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,6 +47,7 @@ wbuf_of(void *data, size_t size)
 static inline size_t
 rbuf_left(const struct rbuf *r)
 {
+	assert_hot(r->pos <= r->size);
 	return r->size - r->pos;
 }
 
@@ -125,6 +129,7 @@ rbuf_be64(struct rbuf *r)
 static inline void
 wbuf_put(struct wbuf *w, const void *data, size_t n)
 {
+	assert_hot(w->len <= w->size);
 	if (w->failed || n > w->size - w->len) {
 		w->failed = true;
 		return;
@@ -139,6 +144,7 @@ wbuf_be(struct wbuf *w, uint64_t v, size_t n)
 {
 	uint8_t b[8];
 
+	assert(n <= sizeof(b));
 	for (size_t i = 0; i < n; i++)
 		b[i] = (uint8_t)(v >> 8 * (n - 1 - i));
 	wbuf_put(w, b, n);

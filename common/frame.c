@@ -3,6 +3,7 @@
 #include "common/buf.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -191,12 +192,12 @@ step_extension(struct rbuf *r, uint8_t *next, struct frame_keys *keys)
 	case EXT_SHIM6:
 		following = rbuf_u8(r);
 		length = rbuf_u8(r);
-		rbuf_take(r, 6 + (size_t)length * 8);
+		rbuf_take(r, 6 + (size_t)length * 8); /* in units of 8, without the first */
 		break;
 	case EXT_AUTHENTICATION:
 		following = rbuf_u8(r);
 		length = rbuf_u8(r);
-		rbuf_take(r, ((size_t)length + 2) * 4 - 2);
+		rbuf_take(r, ((size_t)length + 2) * 4 - 2); /* in units of 4, without the first two (RFC 4302) */
 		break;
 	case EXT_FRAGMENT:
 		following = rbuf_u8(r);
@@ -531,6 +532,7 @@ frame_open(const void *octets, size_t len, const struct frame_keys *outer,
 	uint8_t tunnel = outer->carries;
 	uint32_t at = outer->carries_at;
 
+	assert(tunnel < sizeof(open) / sizeof(open[0]));
 	memset(inner, 0, sizeof(*inner)); /* outer may be part of it: not read from here */
 	if (tunnel == FRAME_NO_TUNNEL || !rbuf_take(&r, at) || !open[tunnel](&r, inner))
 		return false;

@@ -5,6 +5,7 @@
 #ifndef EASE_COMMON_HASH_H
 #define EASE_COMMON_HASH_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -46,6 +47,7 @@ hash_octets(uint64_t seed, const void *octets, size_t n)
 {
 	uint64_t hash = 0;
 
+	assert(n % 16 == 0);
 	for (size_t at = 0; at < n; at += 16)
 		hash += hash_pair(seed += HASH_GOLDEN, hash_word_at(octets, at),
 		    hash_word_at(octets, at + 8));

@@ -1,5 +1,6 @@
 #include "common/lru_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -70,6 +71,7 @@ owner_of(struct lru_table *t, uint64_t key)
 
 	if (o != LRU_NONE)
 		return o;
+	assert(t->free_owner != LRU_NONE || t->owners_end < t->max);
 	o = t->free_owner;
 	if (o == LRU_NONE)
 		o = t->owners_end++;
@@ -100,6 +102,7 @@ drop_owner(struct lru_table *t, uint32_t o)
 {
 	uint32_t *at = &t->buckets[t->owners[o].key & t->mask];
 
+	assert(t->n_owners > 0 && t->owners[o].held == 0 && t->most != o);
 	while (*at != o)
 		at = &t->owners[*at].next;
 	*at = t->owners[o].next;
@@ -147,6 +150,7 @@ unlink_own(struct lru_table *t, uint32_t place)
 	const struct lru_link *link = lru_table_link(t, place);
 	struct lru_owner *owner = &t->owners[link->owner];
 
+	assert(owner->held > 0);
 	*(link->own_newer == LRU_NONE ? &owner->newest
 				      : &lru_table_link(t, link->own_newer)->own_older) = link->own_older;
 	*(link->own_older == LRU_NONE ? &owner->oldest
@@ -218,6 +222,7 @@ lru_table_take(struct lru_table *t, uint64_t owner, int64_t now_us)
 		place = t->end++;
 	else
 		t->free = lru_table_link(t, place)->older;
+	assert(place < t->end && t->end <= t->max);
 	t->n_free--;
 	o = owner_of(t, owner);
 	link = lru_table_link(t, place);
@@ -230,6 +235,7 @@ lru_table_take(struct lru_table *t, uint64_t owner, int64_t now_us)
 static void
 leave_owner(struct lru_table *t, uint32_t o)
 {
+	assert(t->owners[o].places > t->owners[o].held);
 	if (--t->owners[o].places == 0)
 		drop_owner(t, o);
 }
@@ -239,6 +245,7 @@ lru_table_give(struct lru_table *t, uint32_t place)
 {
 	struct lru_link *link = lru_table_link(t, place);
 
+	assert(link->state != LRU_FREE && t->n_free < t->max);
 	if (link->state == LRU_LEAVING)
 		t->n_leaving--;
 	else
@@ -254,6 +261,7 @@ lru_table_note_heard(struct lru_table *t, uint32_t place, int64_t now_us)
 {
 	struct lru_link *link = lru_table_link(t, place);
 
+	assert(link->state != LRU_FREE);
 	if (link->state == LRU_LEAVING) {
 		if (!holds_less(t, t->owners[link->owner].held) &&
 		    t->n_free + t->n_leaving <= t->reserve)
@@ -270,6 +278,7 @@ lru_table_note_heard(struct lru_table *t, uint32_t place, int64_t now_us)
 void
 lru_table_leave(struct lru_table *t, uint32_t place)
 {
+	assert(lru_table_link(t, place)->state == LRU_HELD);
 	take_out(t, place);
 	lru_table_link(t, place)->state = LRU_LEAVING;
 	t->n_leaving++;
@@ -283,6 +292,7 @@ lru_table_next_victim(
 	bool wanted = t->wanted && coming == 0;
 	int64_t silent_us;
 
+	assert(coming <= t->max);
 	if (coming > 0)
 		t->wanted = false;
 	if (t->oldest == LRU_NONE)

@@ -2,6 +2,7 @@
 
 #include "common/endpoint.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <openssl/sha.h>
 #include <string.h>
@@ -11,6 +12,7 @@ made_id_hash(enum made_id_kind kind, const void *octets, size_t n, uint8_t id[st
 {
 	uint8_t digest[SHA256_DIGEST_LENGTH];
 
+	assert(kind != MADE_ID_NONE);
 	SHA256(octets, n, digest);
 	id[0] = 0;
 	id[1] = (uint8_t)kind;

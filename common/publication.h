@@ -11,6 +11,7 @@
 #ifndef EASE_COMMON_PUBLICATION_H
 #define EASE_COMMON_PUBLICATION_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +46,7 @@ published_release(struct published *held)
 	if (held == NULL)
 		return;
 	pthread_mutex_lock(&held->publication->lock);
+	assert(held->references > 0);
 	left = --held->references;
 	pthread_mutex_unlock(&held->publication->lock);
 	if (left == 0)
@@ -83,6 +85,7 @@ publication_hold(struct publication *p)
 static inline void
 publication_end(struct publication *p)
 {
+	assert(p->newest == NULL || p->newest->references == 1);
 	published_release(p->newest);
 	pthread_mutex_destroy(&p->lock);
 }

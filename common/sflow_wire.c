@@ -1,5 +1,6 @@
 #include "common/sflow_wire.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /* Enterprise 0 in the upper 20 bits of a data format. */
@@ -542,6 +543,7 @@ patch_be32(struct wbuf *w, size_t at, uint32_t value)
 {
 	struct wbuf word = wbuf_of(w->data + at, 4);
 
+	assert(w->failed || at + 4 <= w->len);
 	if (!w->failed)
 		wbuf_be32(&word, value);
 }

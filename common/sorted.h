@@ -50,7 +50,22 @@ sorted_position_of(const void *rows, size_t n, size_t row_octets, size_t at_octe
 	return low;
 }
 
+/* Whether the rows' numbers ascend, none of them twice, as a search takes for granted. For asserts. */
+static inline bool
+sorted_ascends_by(const void *rows, size_t n, size_t row_octets, size_t at_octets)
+{
+	for (size_t i = 1; i < n; i++) {
+		const char *at = (const char *)rows + i * row_octets + at_octets, *before = at - row_octets;
+
+		if (*(const uint32_t *)(const void *)before >= *(const uint32_t *)(const void *)at)
+			return false;
+	}
+	return true;
+}
+
 /* The same by a member of the rows. */
+#define SORTED_ASCENDS(rows, n, member)                                                            \
+	sorted_ascends_by((rows), (n), sizeof((rows)[0]), offsetof(__typeof__((rows)[0]), member))
 #define SORTED_POSITION_OF(rows, n, member, number)                                                \
 	sorted_position_of(                                                                        \
 	    (rows), (n), sizeof((rows)[0]), offsetof(__typeof__((rows)[0]), member), (number))

@@ -10,6 +10,7 @@
 #ifndef EASE_COMMON_SPSC_H
 #define EASE_COMMON_SPSC_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,7 @@ spsc_put(struct spsc *ring, void *item)
 {
 	size_t n = atomic_load(&ring->n_put);
 
+	assert(n - atomic_load(&ring->n_taken) <= SPSC_ITEMS);
 	if (n - atomic_load(&ring->n_taken) == SPSC_ITEMS)
 		return false;
 	ring->items[n % SPSC_ITEMS] = item;

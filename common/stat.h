@@ -9,6 +9,8 @@
 #ifndef EASE_COMMON_STAT_H
 #define EASE_COMMON_STAT_H
 
+#include "common/assert_hot.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +29,7 @@ struct stat_set {
 static inline void
 stat_add(const struct stat_set *set, unsigned which, uint64_t n)
 {
+	assert_hot(which < set->n);
 	atomic_fetch_add_explicit(&set->values[which], n, memory_order_relaxed);
 }
 
@@ -37,6 +40,7 @@ stat_add_own(const struct stat_set *set, unsigned which, uint64_t n)
 {
 	uint64_t value = atomic_load_explicit(&set->values[which], memory_order_relaxed);
 
+	assert_hot(which < set->n);
 	atomic_store_explicit(&set->values[which], value + n, memory_order_relaxed);
 }
 
@@ -51,6 +55,7 @@ stat_raise(const struct stat_set *set, unsigned which, uint64_t measured)
 static inline uint64_t
 stat_get(const struct stat_set *set, unsigned which)
 {
+	assert_hot(which < set->n);
 	return atomic_load_explicit(&set->values[which], memory_order_relaxed);
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/buf.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -471,6 +472,7 @@ begin_part(struct ease_notification *n, enum ease_part part, uint32_t if_index, 
 {
 	struct wbuf w = wbuf_of(n->data + n->len, sizeof(n->data) - n->len);
 
+	assert(n->len <= sizeof(n->data));
 	wbuf_u8(&w, (uint8_t)part);
 	wbuf_be32(&w, if_index);
 	wbuf_be32(&w, sequence);
@@ -485,6 +487,7 @@ end_part(struct ease_notification *n, const struct wbuf *w, enum ease_part part,
 	size_t value_octets = w->len - PART_HEADER_OCTETS, octets;
 	struct wbuf length = wbuf_of(w->data + PART_LENGTH_AT, 2);
 
+	assert(w->failed || w->len >= PART_HEADER_OCTETS);
 	if (w->failed)
 		return -EMSGSIZE;
 	octets = n->message_octets + message_octets(part, value_octets);

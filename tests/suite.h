@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#ifdef NDEBUG
+#error "tests run with the asserts: build without -DNDEBUG"
+#endif
+
 /* Check notes each assertion that held in a file, to say behind which one a test crashed; that takes longer than most
  * assertions do. Those of the same tick of the clock (a few milliseconds) are noted once. */
 static inline void

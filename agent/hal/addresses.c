@@ -73,7 +73,7 @@ sort_unique(struct hal_address *list, size_t n, int (*compare)(const void *, con
 
 /* Fills in what the HAL knows, and returns whether all addresses are in one database and have no VLAN. */
 static bool
-complete(const struct hal_snapshot *fresh, struct hal_address *list)
+complete_addresses(const struct hal_snapshot *fresh, struct hal_address *list)
 {
 	bool one = true;
 
@@ -94,7 +94,7 @@ hal_addresses_arrange(struct hal_snapshot *fresh, struct hal_address **addresses
 	struct hal_address *raw = *addresses, *list;
 	size_t n_raw = fresh->n_addresses, n;
 
-	if (complete(fresh, raw)) {
+	if (complete_addresses(fresh, raw)) {
 		fresh->n_addresses = fresh->n_common_addresses = sort_unique(raw, n_raw, compare_common);
 		return 0;
 	}

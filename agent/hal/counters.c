@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ hal_counter_delta(const struct hal_counter_row *row, uint64_t *previous, uint64_
 	uint64_t mask = row->width_bits >= 64 ? UINT64_MAX : (1ull << row->width_bits) - 1;
 	uint64_t before = *previous;
 
+	assert(row->width_bits > 0 && row->width_bits <= 64);
 	raw &= mask;
 	*previous = raw;
 	if (row->flags & HAL_COUNTER_CLEARS_ON_READ)
@@ -84,6 +86,7 @@ read_rows(struct hal *hal, struct hal_port_state *port, unsigned flags_left_out)
 	bool restarted = false;
 	uint64_t raw;
 
+	assert(ops->n_rows <= HAL_MAX_COUNTER_ROWS);
 	port->rows_read = flags_left_out == 0;
 	for (size_t row = 0; row < ops->n_rows; row++) {
 		int rc;

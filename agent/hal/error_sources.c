@@ -5,10 +5,11 @@
  */
 #include "agent/hal/hal_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int
-compare(const struct ease_error_source *row, const struct hal_error_event *event)
+compare_source(const struct ease_error_source *row, const struct hal_error_event *event)
 {
 	int order;
 
@@ -20,14 +21,14 @@ compare(const struct ease_error_source *row, const struct hal_error_event *event
 
 /* Returns the index of the event's row, or the one at which it would be inserted. */
 static size_t
-position(const struct hal *hal, const struct hal_error_event *event)
+row_position(const struct hal *hal, const struct hal_error_event *event)
 {
 	size_t low = 0, high = hal->n_error_sources;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (compare(&hal->error_sources[middle], event) < 0)
+		if (compare_source(&hal->error_sources[middle], event) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -40,6 +41,7 @@ remove_row(struct hal *hal, size_t i)
 {
 	struct ease_error_source *rows = hal->error_sources;
 
+	assert(i < hal->n_error_sources);
 	hal->n_error_sources--;
 	memmove(&rows[i], &rows[i + 1], (hal->n_error_sources - i) * sizeof(rows[0]));
 }
@@ -64,8 +66,9 @@ insert_row(struct hal *hal, const struct hal_error_event *event)
 
 	if (hal->n_error_sources == HAL_MAX_ERROR_SOURCES)
 		forget_quietest(hal);
-	i = position(hal, event);
+	i = row_position(hal, event);
 	row = &hal->error_sources[i];
+	assert(hal->n_error_sources < HAL_MAX_ERROR_SOURCES);
 	memmove(row + 1, row, (hal->n_error_sources - i) * sizeof(*row));
 	hal->n_error_sources++;
 	*row = (struct ease_error_source){
@@ -77,10 +80,10 @@ insert_row(struct hal *hal, const struct hal_error_event *event)
 void
 hal_report_error_source(struct hal *hal, const struct hal_error_event *event)
 {
-	size_t i = position(hal, event);
+	size_t i = row_position(hal, event);
 	struct ease_error_source *row = &hal->error_sources[i];
 
-	if (i == hal->n_error_sources || compare(row, event) != 0)
+	if (i == hal->n_error_sources || compare_source(row, event) != 0)
 		row = insert_row(hal, event);
 	row->count++;
 	row->time_us = event->time_us;

@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -421,6 +422,7 @@ hal_report_sample(struct hal *hal, struct hal_sample_event *event)
 		event->counters = &port->figures;
 		event->counters_time_us = port->sample_read_us;
 	}
+	assert(event->lost || event->direction == EASE_IN || event->direction == EASE_OUT);
 	event->discontinuity_us = port->discontinuity_us;
 	if (event->pool_pkts == HAL_POOL_UNKNOWN)
 		event->pool_pkts = event->counters == NULL ? 0

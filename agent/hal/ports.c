@@ -5,6 +5,7 @@
 #include "agent/hal/hal_private.h"
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,6 +241,7 @@ hal_ports_sync(struct hal *hal, hal_port_moved moved)
 	}
 	for (size_t i = 0; i < n; i++)
 		if_indexes[i] = fresh[i]->if_index;
+	assert(sorted_ascends_by(if_indexes, n, sizeof(*if_indexes), 0)); /* as hal_provider.h has it */
 	if (old != NULL)
 		hal->ports_changed_mono_us = clock_mono_us(hal->clock);
 	hal->port_changes++;

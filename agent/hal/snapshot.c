@@ -6,7 +6,9 @@
 #include "agent/hal/hal_private.h"
 
 #include "common/log.h"
+#include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,19 +144,22 @@ copy_error_sources(const struct hal *hal, struct hal_published *p)
 	p->snapshot.has_error_sources = hal->device->errors != NULL;
 	p->snapshot.error_sources = p->error_sources;
 	p->snapshot.n_error_sources = hal->n_error_sources;
+	assert(hal->n_error_sources <= HAL_MAX_ERROR_SOURCES);
 	memcpy(p->error_sources, hal->error_sources,
 	    hal->n_error_sources * sizeof(hal->error_sources[0]));
 }
 
 static void
-publish(struct hal *hal, struct hal_published *p)
+publish_snapshot(struct hal *hal, struct hal_published *p)
 {
 	struct hal_published *old;
 
+	assert(SORTED_ASCENDS(p->ports, p->snapshot.n_ports, if_index));
 	p->snapshot.mono_us = clock_mono_us(hal->clock);
 	p->snapshot.device_us = hal_now_us(hal);
 	p->snapshot.ports_changed_mono_us = hal->ports_changed_mono_us;
 	pthread_mutex_lock(&hal->publish_lock);
+	assert(hal->published == NULL || hal->published->references > 0);
 	old = hal->published;
 	hal->published = p;
 	if (old != NULL && --old->references > 0)
@@ -168,6 +173,7 @@ read_port(struct hal *hal, struct hal_published *p, struct hal_port_state *port)
 {
 	struct hal_port *row = &p->ports[p->snapshot.n_ports];
 
+	assert(p->snapshot.n_ports < hal->n_ports);
 	if (hal->device->counters != NULL)
 		hal_read_port_counters(hal, port);
 	if (hal_port_fill(hal, port, row) < 0)
@@ -290,7 +296,7 @@ hal_refresh(struct hal *hal, size_t max_ports)
 	} else {
 		copy_error_sources(hal, hal->building);
 		read_device_drops(hal);
-		publish(hal, hal->building);
+		publish_snapshot(hal, hal->building);
 	}
 	hal->building = NULL;
 	return rc;
@@ -305,7 +311,7 @@ hal_refresh_all(struct hal *hal)
 
 /* What the drivers of energy and buffers said stays until they are read again. */
 static void
-patch(const struct hal *hal, struct hal_published *p, const struct hal_port *fresh)
+patch_port(const struct hal *hal, struct hal_published *p, const struct hal_port *fresh)
 {
 	const struct hal_addresses_ops *ops = hal->device->addresses;
 	const struct hal_port *found;
@@ -337,12 +343,12 @@ hal_publish_port(struct hal *hal, uint32_t if_index)
 	if (if_index != 0 && hal_port_info(hal, if_index, &fresh) < 0)
 		return;
 	if (hal->building != NULL)
-		patch(hal, hal->building, if_index ? &fresh : NULL);
+		patch_port(hal, hal->building, if_index ? &fresh : NULL);
 	pthread_mutex_lock(&hal->publish_lock);
 	if (hal->published != NULL) {
 		held = hal->published->references > 1;
 		if (!held)
-			patch(hal, hal->published, if_index ? &fresh : NULL);
+			patch_port(hal, hal->published, if_index ? &fresh : NULL);
 	}
 	pthread_mutex_unlock(&hal->publish_lock);
 	if (held) {
@@ -372,6 +378,7 @@ hal_snapshot_release(const struct hal_snapshot *snapshot)
 	if (p == NULL)
 		return;
 	pthread_mutex_lock(&p->hal->publish_lock);
+	assert(p->references > 0);
 	last = --p->references == 0;
 	pthread_mutex_unlock(&p->hal->publish_lock);
 	if (last)

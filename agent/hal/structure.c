@@ -5,6 +5,7 @@
  */
 #include "agent/hal/hal_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ add_relations(const struct hal_snapshot *s, struct hal_layer *layers)
 }
 
 static void
-mark(const struct hal_snapshot *s, uint32_t if_index, bool *marks)
+mark_relation(const struct hal_snapshot *s, uint32_t if_index, bool *marks)
 {
 	marks[hal_snapshot_port(s, if_index) - s->ports] = true;
 }
@@ -82,8 +83,8 @@ fill_layers(const struct hal_snapshot *s, bool *marks, struct hal_layer *layers)
 	size_t n = add_relations(s, layers), relations = n;
 
 	for (size_t i = 0; i < relations; i++) {
-		mark(s, layers[i].lower, has_above);
-		mark(s, layers[i].higher, has_below);
+		mark_relation(s, layers[i].lower, has_above);
+		mark_relation(s, layers[i].higher, has_below);
 	}
 	for (size_t i = 0; i < s->n_ports; i++) {
 		uint32_t if_index = s->ports[i].if_index;
@@ -93,6 +94,7 @@ fill_layers(const struct hal_snapshot *s, bool *marks, struct hal_layer *layers)
 		if (!has_below[i])
 			layers[n++] = (struct hal_layer){.higher = if_index};
 	}
+	assert(n <= LAYERS_OF_PORT * s->n_ports);
 	if (n > 1)
 		qsort(layers, n, sizeof(*layers), order_layers);
 	return n;
@@ -166,7 +168,7 @@ fill_contents(struct published_structure *published, size_t n_parts)
 }
 
 static void
-fill(const struct hal *hal, const struct hal_snapshot *s, struct published_structure *published)
+fill_structure(const struct hal *hal, const struct hal_snapshot *s, struct published_structure *published)
 {
 	size_t n = 0, modules = n_modules(hal);
 
@@ -218,7 +220,7 @@ same_layers(const struct hal_structure *a, const struct hal_structure *b)
 }
 
 static uint64_t
-digest(uint64_t sum, const void *octets, size_t n)
+digest_octets(uint64_t sum, const void *octets, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		sum = (sum ^ ((const uint8_t *)octets)[i]) * 0x100000001b3; /* FNV-1a */
@@ -228,7 +230,7 @@ digest(uint64_t sum, const void *octets, size_t n)
 static uint64_t
 digest_of_layers(const struct hal_structure *s)
 {
-	return digest(1, s->layers, s->n_layers * sizeof(*s->layers));
+	return digest_octets(1, s->layers, s->n_layers * sizeof(*s->layers));
 }
 
 static uint64_t
@@ -239,11 +241,11 @@ digest_of_parts(const struct hal_structure *s)
 	for (const struct hal_part *part = s->parts; part < s->parts + s->n_parts; part++) {
 		const uint32_t numbers[] = {part->index, part->contained_in, part->class, (uint32_t)part->position};
 
-		sum = digest(sum, numbers, sizeof(numbers));
-		sum = digest(sum, part->name, strlen(part->name) + 1);
-		sum = digest(sum, part->descr, strlen(part->descr) + 1);
-		sum = digest(sum, part->maker, strlen(part->maker) + 1);
-		sum = digest(sum, part->model, strlen(part->model) + 1);
+		sum = digest_octets(sum, numbers, sizeof(numbers));
+		sum = digest_octets(sum, part->name, strlen(part->name) + 1);
+		sum = digest_octets(sum, part->descr, strlen(part->descr) + 1);
+		sum = digest_octets(sum, part->maker, strlen(part->maker) + 1);
+		sum = digest_octets(sum, part->model, strlen(part->model) + 1);
 	}
 	return sum;
 }
@@ -334,7 +336,7 @@ hal_restore_changes(struct hal *hal, uint32_t if_index, const uint64_t *numbers,
 /* ---- life cycle ---- */
 
 static struct published_structure *
-make(const struct hal *hal, size_t n_ports)
+make_structure(const struct hal *hal, size_t n_ports)
 {
 	size_t n_parts = 1 + n_modules(hal) + n_ports;
 	size_t parts = n_parts * sizeof(struct hal_part);
@@ -369,11 +371,11 @@ hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot, uint64_
 	struct published_structure *published = published_of(hal->structure);
 
 	if (!published || port_changes == 0 || published->port_changes != port_changes) {
-		published = make(hal, snapshot->n_ports);
+		published = make_structure(hal, snapshot->n_ports);
 		if (!published)
 			return -ENOMEM;
 		published->port_changes = port_changes;
-		fill(hal, snapshot, published);
+		fill_structure(hal, snapshot, published);
 		if (hal->structure)
 			stamp_changes(hal->structure, clock_mono_us(hal->clock), &published->structure);
 		else
@@ -381,6 +383,7 @@ hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot, uint64_
 		hal_structure_release(hal->structure);
 		hal->structure = &published->structure;
 	}
+	assert(atomic_load(&published->references) > 0);
 	atomic_fetch_add(&published->references, 1);
 	*held = &published->structure;
 	return 0;

@@ -5,6 +5,7 @@
 #include "agent/hal/hal_private.h"
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,7 @@ typedef bool vlan_marks[HAL_VLAN_MAX + 1];
 static void
 mark_range(vlan_marks marks, const struct hal_vlan_range *range)
 {
+	assert(range->first <= range->last && range->last <= HAL_VLAN_MAX);
 	memset(&marks[range->first], true, range->last - range->first + 1u);
 }
 

@@ -14,7 +14,7 @@ clsact_parent(bool out)
 }
 
 static int
-change(struct netlink *netlink, uint16_t type, uint16_t flags, uint32_t kernel_index)
+change_qdisc(struct netlink *netlink, uint16_t type, uint16_t flags, uint32_t kernel_index)
 {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
 	struct nlmsghdr *request = netlink_begin(octets, type, flags, sizeof(struct tcmsg));
@@ -31,10 +31,10 @@ int
 clsact_make(struct netlink *netlink, uint32_t kernel_index, bool *made)
 {
 	const uint16_t flags = NLM_F_CREATE | NLM_F_EXCL;
-	int rc = change(netlink, RTM_NEWQDISC, flags, kernel_index), tries = 1;
+	int rc = change_qdisc(netlink, RTM_NEWQDISC, flags, kernel_index), tries = 1;
 
 	for (; tries < NETLINK_TRIES && netlink_reply_lost(rc); tries++)
-		rc = change(netlink, RTM_NEWQDISC, flags, kernel_index);
+		rc = change_qdisc(netlink, RTM_NEWQDISC, flags, kernel_index);
 	/* If the answer to an earlier try was lost, the one that exists is ours. */
 	*made = rc == 0 || (rc == -EEXIST && tries > 1);
 	return rc == -EEXIST ? 0 : rc;
@@ -71,5 +71,5 @@ clsact_remove_unused(struct netlink *netlink, uint32_t kernel_index)
 	if (has_filter(netlink, kernel_index, false) || has_filter(netlink, kernel_index, true))
 		return;
 	for (int tries = 0; tries < NETLINK_TRIES && netlink_reply_lost(rc); tries++)
-		rc = change(netlink, RTM_DELQDISC, 0, kernel_index);
+		rc = change_qdisc(netlink, RTM_DELQDISC, 0, kernel_index);
 }

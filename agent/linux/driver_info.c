@@ -50,7 +50,7 @@ driver_devtype(const char *interface, char type[DRIVER_NAME_MAX + 1])
 enum { ROOM = 4 * DRIVER_STRINGS_MAX }; /* the kernel writes as many as the driver has then, whatever it was told */
 
 static int
-call(int fd, const char *interface, void *command)
+call_ethtool(int fd, const char *interface, void *command)
 {
 	struct ifreq request = {.ifr_data = command};
 
@@ -59,13 +59,13 @@ call(int fd, const char *interface, void *command)
 }
 
 static int
-count(int fd, const char *interface, uint32_t *n)
+count_strings(int fd, const char *interface, uint32_t *n)
 {
 	union {
 		struct ethtool_sset_info head;
 		uint8_t room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} info = {.head = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_STATS}};
-	int rc = call(fd, interface, &info);
+	int rc = call_ethtool(fd, interface, &info);
 
 	if (rc < 0)
 		return rc;
@@ -78,15 +78,15 @@ read_both(int fd, const char *interface, struct ethtool_gstrings *names, struct 
     struct driver_strings *strings)
 {
 	uint32_t n = 0;
-	int rc = count(fd, interface, &n);
+	int rc = count_strings(fd, interface, &n);
 
 	if (rc < 0)
 		return rc;
 	*names = (struct ethtool_gstrings){.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = n};
 	*values = (struct ethtool_stats){.cmd = ETHTOOL_GSTATS, .n_stats = n};
-	rc = call(fd, interface, names);
+	rc = call_ethtool(fd, interface, names);
 	if (rc == 0)
-		rc = call(fd, interface, values);
+		rc = call_ethtool(fd, interface, values);
 	if (rc == 0 && (names->len != n || values->n_stats != n))
 		rc = -EAGAIN; /* the driver has others now */
 	if (rc < 0)
@@ -173,7 +173,7 @@ static const struct known_string microchip[] = {
 static const struct known_string *const families[] = {marvell, mediatek, broadcom, microchip};
 
 static bool
-find(const struct driver_strings *strings, const char *name, uint64_t *value)
+find_string(const struct driver_strings *strings, const char *name, uint64_t *value)
 {
 	for (size_t i = 0; i < strings->n; i++)
 		if (strncmp(strings->names[i], name, ETH_GSTRING_LEN) == 0) {
@@ -184,7 +184,7 @@ find(const struct driver_strings *strings, const char *name, uint64_t *value)
 }
 
 static void
-put(struct hal_counters *figures, enum hal_figure figure, uint64_t value)
+put_driver_figure(struct hal_counters *figures, enum hal_figure figure, uint64_t value)
 {
 	figures->value[figure] = value;
 	figures->known |= 1ull << figure;
@@ -197,14 +197,14 @@ take_family(const struct driver_strings *strings, const struct known_string *fam
 	uint64_t value;
 
 	for (size_t i = 0; family[i].name; i++) {
-		if (find(strings, family[i].name, &value))
-			put(&parsed, family[i].figure, value);
+		if (find_string(strings, family[i].name, &value))
+			put_driver_figure(&parsed, family[i].figure, value);
 		else if (i < BASE)
 			return false;
 	}
-	put(&parsed, HAL_POOL_IN_PKTS, parsed.value[HAL_IN_UCAST_PKTS] + parsed.value[HAL_IN_MCAST_PKTS] +
+	put_driver_figure(&parsed, HAL_POOL_IN_PKTS, parsed.value[HAL_IN_UCAST_PKTS] + parsed.value[HAL_IN_MCAST_PKTS] +
 	    parsed.value[HAL_IN_BCAST_PKTS]);
-	put(&parsed, HAL_POOL_OUT_PKTS, parsed.value[HAL_OUT_UCAST_PKTS] + parsed.value[HAL_OUT_MCAST_PKTS] +
+	put_driver_figure(&parsed, HAL_POOL_OUT_PKTS, parsed.value[HAL_OUT_UCAST_PKTS] + parsed.value[HAL_OUT_MCAST_PKTS] +
 	    parsed.value[HAL_OUT_BCAST_PKTS]);
 	*figures = parsed;
 	return true;

@@ -85,7 +85,7 @@ take_attribute(const struct nlattr *attr, void *ctx)
 
 /* Reads the attributes of a message of the command, of which all in needed must be there. */
 static int
-parse(const struct nlmsghdr *message, uint16_t type, uint8_t command, uint32_t needed,
+parse_attributes(const struct nlmsghdr *message, uint16_t type, uint8_t command, uint32_t needed,
     int (*take)(const struct nlattr *attr, void *ctx), void *ctx)
 {
 	const struct genlmsghdr *head = mnl_nlmsg_get_payload(message);
@@ -115,7 +115,7 @@ drop_message_parse(const struct nlmsghdr *message, uint16_t type, struct drop_re
 	int rc;
 
 	*record = (struct drop_record){.reason = "", .symbol = "", .trap = "", .group = ""};
-	rc = parse(message, type, NET_DM_CMD_PACKET_ALERT, BIT(NET_DM_ATTR_ORIGIN) | BIT(NET_DM_ATTR_ORIG_LEN),
+	rc = parse_attributes(message, type, NET_DM_CMD_PACKET_ALERT, BIT(NET_DM_ATTR_ORIGIN) | BIT(NET_DM_ATTR_ORIG_LEN),
 	    take_attribute, record);
 	if (rc == 0 && record->kept_octets > record->packet_octets)
 		return -EPROTO;
@@ -138,7 +138,7 @@ int
 drop_message_parse_lost(const struct nlmsghdr *message, uint16_t type, struct drop_message_lost *lost)
 {
 	*lost = (struct drop_message_lost){0};
-	return parse(message, type, NET_DM_CMD_STATS_NEW, BIT(NET_DM_ATTR_STATS), take_lost, lost);
+	return parse_attributes(message, type, NET_DM_CMD_STATS_NEW, BIT(NET_DM_ATTR_STATS), take_lost, lost);
 }
 
 static int
@@ -165,7 +165,7 @@ int
 drop_message_parse_config(const struct nlmsghdr *message, uint16_t type, struct drop_message_config *config)
 {
 	*config = (struct drop_message_config){0};
-	return parse(message, type, NET_DM_CMD_CONFIG_NEW,
+	return parse_attributes(message, type, NET_DM_CMD_CONFIG_NEW,
 	    BIT(NET_DM_ATTR_ALERT_MODE) | BIT(NET_DM_ATTR_TRUNC_LEN) | BIT(NET_DM_ATTR_QUEUE_LEN), take_config,
 	    config);
 }
@@ -189,7 +189,7 @@ struct request {
 };
 
 static void
-begin(const struct drop_monitor *m, struct request *request, uint8_t command)
+begin_request(const struct drop_monitor *m, struct request *request, uint8_t command)
 {
 	struct genlmsghdr *head;
 
@@ -229,7 +229,7 @@ switch_drops(const struct drop_monitor *m, uint8_t command, bool software, bool 
 {
 	struct request request;
 
-	begin(m, &request, command);
+	begin_request(m, &request, command);
 	if (software)
 		mnl_attr_put(request.message, NET_DM_ATTR_SW_DROPS, 0, NULL);
 	if (hardware)
@@ -238,11 +238,11 @@ switch_drops(const struct drop_monitor *m, uint8_t command, bool software, bool 
 }
 
 static int
-configure(const struct drop_monitor *m, const struct drop_message_config *config)
+configure_messages(const struct drop_monitor *m, const struct drop_message_config *config)
 {
 	struct request request;
 
-	begin(m, &request, NET_DM_CMD_CONFIG);
+	begin_request(m, &request, NET_DM_CMD_CONFIG);
 	mnl_attr_put_u8(request.message, NET_DM_ATTR_ALERT_MODE,
 	    config->by_packet ? NET_DM_ALERT_MODE_PACKET : NET_DM_ALERT_MODE_SUMMARY);
 	mnl_attr_put_u32(request.message, NET_DM_ATTR_TRUNC_LEN, config->kept_octets);
@@ -259,7 +259,7 @@ read_config(struct drop_monitor *m, bool *is_agents)
 	struct request request;
 	int rc;
 
-	begin(m, &request, NET_DM_CMD_CONFIG_GET);
+	begin_request(m, &request, NET_DM_CMD_CONFIG_GET);
 	rc = netlink_request_retry(m->generic, request.message, receive_config, ctx);
 	*is_agents = rc == 0 && m->before.by_packet && m->before.queue_pkts == QUEUE_PKTS;
 	if (*is_agents)
@@ -273,7 +273,7 @@ drop_monitor_probe(struct drop_monitor *m)
 {
 	struct request request;
 
-	begin(m, &request, NET_DM_CMD_CONFIG);
+	begin_request(m, &request, NET_DM_CMD_CONFIG);
 	return netlink_request(m->generic, request.message, NULL, NULL);
 }
 
@@ -286,10 +286,10 @@ drop_monitor_start(struct drop_monitor *m, uint32_t kept_octets)
 	int rc = read_config(m, &is_agents);
 
 	if (rc == 0)
-		rc = configure(m, &config);
+		rc = configure_messages(m, &config);
 	if (rc == -EBUSY && is_agents) {
 		(void)switch_drops(m, NET_DM_CMD_STOP, true, true);
-		rc = configure(m, &config);
+		rc = configure_messages(m, &config);
 	}
 	if (rc == 0)
 		rc = switch_drops(m, NET_DM_CMD_START, true, false);
@@ -311,7 +311,7 @@ drop_monitor_close(struct drop_monitor *m)
 {
 	if (drop_monitor_is_started(m)) {
 		(void)switch_drops(m, NET_DM_CMD_STOP, m->software, m->hardware);
-		(void)configure(m, &m->before);
+		(void)configure_messages(m, &m->before);
 	}
 	m->software = m->hardware = false;
 	if (m->fd >= 0)
@@ -350,7 +350,7 @@ drop_monitor_lost(struct drop_monitor *m, uint64_t *pkts)
 	struct request request;
 	int rc;
 
-	begin(m, &request, NET_DM_CMD_STATS_GET);
+	begin_request(m, &request, NET_DM_CMD_STATS_GET);
 	*pkts = 0;
 	rc = netlink_request_retry(m->generic, request.message, receive_lost, ctx);
 	if (rc < 0)

@@ -198,17 +198,17 @@ static const struct named groups[] = {
 };
 
 static int
-compare(const void *key, const void *row)
+compare_name(const void *key, const void *row)
 {
 	return strcmp(key, ((const struct named *)row)->name);
 }
 
-#define FIND(table, name) find(table, sizeof(table) / sizeof((table)[0]), name)
+#define FIND(table, name) find_named(table, sizeof(table) / sizeof((table)[0]), name)
 
 static const struct named *
-find(const struct named *table, size_t n, const char *name)
+find_named(const struct named *table, size_t n, const char *name)
 {
-	return bsearch(name, table, n, sizeof(*table), compare);
+	return bsearch(name, table, n, sizeof(*table), compare_name);
 }
 
 static uint32_t

@@ -21,14 +21,14 @@ check_command(const struct nlmsghdr *message, uint8_t reply, uint8_t notice)
 }
 
 static void
-put(struct hal_counters *figures, enum hal_figure figure, uint64_t value)
+put_ethtool_figure(struct hal_counters *figures, enum hal_figure figure, uint64_t value)
 {
 	figures->value[figure] = value;
 	figures->known |= 1ull << figure;
 }
 
 static bool
-has(const struct hal_counters *figures, enum hal_figure figure)
+has_ethtool_figure(const struct hal_counters *figures, enum hal_figure figure)
 {
 	return figures->known >> figure & 1;
 }
@@ -133,7 +133,7 @@ take_pause_counts(const struct nlattr *stats, struct hal_counters *figures)
 			continue;
 		if (attribute_u64(attr, &frames) < 0)
 			return -EPROTO;
-		put(figures, type == ETHTOOL_A_PAUSE_STAT_TX_FRAMES ? HAL_OUT_PAUSE_PKTS
+		put_ethtool_figure(figures, type == ETHTOOL_A_PAUSE_STAT_TX_FRAMES ? HAL_OUT_PAUSE_PKTS
 								    : HAL_IN_PAUSE_PKTS, frames);
 	}
 	return 0;
@@ -349,7 +349,7 @@ take_stat(uint32_t group, const struct nlattr *nest, struct hal_counters *figure
 				continue;
 			if (attribute_u64(attr, &value) < 0)
 				return -EPROTO;
-			put(figures, known_stats[i].figure, value);
+			put_ethtool_figure(figures, known_stats[i].figure, value);
 		}
 	return 0;
 }
@@ -377,7 +377,7 @@ take_group(const struct nlattr *nest, struct hal_counters *figures, struct sizes
 static uint64_t
 value_of(const struct hal_counters *figures, enum hal_figure figure)
 {
-	return has(figures, figure) ? figures->value[figure] : 0;
+	return has_ethtool_figure(figures, figure) ? figures->value[figure] : 0;
 }
 
 /* etherStatsPkts: every frame is in one class of size, or too short or too long for any (RFC 2819). A
@@ -390,7 +390,7 @@ put_sizes(const struct sizes *sizes, struct hal_counters *figures)
 
 	for (size_t i = 0; i < N_SIZE_CLASSES; i++) {
 		if (sizes->covered[i] == size_classes[i].high - size_classes[i].low + 1)
-			put(figures, size_classes[i].figure, sizes->pkts[i]);
+			put_ethtool_figure(figures, size_classes[i].figure, sizes->pkts[i]);
 		else
 			all = false;
 		pkts += sizes->pkts[i];
@@ -399,7 +399,7 @@ put_sizes(const struct sizes *sizes, struct hal_counters *figures)
 	if (!sizes->beyond)
 		pkts += value_of(figures, HAL_RMON_OVERSIZE) + value_of(figures, HAL_RMON_JABBERS);
 	if (all)
-		put(figures, HAL_RMON_PKTS, pkts);
+		put_ethtool_figure(figures, HAL_RMON_PKTS, pkts);
 }
 
 /* For a driver with RMON counters, adds those that it counts only under clause 30 (RFC 2819,
@@ -407,13 +407,13 @@ put_sizes(const struct sizes *sizes, struct hal_counters *figures)
 static void
 put_rmon_twins(struct hal_counters *figures)
 {
-	if (has(figures, HAL_FCS_ERRORS) && has(figures, HAL_ALIGNMENT_ERRORS))
-		put(figures, HAL_RMON_CRC_ALIGN,
+	if (has_ethtool_figure(figures, HAL_FCS_ERRORS) && has_ethtool_figure(figures, HAL_ALIGNMENT_ERRORS))
+		put_ethtool_figure(figures, HAL_RMON_CRC_ALIGN,
 		    figures->value[HAL_FCS_ERRORS] + figures->value[HAL_ALIGNMENT_ERRORS]);
-	if (has(figures, HAL_IN_MCAST_PKTS))
-		put(figures, HAL_RMON_MCAST_PKTS, figures->value[HAL_IN_MCAST_PKTS]);
-	if (has(figures, HAL_IN_BCAST_PKTS))
-		put(figures, HAL_RMON_BCAST_PKTS, figures->value[HAL_IN_BCAST_PKTS]);
+	if (has_ethtool_figure(figures, HAL_IN_MCAST_PKTS))
+		put_ethtool_figure(figures, HAL_RMON_MCAST_PKTS, figures->value[HAL_IN_MCAST_PKTS]);
+	if (has_ethtool_figure(figures, HAL_IN_BCAST_PKTS))
+		put_ethtool_figure(figures, HAL_RMON_BCAST_PKTS, figures->value[HAL_IN_BCAST_PKTS]);
 }
 
 int

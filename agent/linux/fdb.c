@@ -119,7 +119,7 @@ empty_slot(struct fdb *fdb, size_t hole)
 /* ---- notices ---- */
 
 static void
-forget(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
+forget_address(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 {
 	const struct fdb_entry *entry = fdb_find(fdb, neighbour->master, neighbour->vlan, neighbour->mac);
 
@@ -135,7 +135,7 @@ fdb_update(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 	int rc;
 
 	if (neighbour->gone) {
-		forget(fdb, neighbour);
+		forget_address(fdb, neighbour);
 		return 0;
 	}
 	if (!fdb_find(fdb, neighbour->master, neighbour->vlan, neighbour->mac)) {

@@ -19,7 +19,7 @@ begin_window(struct forwarding_comparison *c, uint64_t now_us, uint64_t hardware
 }
 
 static void
-conclude(struct forwarding_comparison *c, uint64_t hardware_pkts, uint64_t cpu_pkts, bool exact)
+conclude_window(struct forwarding_comparison *c, uint64_t hardware_pkts, uint64_t cpu_pkts, bool exact)
 {
 	if (cpu_pkts < hardware_pkts && hardware_pkts - cpu_pkts > hardware_pkts / AHEAD_PARTS) {
 		c->counts = FORWARDING_HARDWARE_AHEAD;
@@ -40,7 +40,7 @@ forwarding_compare(struct forwarding_comparison *c, uint64_t now_us, uint64_t ha
 		begin_window(c, now_us, hardware_pkts, cpu_pkts);
 	if (now_us - c->since_us < WINDOW_US || hardware_pkts - c->hardware_pkts < WINDOW_PKTS)
 		return false;
-	conclude(c, hardware_pkts - c->hardware_pkts, cpu_pkts - c->cpu_pkts, exact);
+	conclude_window(c, hardware_pkts - c->hardware_pkts, cpu_pkts - c->cpu_pkts, exact);
 	begin_window(c, now_us, hardware_pkts, cpu_pkts);
 	return c->counts != before;
 }

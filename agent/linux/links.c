@@ -2,6 +2,7 @@
 
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <linux/if_arp.h>
@@ -269,7 +270,7 @@ number_is_named(const struct links *links, uint32_t if_index)
 
 /* Makes room for one more item. Returns the array, which may have moved, or NULL if out of memory. */
 static void *
-grow(void *items, size_t *room, size_t n, size_t item_octets)
+grow_by_one(void *items, size_t *room, size_t n, size_t item_octets)
 {
 	size_t more = *room ? 2 * *room : 64;
 	void *grown;
@@ -285,7 +286,7 @@ grow(void *items, size_t *room, size_t n, size_t item_octets)
 /* At the limit the oldest name is forgotten, so that a host that creates and removes thousands of
  * interfaces does not run out of memory. */
 static int
-remember(struct links *links, const char *name, uint32_t if_index)
+remember_name(struct links *links, const char *name, uint32_t if_index)
 {
 	struct links_name *known = find_name(links, name);
 
@@ -297,7 +298,7 @@ remember(struct links *links, const char *name, uint32_t if_index)
 	}
 	if (links->n_names == LINKS_NAMES_MAX)
 		memmove(links->names, links->names + 1, --links->n_names * sizeof(*links->names));
-	known = grow(links->names, &links->names_room, links->n_names, sizeof(*known));
+	known = grow_by_one(links->names, &links->names_room, links->n_names, sizeof(*known));
 	if (!known)
 		return -ENOMEM;
 	links->names = known;
@@ -337,7 +338,7 @@ links_init(struct links *links, enum links_numbers numbers, const struct links_n
 	*links = (struct links){.numbers = numbers};
 	for (size_t i = 0; i < n_kept && rc == 0; i++)
 		if (kept[i].if_index != 0 && !number_is_named(links, kept[i].if_index))
-			rc = remember(links, kept[i].name, kept[i].if_index);
+			rc = remember_name(links, kept[i].name, kept[i].if_index);
 	if (rc < 0)
 		links_free(links);
 	return rc;
@@ -389,13 +390,13 @@ links_find_kernel(const struct links *links, uint32_t kernel_index)
 static int
 make_room(struct links *links)
 {
-	struct links_port *ports = grow(links->ports, &links->room, links->n, sizeof(*ports));
+	struct links_port *ports = grow_by_one(links->ports, &links->room, links->n, sizeof(*ports));
 	struct links_kernel *by_kernel;
 
 	if (!ports)
 		return -ENOMEM;
 	links->ports = ports;
-	by_kernel = grow(links->by_kernel, &links->by_kernel_room, links->n, sizeof(*by_kernel));
+	by_kernel = grow_by_one(links->by_kernel, &links->by_kernel_room, links->n, sizeof(*by_kernel));
 	if (!by_kernel)
 		return -ENOMEM;
 	links->by_kernel = by_kernel;
@@ -406,7 +407,7 @@ make_room(struct links *links)
 #define SHARE_KEY 0x80000000u
 
 static void
-insert(struct links *links, const struct links_port *fresh, struct links_port **result)
+insert_link(struct links *links, const struct links_port *fresh, struct links_port **result)
 {
 	size_t place = place_of(links, fresh->if_index);
 	size_t kernel_place = kernel_place_of(links, fresh->link.kernel_index);
@@ -429,9 +430,11 @@ links_add(struct links *links, const struct rtnl_link *link, struct links_port *
 	if (links->n >= LINKS_MAX)
 		return -ENOSPC;
 	fresh.if_index = choose_number(links, link);
-	if (make_room(links) < 0 || remember(links, link->name, fresh.if_index) < 0)
+	if (links_find(links, fresh.if_index)) /* the kernel's number is that of a CPU share */
+		return -EEXIST;
+	if (make_room(links) < 0 || remember_name(links, link->name, fresh.if_index) < 0)
 		return -ENOMEM;
-	insert(links, &fresh, result);
+	insert_link(links, &fresh, result);
 	return 0;
 }
 
@@ -441,6 +444,7 @@ links_add_share(struct links *links, uint32_t kernel_index, struct links_port **
 	const struct links_port *port = links_find_kernel(links, kernel_index);
 	struct links_port fresh = {.share_of = kernel_index};
 
+	assert(port != NULL);
 	if (links->n >= LINKS_MAX)
 		return -ENOSPC;
 	if (port->if_index >= LINKS_SHARE || links_find(links, port->if_index + LINKS_SHARE))
@@ -450,7 +454,7 @@ links_add_share(struct links *links, uint32_t kernel_index, struct links_port **
 	fresh.link.kernel_index = kernel_index | SHARE_KEY;
 	if (make_room(links) < 0)
 		return -ENOMEM;
-	insert(links, &fresh, share);
+	insert_link(links, &fresh, share);
 	return 0;
 }
 
@@ -476,8 +480,9 @@ links_remove(struct links *links, struct links_port *port)
 	size_t place = (size_t)(port - links->ports);
 	size_t kernel_place = kernel_place_of(links, port->link.kernel_index);
 
+	assert(place < links->n && links->by_kernel[kernel_place].kernel_index == port->link.kernel_index);
 	if (port->share_of == 0)
-		(void)remember(links, port->link.name, port->if_index);
+		(void)remember_name(links, port->link.name, port->if_index);
 	links->n--;
 	memmove(port, port + 1, (links->n - place) * sizeof(*port));
 	memmove(&links->by_kernel[kernel_place], &links->by_kernel[kernel_place + 1],

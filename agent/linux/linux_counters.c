@@ -124,7 +124,7 @@ most_in(const struct links_port *port, enum hal_figure figure, uint64_t elapsed_
 /* Registers of chips have 32 bits for frames, and some drivers pass them on as they are. One that seems to go back
  * has gone round, if the port can have counted so much since; else it was reset. */
 static uint64_t
-widen(const struct links_port *port, enum hal_figure figure, uint64_t fresh, uint64_t elapsed_us)
+widen_figure(const struct links_port *port, enum hal_figure figure, uint64_t fresh, uint64_t elapsed_us)
 {
 	uint64_t before = port->driver.value[figure];
 	uint32_t ahead = (uint32_t)fresh - (uint32_t)before;
@@ -144,7 +144,7 @@ take_driver(struct links_port *port, const struct hal_counters *fresh, uint64_t 
 	for (size_t i = 0; i < HAL_N_FIGURES; i++)
 		if (fresh->known >> i & 1)
 			port->driver.value[i] = links_is_of_chip(&port->link)
-				? widen(port, (enum hal_figure)i, fresh->value[i], elapsed_us)
+				? widen_figure(port, (enum hal_figure)i, fresh->value[i], elapsed_us)
 				: fresh->value[i];
 	port->driver.known = fresh->known;
 	port->driver_read_us = now_us;
@@ -467,7 +467,7 @@ counter_known(void *ctx, uint32_t if_index)
 }
 
 static void
-put(struct hal_counters *counters, enum hal_figure figure, uint64_t value)
+put_kernel_figure(struct hal_counters *counters, enum hal_figure figure, uint64_t value)
 {
 	counters->value[figure] = value;
 	counters->known |= 1ull << figure;
@@ -475,7 +475,7 @@ put(struct hal_counters *counters, enum hal_figure figure, uint64_t value)
 
 /* A driver may count a multicast that the kernel counts as an error. */
 static uint64_t
-less(uint64_t all, uint64_t part)
+less_part(uint64_t all, uint64_t part)
 {
 	return all > part ? all - part : 0;
 }
@@ -483,22 +483,22 @@ less(uint64_t all, uint64_t part)
 static void
 counter_derive(const uint64_t *total, struct hal_counters *counters)
 {
-	put(counters, HAL_IN_OCTETS, total[ROW_RX_BYTES] + FCS_OCTETS * total[ROW_RX_PACKETS]);
-	put(counters, HAL_OUT_OCTETS, total[ROW_TX_BYTES] + FCS_OCTETS * total[ROW_TX_PACKETS]);
+	put_kernel_figure(counters, HAL_IN_OCTETS, total[ROW_RX_BYTES] + FCS_OCTETS * total[ROW_RX_PACKETS]);
+	put_kernel_figure(counters, HAL_OUT_OCTETS, total[ROW_TX_BYTES] + FCS_OCTETS * total[ROW_TX_PACKETS]);
 	for (size_t row = ROW_DRIVER; row < N_ROWS; row++)
-		put(counters, (enum hal_figure)counter_rows[row].address, total[row]);
-	put(counters, HAL_IN_MCAST_PKTS, total[ROW_RX_MCAST]);
-	put(counters, HAL_IN_UCAST_PKTS, less(total[ROW_RX_KINDS],
+		put_kernel_figure(counters, (enum hal_figure)counter_rows[row].address, total[row]);
+	put_kernel_figure(counters, HAL_IN_MCAST_PKTS, total[ROW_RX_MCAST]);
+	put_kernel_figure(counters, HAL_IN_UCAST_PKTS, less_part(total[ROW_RX_KINDS],
 	    total[ROW_RX_MCAST] + counters->value[HAL_IN_BCAST_PKTS]));
-	put(counters, HAL_OUT_UCAST_PKTS, less(total[ROW_TX_KINDS],
+	put_kernel_figure(counters, HAL_OUT_UCAST_PKTS, less_part(total[ROW_TX_KINDS],
 	    counters->value[HAL_OUT_MCAST_PKTS] + counters->value[HAL_OUT_BCAST_PKTS]));
-	put(counters, HAL_IN_DISCARDS,
+	put_kernel_figure(counters, HAL_IN_DISCARDS,
 	    total[ROW_RX_DROPPED] + total[ROW_RX_MISSED] + total[ROW_RX_NOHANDLER]);
-	put(counters, HAL_IN_ERRORS, total[ROW_RX_ERRORS]);
-	put(counters, HAL_OUT_DISCARDS, total[ROW_TX_DROPPED]);
-	put(counters, HAL_OUT_ERRORS, total[ROW_TX_ERRORS]);
-	put(counters, HAL_POOL_IN_PKTS, total[ROW_POOL_IN]);
-	put(counters, HAL_POOL_OUT_PKTS, total[ROW_POOL_OUT]);
+	put_kernel_figure(counters, HAL_IN_ERRORS, total[ROW_RX_ERRORS]);
+	put_kernel_figure(counters, HAL_OUT_DISCARDS, total[ROW_TX_DROPPED]);
+	put_kernel_figure(counters, HAL_OUT_ERRORS, total[ROW_TX_ERRORS]);
+	put_kernel_figure(counters, HAL_POOL_IN_PKTS, total[ROW_POOL_IN]);
+	put_kernel_figure(counters, HAL_POOL_OUT_PKTS, total[ROW_POOL_OUT]);
 }
 
 const struct hal_counters_ops linux_counters_ops = {

@@ -125,7 +125,7 @@ ask_what_was_lost(struct linux_device *d)
 }
 
 static void
-tick(struct linux_device *d)
+tick_timer(struct linux_device *d)
 {
 	struct linux_drops *drops = d->drops;
 	unsigned n = drops->ticks++;
@@ -159,7 +159,7 @@ may_tell(struct linux_drops *drops, uint64_t now_us)
 }
 
 static void
-tell(struct linux_device *d, const struct drop_record *record, uint32_t if_index)
+tell_drop(struct linux_device *d, const struct drop_record *record, uint32_t if_index)
 {
 	char place[PLACE_OCTETS] = "";
 	struct ease_drop drop = {
@@ -202,7 +202,7 @@ take_record(struct linux_device *d, const struct drop_record *record)
 		stat_add(&d->stats, LINUX_STAT_DROPS_LIMITED, 1);
 		hal_report_drops_untold(d->device.hal, if_index, 1);
 	} else {
-		tell(d, record, if_index);
+		tell_drop(d, record, if_index);
 	}
 }
 
@@ -230,7 +230,7 @@ linux_dispatch_drops(struct linux_device *d, unsigned budget)
 		return 0;
 	rc = netlink_receive_all(d->drops->monitor.fd, take_message, d, budget, &faults);
 	stat_add(&d->stats, LINUX_STAT_DAMAGED, faults.damaged);
-	tick(d);
+	tick_timer(d);
 	return rc > 0;
 }
 

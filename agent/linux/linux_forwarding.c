@@ -121,7 +121,7 @@ look_at_bridge(const struct linux_device *d, const struct links_port *port, stru
 }
 
 static uint8_t
-judge(const struct linux_device *d, const struct links_port *port)
+judge_port_forwarding(const struct linux_device *d, const struct links_port *port)
 {
 	struct forwarding_evidence evidence = {
 	    .of_chip = links_is_of_chip(&port->link),
@@ -164,7 +164,7 @@ words_of(uint8_t forwarding)
 
 /* What a chip forwards is a warning if it is not sampled: linux_sample_port says that. */
 static void
-tell(struct linux_device *d, const struct links_port *port, uint8_t before)
+tell_judgement(struct linux_device *d, const struct links_port *port, uint8_t before)
 {
 	if (before == EASE_FORWARDING_NOT_KNOWN && port->forwarding == EASE_FORWARDING_SOFTWARE)
 		return;
@@ -192,8 +192,8 @@ linux_judge_new(struct linux_device *d, struct links_port *port)
 	d->judge = true; /* the others of its bridge may be judged otherwise now */
 	if (!d->device.hal)
 		return; /* not all links are known yet */
-	port->forwarding = judge(d, port);
-	tell(d, port, EASE_FORWARDING_NOT_KNOWN);
+	port->forwarding = judge_port_forwarding(d, port);
+	tell_judgement(d, port, EASE_FORWARDING_NOT_KNOWN);
 	linux_sample_port(d, port);
 }
 
@@ -203,11 +203,11 @@ judge_one(struct linux_device *d, uint32_t if_index)
 	struct links_port *port = links_find(&d->links, if_index);
 	uint8_t before = port->forwarding;
 
-	port->forwarding = judge(d, port);
+	port->forwarding = judge_port_forwarding(d, port);
 	if (port->forwarding == before && links_is_sampled(port) == port->was_sampled)
 		return;
 	if (port->forwarding != before)
-		tell(d, port, before);
+		tell_judgement(d, port, before);
 	sample_anew(d, if_index);
 }
 
@@ -238,7 +238,7 @@ words_of_totals(const struct links_port *port)
 static void
 print_port(struct linux_device *d, struct links_port *port, FILE *out)
 {
-	port->forwarding = judge(d, port);
+	port->forwarding = judge_port_forwarding(d, port);
 	(void)linux_counters_ops.fetch(d, port->if_index); /* it finds out where the totals are */
 	fprintf(out, "%s: frames are forwarded by %s; totals: %s; samples: %s\n", port->link.name,
 	    words_of(port->forwarding), words_of_totals(port),

@@ -222,7 +222,7 @@ load_skip(void *ctx, uint32_t if_index, uint32_t skip)
 }
 
 static int
-restart(void *ctx, uint32_t if_index)
+restart_port(void *ctx, uint32_t if_index)
 {
 	struct linux_device *d = ctx;
 	struct links_port *port = links_find(&d->links, if_index);
@@ -249,7 +249,7 @@ const struct hal_sampling_ops linux_sampling_ops = {
     .max_skip = MAX_SKIP,
     .skip_depth = SKIP_DEPTH,
     .load_skip = load_skip,
-    .restart = restart,
+    .restart = restart_port,
     .set_rate = set_rate,
 };
 
@@ -357,7 +357,7 @@ take_record(void *ctx, const struct tap_record *record)
 	next = report_sample(d, port, record);
 	if (next != HAL_NO_SKIP && tap_load(port->tap, (uint32_t)next) < 0) {
 		log_warn_limited("linux", "%s: a skip could not be loaded", port->link.name);
-		restart(d, port->if_index);
+		restart_port(d, port->if_index);
 	}
 }
 

@@ -149,7 +149,7 @@ take_datagram(struct netlink *n, size_t size, netlink_handler take, void *ctx)
 
 /* The rest of an answer that was not read to its end must not come before the next answer. */
 static void
-drain(struct netlink *n)
+drain_answers(struct netlink *n)
 {
 	while (recv(mnl_socket_get_fd(n->socket), n->answer, sizeof(n->answer), MSG_DONTWAIT) > 0)
 		;
@@ -186,7 +186,7 @@ netlink_continue(struct netlink *n, unsigned max, netlink_handler take, void *ct
 	if (rc == 0 && !n->round.done)
 		return 1;
 	if (!n->round.done)
-		drain(n);
+		drain_answers(n);
 	return rc != 0 ? rc : n->round.interrupted ? -EAGAIN : 0;
 }
 

@@ -251,7 +251,7 @@ rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neig
 		return -ENOMSG;
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(*head))
 		return -EPROTO;
-	if (head->ndm_family != AF_BRIDGE)
+	if (head->ndm_family != AF_BRIDGE) /* ARP's and ND's neighbours come by the same group */
 		return -ENOMSG;
 	*neighbour = (struct rtnl_neighbour){
 	    .gone = message->nlmsg_type == RTM_DELNEIGH,

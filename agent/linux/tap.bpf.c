@@ -71,7 +71,7 @@ copy_frame(struct __sk_buff *skb, unsigned direction, unsigned segments, __u64 p
 }
 
 static __always_inline int
-tap(struct __sk_buff *skb, unsigned direction)
+tap_frame(struct __sk_buff *skb, unsigned direction)
 {
 	unsigned frames = skb->gso_segs > 1 ? skb->gso_segs : 1;
 	__u64 pool = __sync_fetch_and_add(&registers.pool[direction], frames) + frames;
@@ -93,14 +93,14 @@ SEC("tc")
 int
 ease_tap_in(struct __sk_buff *skb)
 {
-	return tap(skb, TAP_IN);
+	return tap_frame(skb, TAP_IN);
 }
 
 SEC("tc")
 int
 ease_tap_out(struct __sk_buff *skb)
 {
-	return tap(skb, TAP_OUT);
+	return tap_frame(skb, TAP_OUT);
 }
 
 char tap_license[] SEC("license") = "Dual BSD/GPL";

@@ -57,7 +57,7 @@ static const struct {
 };
 
 static int __attribute__((format(printf, 2, 0)))
-say(enum libbpf_print_level level, const char *format, va_list arguments)
+log_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	char text[512];
 
@@ -131,7 +131,7 @@ taps_open(bool classic, struct taps **result, char *reason, size_t reason_size)
 	if (!taps)
 		goto fail;
 	taps->classic = classic;
-	libbpf_set_print(say);
+	libbpf_set_print(log_libbpf);
 	rc = load_program(-1, &taps->first);
 	if (rc < 0)
 		goto fail;
@@ -288,7 +288,7 @@ taps_clean(uint32_t kernel_index)
 {
 	bool in, out;
 
-	libbpf_set_print(say); /* else libbpf logs for most links that they have no hook */
+	libbpf_set_print(log_libbpf); /* else libbpf logs for most links that they have no hook */
 	in = detach_hook(kernel_index, TAP_IN) == 0;
 	out = detach_hook(kernel_index, TAP_OUT) == 0;
 	if (in || out)
@@ -342,7 +342,7 @@ detach_tcx(struct tap *tap)
 }
 
 static int
-attach(struct tap *tap, bool classic)
+attach_hooks(struct tap *tap, bool classic)
 {
 	if (!classic && attach_tcx(tap, TAP_IN) == 0 && attach_tcx(tap, TAP_OUT) == 0)
 		return 0;
@@ -387,7 +387,7 @@ taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t
 	tap->registers->due = TAP_NOTHING_DUE;
 	tap->registers->pool[TAP_IN] = pool_in;
 	tap->registers->pool[TAP_OUT] = pool_out;
-	rc = attach(tap, taps->classic);
+	rc = attach_hooks(tap, taps->classic);
 	if (rc < 0)
 		goto fail;
 	*result = tap;

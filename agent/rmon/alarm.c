@@ -51,7 +51,7 @@ print_number(rmon_number number, char *text)
 }
 
 static void
-describe(const struct rmon_crossing *crossing, char *text, size_t size)
+describe_crossing(const struct rmon_crossing *crossing, char *text, size_t size)
 {
 	char variable[96], value[NUMBER_OCTETS], threshold[NUMBER_OCTETS];
 
@@ -75,7 +75,7 @@ log_event(struct rmon *rmon, struct rmon_event *event, const struct rmon_crossin
 	log = &rmon->logs[(rmon->oldest_log + rmon->n_logs++) % RMON_LOGS_MAX];
 	*log = (struct rmon_log){.event = event->index, .index = ++event->n_logged,
 	    .mono_us = event->sent_mono_us};
-	describe(crossing, log->description, sizeof(log->description));
+	describe_crossing(crossing, log->description, sizeof(log->description));
 }
 
 void
@@ -203,7 +203,7 @@ alarm_hc_ready(struct rmon *rmon, const struct rmon_hc_alarm *row)
 
 /* RFC 2819 has one answer, inconsistentValue, for all that may be wrong with a row. */
 static void
-explain(struct rmon *rmon, const struct alarm_kind *kind, const void *row)
+explain_refusal(struct rmon *rmon, const struct alarm_kind *kind, const void *row)
 {
 	struct rmon_reading reading;
 	struct alarm_rule rule;
@@ -233,13 +233,13 @@ explain(struct rmon *rmon, const struct alarm_kind *kind, const void *row)
 void
 alarm_explain(struct rmon *rmon, const struct rmon_alarm *row)
 {
-	explain(rmon, &kinds[0], row);
+	explain_refusal(rmon, &kinds[0], row);
 }
 
 void
 alarm_hc_explain(struct rmon *rmon, const struct rmon_hc_alarm *row)
 {
-	explain(rmon, &kinds[1], row);
+	explain_refusal(rmon, &kinds[1], row);
 }
 
 /* ---- values ---- */
@@ -253,7 +253,7 @@ absolute_value(const struct rmon_reading *reading)
 /* Calculates the growth since the reading before. Returns false if none can be told: there was no
  * reading, or the counter has begun anew since. */
 static bool
-growth(const struct running_alarm *running, const struct rmon_reading *reading, rmon_number *value)
+growth_since_last(const struct running_alarm *running, const struct rmon_reading *reading, rmon_number *value)
 {
 	*value = reading->value - running->last.value;
 	if (!running->has_last || reading->discontinuity_us != running->last.discontinuity_us)
@@ -270,7 +270,7 @@ period_value(struct running_alarm *running, const struct rmon_reading *reading, 
 	bool available = true;
 
 	if (running->rule.sample_type == RMON_DELTA)
-		available = growth(running, reading, value);
+		available = growth_since_last(running, reading, value);
 	else
 		*value = absolute_value(reading);
 	running->last = *reading;
@@ -282,7 +282,7 @@ period_value(struct running_alarm *running, const struct rmon_reading *reading, 
 /* ---- thresholds ---- */
 
 static void
-cross(struct rmon *rmon, const struct running_alarm *running, rmon_number value, bool rising)
+tell_crossing(struct rmon *rmon, const struct running_alarm *running, rmon_number value, bool rising)
 {
 	const struct alarm_rule *rule = &running->rule;
 	struct rmon_crossing crossing = {
@@ -318,9 +318,9 @@ check_thresholds(struct rmon *rmon, struct running_alarm *running, rmon_number v
 	running->rising_done = rises || (running->rising_done && !low);
 	running->falling_done = falls || (running->falling_done && !high);
 	if (rises)
-		cross(rmon, running, value, true);
+		tell_crossing(rmon, running, value, true);
 	if (falls)
-		cross(rmon, running, value, false);
+		tell_crossing(rmon, running, value, false);
 }
 
 /* ---- one reading ---- */

@@ -5,6 +5,7 @@
 #include "agent/rmon/rmon_private.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ begin_bucket(struct rmon *rmon, struct history *h, uint64_t start_us)
 }
 
 static uint32_t
-utilization(struct rmon *rmon, const struct history *h, const struct rmon_bucket *b)
+utilization_of(struct rmon *rmon, const struct history *h, const struct rmon_bucket *b)
 {
 	struct hal_port port;
 	double bits = 8.0 * (double)b->counts[RMON_OCTETS] +
@@ -103,6 +104,7 @@ utilization(struct rmon *rmon, const struct history *h, const struct rmon_bucket
 static struct rmon_bucket *
 next_in_ring(struct history *h)
 {
+	assert(h->granted > 0 && h->n <= h->granted && h->oldest < h->granted);
 	if (h->n < h->granted)
 		return &h->ring[(h->oldest + h->n++) % h->granted];
 	h->oldest = (h->oldest + 1) % h->granted;
@@ -128,7 +130,7 @@ end_bucket(struct rmon *rmon, struct history *h)
 	    .start_mono_us = h->start_mono_us, .known = base.known & h->base.known};
 	for (size_t i = 0; i < RMON_N_HISTORY_FIGURES; i++)
 		b->counts[i] = h->base.figures[i] - base.figures[i];
-	b->utilization = utilization(rmon, h, b);
+	b->utilization = utilization_of(rmon, h, b);
 	stat_add(&rmon->stats, RMON_STAT_BUCKETS, 1);
 	rmon->dirty = true;
 }
@@ -180,6 +182,7 @@ stop_history(struct rmon *rmon, size_t i)
 {
 	struct history *h = rmon->histories[i];
 
+	assert(i < rmon->n_histories && h->granted <= rmon->n_granted);
 	rmon->n_granted -= h->granted;
 	free(h->ring);
 	free(h);
@@ -189,18 +192,19 @@ stop_history(struct rmon *rmon, size_t i)
 }
 
 static uint32_t
-grant(const struct rmon *rmon, uint32_t requested)
+grant_buckets(const struct rmon *rmon, uint32_t requested)
 {
 	size_t left = RMON_BUCKETS_TOTAL - rmon->n_granted;
 	uint32_t granted = requested < RMON_BUCKETS_MAX ? requested : RMON_BUCKETS_MAX;
 
+	assert(rmon->n_granted <= RMON_BUCKETS_TOTAL);
 	return granted < left ? granted : (uint32_t)left;
 }
 
 static int
 start_history(struct rmon *rmon, struct rmon_control *row, uint64_t steady_us)
 {
-	uint32_t granted = grant(rmon, row->buckets_requested);
+	uint32_t granted = grant_buckets(rmon, row->buckets_requested);
 	struct history *h = calloc(1, sizeof(*h)), **list;
 
 	if (!h)

@@ -1,5 +1,6 @@
 #include "agent/sampling/packer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -67,6 +68,7 @@ hand_over_samples(struct packer *packer)
 {
 	struct ease_notification *n = &packer->open[EASE_NOTIFY_SAMPLES];
 
+	assert(packer->n_snapshots <= PACKER_MAX_PORTS);
 	for (size_t i = 0; i < packer->n_snapshots; i++)
 		trap_wire_add_snapshot(n, &packer->snapshots[i], packer->limit_octets);
 	packer->n_snapshots = 0;
@@ -114,6 +116,7 @@ packer_sample(struct packer *packer, const struct ease_sample *sample,
 		return;
 	}
 	if (known == NULL) {
+		assert(packer->n_snapshots < PACKER_MAX_PORTS);
 		known = &packer->snapshots[packer->n_snapshots++];
 		packer->snapshot_octets += trap_wire_part_octets(EASE_PART_SNAPSHOT, 0);
 	}

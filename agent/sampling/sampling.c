@@ -8,6 +8,7 @@
 #include "common/publication.h"
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,7 @@ add_port(struct sampling *s, uint32_t if_index)
 	if (hal_port_info(s->hal, if_index, &info) == 0 && info.is_share)
 		port->config.edge = false; /* its frames are counted where they came in */
 	port->mean_in_force = port->config.mean_skip;
+	assert(SORTED_ASCENDS(s->ports, s->n_ports, if_index));
 	go_on_numbering(s, port);
 	skip_stream_seed(&port->stream, s->options.seed + 0x9e3779b97f4a7c15ull * if_index);
 	return 0;
@@ -199,6 +201,7 @@ forget_port(struct sampling *s, struct sampled_port *port)
 {
 	size_t i = (size_t)(port - s->ports);
 
+	assert(i < s->n_ports);
 	keep_numbers(s, port);
 	memmove(port, port + 1, (--s->n_ports - i) * sizeof(*port));
 }
@@ -251,10 +254,11 @@ pool_of(const struct hal_counters *counters)
 }
 
 static struct drawn_skip
-draw(struct sampling *s, struct sampled_port *port)
+draw_skip(struct sampling *s, struct sampled_port *port)
 {
 	struct drawn_skip next = {.mean = port->mean_in_force};
 
+	assert(port->mean_in_force >= 1);
 	next.skip = skip_draw(&port->stream, s->options.draw, next.mean, hal_max_skip(s->hal),
 	    &next.partial);
 	return next;
@@ -263,7 +267,7 @@ draw(struct sampling *s, struct sampled_port *port)
 static int
 load_one(struct sampling *s, struct sampled_port *port, uint64_t pool_pkts)
 {
-	struct drawn_skip next = draw(s, port);
+	struct drawn_skip next = draw_skip(s, port);
 	int rc = hal_load_skip(s->hal, port->if_index, next.skip);
 
 	if (rc < 0)
@@ -275,7 +279,7 @@ load_one(struct sampling *s, struct sampled_port *port, uint64_t pool_pkts)
 
 /* Loads as many skips as the port takes ahead. Later each sample brings the next one. */
 static void
-fill(struct sampling *s, struct sampled_port *port)
+load_skips(struct sampling *s, struct sampled_port *port)
 {
 	unsigned depth = hal_skip_depth(s->hal);
 	struct hal_counters counters;
@@ -315,7 +319,7 @@ next_skip(struct sampling *s, struct sampled_port *port, const struct hal_sample
 		skip_counter_step(&port->counter, SKIP_COUNTER_OFF, 0);
 		return HAL_NO_SKIP;
 	}
-	next = draw(s, port);
+	next = draw_skip(s, port);
 	skip_counter_step(&port->counter, SKIP_COUNTER_LOAD,
 	    event->counters != NULL ? pool_of(event->counters) : 0);
 	skip_counter_add(&port->counter, &next);
@@ -367,7 +371,7 @@ begin_sampling(struct sampling *s, struct sampled_port *port)
 		return;
 	set_rate(s, port);
 	if (!port->draws_itself)
-		fill(s, port);
+		load_skips(s, port);
 }
 
 int
@@ -513,9 +517,11 @@ send_sample(struct sampling *s, struct sampled_port *port, const struct drawn_sk
 	    .header = event->octets,
 	};
 
+	assert(port->config.header_octets <= EASE_HEADER_MAX_OCTETS);
 	sample.kept_octets = (uint16_t)(event->kept_octets < port->config.header_octets
 		? event->kept_octets
 		: port->config.header_octets);
+	/* From here on it has its number: what does not come of it is a drop, which the collector is told. */
 	sample.sequence = ++port->last_sequence;
 	port->samples++;
 	stat_add(&s->stats, STAT_SAMPLES, 1);
@@ -898,7 +904,7 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 	if (new_mean && port->counter.n_loaded > 0)
 		hal_restart_sampling(s->hal, if_index);
 	if (switched)
-		fill(s, port);
+		load_skips(s, port);
 	return 0;
 }
 
@@ -938,6 +944,7 @@ sampling_publish(struct sampling *s)
 		if (!s->ports[i].absent && !s->ports[i].unsampled)
 			fill_row(s, &s->ports[i], &fresh->rows[fresh->table.n_ports++]);
 	}
+	assert(SORTED_ASCENDS(fresh->rows, fresh->table.n_ports, if_index));
 	publication_replace(&s->publication, &fresh->head);
 	return 0;
 }

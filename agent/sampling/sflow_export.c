@@ -7,6 +7,7 @@
 #include "common/udp_out.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +205,7 @@ source_of(struct sflow_export *e, uint32_t if_index)
 		return NULL;
 	}
 	source = &e->sources[SORTED_POSITION_OF(e->sources, e->n_sources, if_index, if_index)];
+	assert(e->n_sources < MAX_SOURCES);
 	memmove(source + 1, source,
 	    (e->n_sources++ - (size_t)(source - e->sources)) * sizeof(*source));
 	*source = (struct data_source){.if_index = if_index};
@@ -390,6 +392,7 @@ sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
 		flow.drops = source->drops; /* the flush may have lost some */
 		sflow_add_flow(&e->writer, &flow); /* an empty datagram has room for one */
 	}
+	assert(e->open && e->n_open_samples < MAX_OPEN_SAMPLES);
 	e->open_samples[e->n_open_samples++] = sample->if_index;
 }
 

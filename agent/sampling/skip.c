@@ -1,9 +1,10 @@
 #include "agent/sampling/skip.h"
 
+#include <assert.h>
 #include <math.h>
 
 static uint64_t
-splitmix64(uint64_t *x)
+next_splitmix64(uint64_t *x)
 {
 	uint64_t z = *x += 0x9e3779b97f4a7c15ull;
 
@@ -16,7 +17,7 @@ void
 skip_stream_seed(struct skip_stream *stream, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++)
-		stream->state[i] = splitmix64(&seed);
+		stream->state[i] = next_splitmix64(&seed);
 }
 
 static uint64_t
@@ -78,6 +79,7 @@ uint32_t
 skip_draw(struct skip_stream *stream, enum sampling_draw draw, uint32_t mean, uint32_t max_skip,
     bool *partial)
 {
+	assert(mean >= 1 && (draw != SAMPLING_UNIFORM || max_skip >= 2 * (mean - 1)));
 	*partial = false;
 	if (draw == SAMPLING_UNIFORM)
 		return draw_uniform(stream, mean);

@@ -1,5 +1,6 @@
 #include "agent/sampling/skip_counter.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The pool may lag behind the skip counter: a frame that waits to be sent is counted when it leaves. Then the
@@ -44,6 +45,7 @@ skip_counter_step(struct skip_counter *c, enum skip_counter_event event, uint64_
 void
 skip_counter_add(struct skip_counter *c, const struct drawn_skip *skip)
 {
+	assert(c->n_loaded < SKIPS_AHEAD_MAX && c->state == SKIP_COUNTER_COUNTING);
 	c->loaded[c->n_loaded++] = *skip;
 	c->end_pkts += (uint64_t)skip->skip + 1;
 }

@@ -353,7 +353,7 @@ struct mistake {
 
 /* line 0: the mistake is not in a single line. */
 static int __attribute__((format(printf, 3, 4)))
-refuse(const struct mistake *m, uint32_t line, const char *format, ...)
+refuse_line(const struct mistake *m, uint32_t line, const char *format, ...)
 {
 	size_t n = (size_t)snprintf(m->error, m->size, line ? "%s:%u: " : "%s: ", m->name, line);
 	va_list args;
@@ -389,17 +389,17 @@ check_role(const struct board_plan *plan, enum board_role role, const struct mis
 		if (board_chip_role(chip->type) != role)
 			continue;
 		if (++n_chips > roles[role].max_chips)
-			return refuse(m, chip->line, "chip \"%s\": a board has at most %zu %s chips",
+			return refuse_line(m, chip->line, "chip \"%s\": a board has at most %zu %s chips",
 			    chip->name, roles[role].max_chips, roles[role].name);
 		if (plan->ports.n <= n_ports)
-			return refuse(m, chip->line,
+			return refuse_line(m, chip->line,
 			    "chip \"%s\": all %zu ports of the board are wired to chips before it", chip->name,
 			    plan->ports.n);
 		n_ports += board_chip_ports(chip->type);
 	}
 	if (plan->ports.n <= n_ports || (n_chips == 0 && !roles[role].needed))
 		return 0;
-	return refuse(m, board_port(plan, n_ports)->line,
+	return refuse_line(m, board_port(plan, n_ports)->line,
 	    "port \"%s\": the %s chips of the board have only %zu ports", board_port(plan, n_ports)->name,
 	    roles[role].name, n_ports);
 }
@@ -408,16 +408,16 @@ static int
 check_port(const struct board_port *port, const struct mistake *m)
 {
 	if (port->name[0] == '\0' || strlen(port->name) > EASE_NAME_MAX)
-		return refuse(m, port->line, "a port's name is empty or longer than %d octets",
+		return refuse_line(m, port->line, "a port's name is empty or longer than %d octets",
 		    EASE_NAME_MAX);
 	if (port->speed_mbps == 1000 && port->duplex == BOARD_HALF)
-		return refuse(m, port->line, "port \"%s\": 1000 Mb/s needs duplex = full",
+		return refuse_line(m, port->line, "port \"%s\": 1000 Mb/s needs duplex = full",
 		    port->name);
 	if (port->eee && (port->speed_mbps == 10 || port->duplex == BOARD_HALF))
-		return refuse(m, port->line, "port \"%s\": EEE needs 100 Mb/s or more and duplex = full",
+		return refuse_line(m, port->line, "port \"%s\": EEE needs 100 Mb/s or more and duplex = full",
 		    port->name);
 	if (!own_capture(port) && (port->interface[0] || strcmp(port->start, "recorded")))
-		return refuse(m, port->line, "port \"%s\": interface and start are allowed only if capture is a file",
+		return refuse_line(m, port->line, "port \"%s\": interface and start are allowed only if capture is a file",
 		    port->name);
 	return 0;
 }
@@ -430,7 +430,7 @@ check_energy(const struct board_plan *plan, const struct mistake *m)
 		return 0;
 	for (size_t i = 0; i < plan->ports.n; i++)
 		if (board_port(plan, i)->eee)
-			return refuse(m, board_port(plan, i)->line,
+			return refuse_line(m, board_port(plan, i)->line,
 			    "port \"%s\": EEE needs a chip of type eee", board_port(plan, i)->name);
 	return 0;
 }
@@ -450,7 +450,7 @@ check_buffers(const struct board_plan *plan, const struct mistake *m)
 		threshold = tnetx4090_default_threshold(ports, plan->max_frame_octets, octets);
 	if (threshold < n)
 		return 0;
-	return refuse(m, 0, "buffers: %u is too few for a flow_threshold of %u%s", n, threshold,
+	return refuse_line(m, 0, "buffers: %u is too few for a flow_threshold of %u%s", n, threshold,
 	    b->threshold == 0 ? " (the default, with which every port can finish a frame)" : "");
 }
 
@@ -461,7 +461,7 @@ check_plan(const char *name, const struct board_plan *plan, char *error, size_t 
 	int rc = 0;
 
 	if (plan->ports.n == 0)
-		return refuse(&m, 0, "it has no port");
+		return refuse_line(&m, 0, "it has no port");
 	for (size_t i = 0; i < plan->ports.n && rc == 0; i++)
 		rc = check_port(board_port(plan, i), &m);
 	for (int role = 0; role < BOARD_N_ROLES && rc == 0; role++)
@@ -472,7 +472,7 @@ check_plan(const char *name, const struct board_plan *plan, char *error, size_t 
 }
 
 static int
-finish(int rc, const char *name, struct board_plan *plan, char *error, size_t error_size)
+finish_load(int rc, const char *name, struct board_plan *plan, char *error, size_t error_size)
 {
 	if (rc == 0)
 		rc = check_plan(name, plan, error, error_size);
@@ -485,7 +485,7 @@ int
 board_load(const char *file, struct board_plan *plan, char *error, size_t error_size)
 {
 	*plan = (struct board_plan){0};
-	return finish(options_load(file, plan_options, plan, error, error_size), file, plan, error,
+	return finish_load(options_load(file, plan_options, plan, error, error_size), file, plan, error,
 	    error_size);
 }
 
@@ -494,7 +494,7 @@ board_parse(const char *name, const char *text, struct board_plan *plan, char *e
     size_t error_size)
 {
 	*plan = (struct board_plan){0};
-	return finish(options_parse(name, text, plan_options, plan, error, error_size), name, plan,
+	return finish_load(options_parse(name, text, plan_options, plan, error, error_size), name, plan,
 	    error, error_size);
 }
 

@@ -54,7 +54,7 @@ widest_label(const struct drawing *d, enum board_role role)
 }
 
 static void
-measure(struct drawing *d)
+measure_columns(struct drawing *d)
 {
 	d->name_columns = MIN_NAME_COLUMNS;
 	for (size_t i = 0; i < d->plan->ports.n; i++) {
@@ -231,7 +231,7 @@ board_draw(FILE *out, const char *file, const struct board_plan *plan,
 {
 	struct drawing d = {.out = out, .plan = plan, .feed = feed};
 
-	measure(&d);
+	measure_columns(&d);
 	fprintf(out, "%s: %zu ports, frames up to %u octets\n\n", file, plan->ports.n,
 	    plan->max_frame_octets);
 	draw_head(&d);

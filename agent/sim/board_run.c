@@ -92,7 +92,7 @@ convert_times(struct board_run *r)
 /* Reads more frames from the feed; false at its end. Without a feed a paced board keeps running, and one
  * in lock step ends, because its time would run without limit. */
 static bool
-fetch(struct board_run *r)
+fetch_frames(struct board_run *r)
 {
 	struct feed *feed = r->config.feed;
 
@@ -119,9 +119,9 @@ fetch(struct board_run *r)
 
 /* The next frame or NULL, without removing it. Its time becomes the board's time when it is passed on. */
 static inline const struct feed_frame *
-peek(struct board_run *r)
+peek_frame(struct board_run *r)
 {
-	if (r->next_frame == r->n_frames && !fetch(r))
+	if (r->next_frame == r->n_frames && !fetch_frames(r))
 		return NULL;
 	return &r->frames[r->next_frame];
 }
@@ -192,7 +192,7 @@ paced_wait(struct board_run *r, uint64_t next)
 
 /* Whether an interrupt is pending that the CPU must handle before a board in lock step continues. */
 static bool
-interrupted(const struct board_run *r)
+is_interrupted(const struct board_run *r)
 {
 	return bus_model_lines(r->config.bus) & ~(1u << BOARD_LINE_STEP | 1u << BOARD_LINE_END);
 }
@@ -260,7 +260,7 @@ run_frames(struct board_run *r, uint64_t latest, unsigned max)
 	uint32_t known = bus_model_lines(bus); /* paced: the CPU may not have handled these yet */
 	unsigned n = 0;
 
-	while (n < max && peek(r) && !bus_model_cpu_waits(bus)) {
+	while (n < max && peek_frame(r) && !bus_model_cpu_waits(bus)) {
 		const struct feed_frame *frames = &r->frames[r->next_frame];
 		size_t ready = count_ready(r, latest, max - n), came;
 
@@ -279,9 +279,9 @@ run_frames(struct board_run *r, uint64_t latest, unsigned max)
 /* Handles what is next, at most max frames or an alarm, or waits for it. An alarm comes before the first
  * later frame. Returns the number of frames; -1: nothing will ever be next. */
 static int
-move(struct board_run *r, unsigned max)
+move_on(struct board_run *r, unsigned max)
 {
-	const struct feed_frame *frame = peek(r);
+	const struct feed_frame *frame = peek_frame(r);
 	uint64_t us = frame ? frame_us(r, frame) : NEVER;
 	uint64_t alarm, latest, next;
 
@@ -335,7 +335,7 @@ step_paced(struct board_run *r)
 {
 	if (r->gate_open)
 		take_live(r);
-	if (!r->gate_open || move(r, PACED_TURN_FRAMES) < 0) {
+	if (!r->gate_open || move_on(r, PACED_TURN_FRAMES) < 0) {
 		bool live = r->gate_open && r->config.feed && feed_has_live(r->config.feed);
 
 		bus_model_wait(r->config.bus,
@@ -374,13 +374,13 @@ board_run_step(struct board_run *r)
 	bus_model_lock(r->config.bus);
 	if (fabric_deadline_changed(r->config.fabric))
 		r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
-	while (left > 0 && n >= 0 && !interrupted(r)) {
-		n = move(r, (unsigned)left);
+	while (left > 0 && n >= 0 && !is_interrupted(r)) {
+		n = move_on(r, (unsigned)left);
 		left -= n;
 	}
 	if (n < 0)
 		bus_model_set_line(r->config.bus, BOARD_LINE_STEP, false);
-	up = interrupted(r);
+	up = is_interrupted(r);
 	if (!up)
 		fabric_settle(r->config.fabric);
 	bus_model_unlock(r->config.bus);

@@ -1,5 +1,6 @@
 #include "agent/sim/buffers.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ sift_down(struct flight *heap, unsigned n, unsigned i, struct flight f)
 }
 
 static inline void
-release(struct buffers *b, const struct flight *f, uint64_t now)
+release_flight(struct buffers *b, const struct flight *f, uint64_t now)
 {
 	struct buffers_place at = buffers_place(b, f->port);
 
@@ -67,9 +68,10 @@ release_next(struct buffers *b)
 {
 	struct flight f = b->flights[0];
 
+	assert(b->n_flights > 0);
 	b->n_flights--;
 	sift_down(b->flights, b->n_flights, 0, b->flights[b->n_flights]);
-	release(b, &f, f.until_ns);
+	release_flight(b, &f, f.until_ns);
 }
 
 void
@@ -93,7 +95,7 @@ buffers_release(struct buffers *b, uint64_t now)
 {
 	for (unsigned i = 0; i < b->n_recent; i++) {
 		if (b->recent[i].until_ns <= now)
-			release(b, &b->recent[i], now);
+			release_flight(b, &b->recent[i], now);
 		else
 			buffers_add_flight(b, &b->recent[i]);
 	}
@@ -118,7 +120,7 @@ buffers_admit_slow_path(struct buffers *b, unsigned port, uint32_t n, uint64_t n
 /* A flooded frame has no departure time per port. The earliest time is when this port may transmit
  * again. */
 static void
-shift(struct flight *f, unsigned port, int64_t by_ns, uint64_t not_before)
+shift_flight(struct flight *f, unsigned port, int64_t by_ns, uint64_t not_before)
 {
 	if (f->slowest == port)
 		f->until_ns += (uint64_t)by_ns;
@@ -134,7 +136,7 @@ buffers_shift(struct buffers *b, unsigned port, int64_t by_ns, uint64_t not_befo
 	buffers_release(b, now);
 	for (unsigned i = 0; i < b->n_flights; i++)
 		if (b->flights[i].until_ns > now)
-			shift(&b->flights[i], port, by_ns, not_before);
+			shift_flight(&b->flights[i], port, by_ns, not_before);
 	for (unsigned i = b->n_flights / 2; i-- > 0;)
 		sift_down(b->flights, b->n_flights, i, b->flights[i]);
 }
@@ -204,6 +206,7 @@ buffers_hold(struct buffers *b, const struct feed_frame *frame)
 struct held_frame *
 buffers_pop_held(struct buffers *b, unsigned port)
 {
+	assert(b->n_held > 0);
 	struct held_frame *h = b->held[port].first;
 
 	if (!h)

@@ -15,6 +15,8 @@
 #include "agent/sim/feed.h"
 #include "agent/sim/wire.h"
 
+#include <assert.h>
+
 enum {
 	BUFFERS_MAX_POOLS = 8,
 	BUFFERS_MAX_PORTS = 64,
@@ -99,6 +101,7 @@ buffers_add_flight(struct buffers *buffers, const struct flight *flight)
 	struct flight *heap = buffers->flights;
 	unsigned i = buffers->n_flights++;
 
+	assert(i < buffers->max_flights);
 	for (; i > 0 && heap[(i - 1) / 2].until_ns > flight->until_ns; i = (i - 1) / 2)
 		heap[i] = heap[(i - 1) / 2];
 	heap[i] = *flight;

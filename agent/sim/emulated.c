@@ -746,7 +746,7 @@ add_run(struct emulated *e, const struct emulated_config *config)
 }
 
 static void
-compose(struct emulated *e, bool lock_step)
+compose_device(struct emulated *e, bool lock_step)
 {
 	e->device = (struct hal_device){
 	    .ops = lock_step ? &lock_step_ops : &paced_ops,
@@ -793,7 +793,7 @@ emulated_create(const struct emulated_config *config, struct hal_device **device
 		    strerror(-rc));
 		goto fail;
 	}
-	compose(e, config->pace == EMULATED_PACE_LOCK_STEP);
+	compose_device(e, config->pace == EMULATED_PACE_LOCK_STEP);
 	*device = &e->device;
 	return 0;
 fail:

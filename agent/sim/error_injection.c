@@ -35,7 +35,7 @@ static const struct effect {
 
 /* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). */
 static uint64_t
-draw(uint64_t *state)
+draw_random(uint64_t *state)
 {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
 
@@ -48,7 +48,7 @@ draw(uint64_t *state)
 static uint64_t
 draw_gap(struct rule *rule)
 {
-	return 1 + draw(&rule->random) % (2ull * rule->one_in - 1);
+	return 1 + draw_random(&rule->random) % (2ull * rule->one_in - 1);
 }
 
 int
@@ -89,7 +89,7 @@ is_good(const struct feed_frame *f)
 }
 
 static void
-damage(struct feed_frame *f, const struct effect *effect)
+damage_frame(struct feed_frame *f, const struct effect *effect)
 {
 	uint32_t data = effect->octets - FCS_OCTETS;
 
@@ -123,6 +123,6 @@ error_injection_apply(struct error_injection *injection, struct feed_frame *fram
 		}
 	}
 	if (kind >= 0)
-		damage(frame, &effects[kind]);
+		damage_frame(frame, &effects[kind]);
 	return kind;
 }

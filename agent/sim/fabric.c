@@ -95,7 +95,7 @@ kind_of(uint64_t destination)
 }
 
 static inline void
-classify(struct c84302_frame *mac, uint64_t destination)
+classify_frame(struct c84302_frame *mac, uint64_t destination)
 {
 	mac->kind = kind_of(destination);
 	mac->sum = (uint8_t)c84302_sum_of(mac->kind, mac->octets);
@@ -120,14 +120,14 @@ look_at(const struct feed_frame *f, struct c84302_frame *mac, struct galnet_fram
 	*frame = (struct galnet_frame){.octets = f->octets, .captured_octets = f->captured_octets,
 	    .data_octets = f->data_octets, .wire_octets = f->wire_octets};
 	if (__builtin_expect(f->captured_octets < HEADER_OCTETS, 0)) {
-		classify(mac, 0);
+		classify_frame(mac, 0);
 		return;
 	}
 	source_and_type = word_at(f->octets + 6);
 	frame->destination = word_at(f->octets) >> 16;
 	frame->source = source_and_type >> 16;
 	mac->length_type = (uint16_t)source_and_type;
-	classify(mac, frame->destination);
+	classify_frame(mac, frame->destination);
 	if (mac->length_type != TYPE_MAC_CONTROL)
 		return;
 	mac->control = control_of(f);
@@ -154,7 +154,7 @@ take_back(struct fabric *f, unsigned port)
 }
 
 FEW_FRAMES void
-discard(struct fabric *f, unsigned port)
+discard_at(struct fabric *f, unsigned port)
 {
 	const struct wiring *out = &f->ports[port];
 
@@ -164,12 +164,12 @@ discard(struct fabric *f, unsigned port)
 
 /* Returns the time when the port will have sent it; 0: its queue was full. */
 EVERY_FRAME uint64_t
-send(struct fabric *f, unsigned port, const struct c84302_frame *mac, uint64_t at)
+send_frame(struct fabric *f, unsigned port, const struct c84302_frame *mac, uint64_t at)
 {
 	uint64_t done = wires_send(&f->wires, port, mac->octets, at);
 
 	if (__builtin_expect(done == WIRE_QUEUE_FULL, 0)) {
-		discard(f, port);
+		discard_at(f, port);
 		return 0;
 	}
 	add_sums(&f->sums[port].sent, mac, 1);
@@ -186,7 +186,7 @@ leave_out(struct fabric *f, uint64_t limited, uint64_t full, const struct c84302
 
 		add_sums(&f->sums[port].sent, mac, UINT32_MAX);
 		if (full >> port & 1)
-			discard(f, port);
+			discard_at(f, port);
 		else
 			take_back(f, port);
 	}
@@ -194,7 +194,7 @@ leave_out(struct fabric *f, uint64_t limited, uint64_t full, const struct c84302
 
 /* Sends by all ports of all chips except the input port; returns when the slowest will have sent it. */
 FEW_FRAMES uint64_t
-flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
+flood_frame(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *frame, uint64_t at)
 {
 	bool counts_multicasts = f->buffers.n_pools > 0 && mac->kind != C84302_UCAST;
@@ -224,7 +224,7 @@ send_over_pci(struct fabric *f, struct galnet_route to, const struct c84302_fram
 	    galnet_model_receive_pci(f->chips[to.device], 1u << to.port, frame) == 0)
 		return 0;
 	*port = f->first_port[to.device] + to.port;
-	return send(f, *port, mac, at);
+	return send_frame(f, *port, mac, at);
 }
 
 /* Sends by these ports of a chip, a bit each; returns when the slowest will have sent it. */
@@ -236,7 +236,7 @@ send_by(struct fabric *f, unsigned device, uint32_t ports, const struct c84302_f
 
 	for (; ports != 0; ports &= ports - 1) {
 		uint64_t done =
-		    send(f, f->first_port[device] + (unsigned)__builtin_ctz(ports), mac, at);
+		    send_frame(f, f->first_port[device] + (unsigned)__builtin_ctz(ports), mac, at);
 
 		last = done > last ? done : last;
 	}
@@ -245,7 +245,7 @@ send_by(struct fabric *f, unsigned device, uint32_t ports, const struct c84302_f
 
 /* Floods where some chip has its own rules: each chip decides by itself. */
 FEW_FRAMES uint64_t
-spread(struct fabric *f, unsigned device, const struct galnet_route *to,
+spread_to_chips(struct fabric *f, unsigned device, const struct galnet_route *to,
     const struct c84302_frame *mac, const struct galnet_frame *frame, uint64_t at)
 {
 	uint64_t last = send_by(f, device, to->ports, mac, at);
@@ -271,7 +271,7 @@ send_to_sniffer(void *ctx, unsigned device, unsigned channel,
 	struct c84302_frame mac = {.octets = frame->wire_octets};
 	unsigned port;
 
-	classify(&mac, frame->destination);
+	classify_frame(&mac, frame->destination);
 	if (device >= f->n_chips || !(galnet_model_forwarding(f->chips[device]) >> channel & 1))
 		return;
 	port = f->first_port[device] + channel;
@@ -284,7 +284,7 @@ send_to_sniffer(void *ctx, unsigned device, unsigned channel,
 
 /* Returns the time when the last port will have sent it; 0: no port sends it. */
 EVERY_FRAME uint64_t
-forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
+forward_frame(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *frame, uint64_t at, unsigned *slowest)
 {
 	struct wiring *in = &f->ports[port];
@@ -297,13 +297,13 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 		break;
 	case GALNET_TO_PORT:
 		*slowest = f->first_port[to.device] + to.port;
-		return send(f, *slowest, mac, at);
+		return send_frame(f, *slowest, mac, at);
 	case GALNET_TO_DEVICE:
 		return send_over_pci(f, to, mac, frame, at, slowest);
 	case GALNET_FLOOD:
-		return flood(f, port, mac, frame, at);
+		return flood_frame(f, port, mac, frame, at);
 	case GALNET_SPREAD:
-		return spread(f, in->device, &to, mac, frame, at);
+		return spread_to_chips(f, in->device, &to, mac, frame, at);
 	}
 	return 0;
 }
@@ -312,7 +312,7 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 
 /* Counts it as received; true if it is good. */
 EVERY_FRAME bool
-receive(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool plain)
+receive_at(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool plain)
 {
 	const struct wiring *in = &f->ports[port];
 
@@ -324,7 +324,7 @@ receive(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool pl
 
 /* The partner sends PAUSE: the port stops, or continues. */
 FEW_FRAMES void
-pause(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t at)
+pause_port(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t at)
 {
 	enum { QUANTA = 16 };
 	uint32_t quanta;
@@ -362,18 +362,18 @@ take_in(struct fabric *f, const struct feed_frame *frame, const struct c84302_fr
 	uint64_t at = wires_receive(&f->wires, port, mac->octets, f->now_ns);
 
 	f->frames++;
-	if (__builtin_expect(!receive(f, port, mac, plain), 0)) {
+	if (__builtin_expect(!receive_at(f, port, mac, plain), 0)) {
 		report_error(f, port, mac, seen);
 		return 0;
 	}
 	if (__builtin_expect(mac->control == C84302_PAUSE, 0))
-		pause(f, port, frame, at);
-	return forward(f, port, mac, seen, at, slowest);
+		pause_port(f, port, frame, at);
+	return forward_frame(f, port, mac, seen, at, slowest);
 }
 
 /* The sender keeps the frame until it is let in. */
 static void
-hold(struct fabric *f, const struct feed_frame *frame)
+hold_frame(struct fabric *f, const struct feed_frame *frame)
 {
 	if (buffers_hold(&f->buffers, frame) < 0)
 		stat_add(&f->stats, FABRIC_STAT_HELD_LOST, 1);
@@ -399,16 +399,16 @@ count_collision(struct fabric *f, unsigned port)
 
 /* The pool has dropped and counted the frame; the MAC still has received it. */
 FEW_FRAMES void
-drop(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool plain)
+drop_at(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool plain)
 {
 	wires_receive(&f->wires, port, mac->octets, f->now_ns);
-	receive(f, port, mac, plain);
+	receive_at(f, port, mac, plain);
 	f->frames++;
 }
 
 /* A frame at a port whose link is up. False if its sender must try again. */
 EVERY_FRAME bool
-pass(struct fabric *f, const struct feed_frame *frame)
+pass_frame(struct fabric *f, const struct feed_frame *frame)
 {
 	struct c84302_frame mac;
 	struct galnet_frame seen;
@@ -430,7 +430,7 @@ pass(struct fabric *f, const struct feed_frame *frame)
 		case TNETX4090_PAUSE:
 			return false;
 		case TNETX4090_DROP:
-			drop(f, frame->port, &mac, plain);
+			drop_at(f, frame->port, &mac, plain);
 			return true;
 		case TNETX4090_ACCEPT:
 			break;
@@ -446,7 +446,7 @@ pass(struct fabric *f, const struct feed_frame *frame)
 FEW_FRAMES bool
 try_again(struct fabric *f, const struct feed_frame *frame)
 {
-	return pass(f, frame);
+	return pass_frame(f, frame);
 }
 
 /* Lets waiting senders try again, in the order of their ports. */
@@ -557,8 +557,8 @@ put_through(struct fabric *f, const struct feed_frame *frame)
 	set_time(f, frame->time_us);
 	if (__builtin_expect(is_rare(f, frame), 0) && handle_rare(f, frame))
 		return;
-	if (__builtin_expect(sender_waits(f, frame->port), 0) || !pass(f, frame))
-		hold(f, frame);
+	if (__builtin_expect(sender_waits(f, frame->port), 0) || !pass_frame(f, frame))
+		hold_frame(f, frame);
 }
 
 static inline uint32_t

@@ -6,6 +6,7 @@
 #include "agent/sim/savefile.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +252,7 @@ check_record(struct feed *feed, const struct source *s, const struct savefile_re
 
 /* Adds the padding that the sender's MAC adds after the capture. */
 static void
-pad(struct feed *feed, struct feed_frame *f, uint32_t length)
+pad_frame(struct feed *feed, struct feed_frame *f, uint32_t length)
 {
 	if (length < HEADER_OCTETS) {
 		stat_add(&feed->stats, FEED_STAT_RUNTS, 1);
@@ -280,7 +281,7 @@ make_frames(struct feed *feed, struct source *s, const struct savefile_record *r
 		    .octets = r->octets, .captured_octets = captured, .data_octets = captured,
 		    .wire_octets = length + FCS_OCTETS, .port = frame_port(feed, s, r, captured)};
 		if (length < MIN_DATA_OCTETS)
-			pad(feed, f, length);
+			pad_frame(feed, f, length);
 		f++;
 	}
 	for (struct feed_frame *good = frames; feed->injection && good < f; good++) {
@@ -406,6 +407,7 @@ refill_top(struct feed *feed)
 {
 	struct source *s = feed->heap[0];
 
+	assert(s->next == s->n_frames);
 	s->next = 0;
 	s->n_frames = s->file ? read_block(feed, s, s->frames, BATCH) : 0;
 	if (s->n_frames == 0 && s->given && s->file)
@@ -420,7 +422,7 @@ refill_top(struct feed *feed)
 }
 
 static size_t
-merge(struct feed *feed, struct feed_frame *frames, size_t max)
+merge_sources(struct feed *feed, struct feed_frame *frames, size_t max)
 {
 	size_t n = 0;
 
@@ -434,6 +436,7 @@ merge(struct feed *feed, struct feed_frame *frames, size_t max)
 				break;
 			continue;
 		}
+		assert(feed->n_heap < 2 || !comes_before(feed->heap[1], s));
 		frames[n] = s->frames[s->next++];
 		s->given = true;
 		if (frames[n++].event != FEED_FRAME)
@@ -452,7 +455,7 @@ feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max)
 	/* If only one source is left, its frames need no merging and no copy. */
 	if (feed->n_heap == 1 && feed->heap[0]->next == feed->heap[0]->n_frames)
 		return read_frames(feed, feed->heap[0], frames, max);
-	return merge(feed, frames, max);
+	return merge_sources(feed, frames, max);
 }
 
 /* --- live --- */
@@ -631,7 +634,7 @@ add_link_changes(struct feed *feed, const struct feed_link_change *from, size_t 
 
 /* Reads all frames of the sources into memory. */
 static int
-preload(struct feed *feed, bool loop)
+preload_frames(struct feed *feed, bool loop)
 {
 	enum { AT_A_TIME = 256 };
 	struct feed_frame frames[AT_A_TIME];
@@ -653,7 +656,7 @@ preload(struct feed *feed, bool loop)
 
 /* All sources are open and have their first frames: gives them their times and their order. */
 static int
-arrange(struct feed *feed, const struct feed_config *config)
+arrange_sources(struct feed *feed, const struct feed_config *config)
 {
 	size_t n = feed->n_sources;
 	int rc;
@@ -678,7 +681,7 @@ arrange(struct feed *feed, const struct feed_config *config)
 			feed->heap[feed->n_heap++] = &feed->sources[i];
 	for (size_t i = feed->n_heap / 2; i-- > 0;)
 		sift_down(feed, i);
-	return config->preload ? preload(feed, config->loop) : 0;
+	return config->preload ? preload_frames(feed, config->loop) : 0;
 }
 
 int
@@ -724,7 +727,7 @@ feed_create(const struct feed_config *config, struct feed **feed, char *error, s
 		rc = add_live(f, &config->live[i], error, error_size);
 	if (rc < 0)
 		goto fail;
-	rc = arrange(f, config);
+	rc = arrange_sources(f, config);
 	if (rc == 0) {
 		*feed = f;
 		return 0;

@@ -27,7 +27,7 @@ static struct sigaction before; /* the handler before ours */
 
 /* Replaces the window by zeros from the page of this octet on. False if the kernel has no memory. */
 static bool
-lose(struct file_mapping *m, size_t at)
+lose_rest(struct file_mapping *m, size_t at)
 {
 	size_t page = at / m->page_octets * m->page_octets;
 	void *zeros = mmap(m->window + page, m->n - page, PROT_READ,
@@ -49,7 +49,7 @@ on_bus_error(int number, siginfo_t *info, void *context)
 		struct file_mapping *m = atomic_load_explicit(&mappings[i], memory_order_acquire);
 
 		if (m && m->window && address - (uintptr_t)m->window < m->n &&
-		    lose(m, address - (uintptr_t)m->window))
+		    lose_rest(m, address - (uintptr_t)m->window))
 			return;
 	}
 	sigaction(number, &before, NULL); /* the access is repeated, and the handler before gets the signal */
@@ -65,7 +65,7 @@ take_signal(void)
 }
 
 static int
-enter(struct file_mapping *m)
+enter_mapping(struct file_mapping *m)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -93,7 +93,7 @@ file_mapping_open(int fd, struct file_mapping **mapping)
 	m->fd = fd;
 	m->page_octets = (size_t)sysconf(_SC_PAGESIZE);
 	atomic_init(&m->good, NOTHING_LOST);
-	if (enter(m) < 0) {
+	if (enter_mapping(m) < 0) {
 		free(m);
 		return -EMFILE;
 	}

@@ -14,7 +14,7 @@ struct live_input {
 
 /* Copies the octets, because the kernel reuses its ring. */
 static void
-take(uint8_t *user, const struct pcap_pkthdr *header, const uint8_t *octets)
+take_packet(uint8_t *user, const struct pcap_pkthdr *header, const uint8_t *octets)
 {
 	struct live_input *live = (struct live_input *)(void *)user;
 	uint32_t captured = header->caplen < LIVE_INPUT_SNAP_OCTETS ? header->caplen : LIVE_INPUT_SNAP_OCTETS;
@@ -33,7 +33,7 @@ live_input_read(struct live_input *live, struct savefile_record *records, size_t
 
 	live->n = 0;
 	live->records = records;
-	rc = pcap_dispatch(live->pcap, (int)(max < LIVE_INPUT_BATCH ? max : LIVE_INPUT_BATCH), take,
+	rc = pcap_dispatch(live->pcap, (int)(max < LIVE_INPUT_BATCH ? max : LIVE_INPUT_BATCH), take_packet,
 	    (uint8_t *)live);
 	if (rc < 0 && live->n == 0)
 		return -EIO;
@@ -49,7 +49,7 @@ live_input_lost(struct live_input *live)
 }
 
 static int
-refuse(int rc, const char *interface, const char *reason, char *error, size_t error_size)
+refuse_interface(int rc, const char *interface, const char *reason, char *error, size_t error_size)
 {
 	snprintf(error, error_size, "live:%s: %s", interface, reason);
 	return rc;
@@ -73,7 +73,7 @@ code_of(int rc)
 }
 
 static int
-activate(pcap_t *pcap, const char *interface, char *error, size_t error_size)
+activate_capture(pcap_t *pcap, const char *interface, char *error, size_t error_size)
 {
 	char reason[PCAP_ERRBUF_SIZE] = "";
 	int rc;
@@ -84,16 +84,16 @@ activate(pcap_t *pcap, const char *interface, char *error, size_t error_size)
 	pcap_set_buffer_size(pcap, LIVE_INPUT_KERNEL_OCTETS);
 	rc = code_of(pcap_activate(pcap));
 	if (rc < 0)
-		return refuse(rc, interface, rc == -EPERM ? "not permitted: it needs CAP_NET_RAW"
+		return refuse_interface(rc, interface, rc == -EPERM ? "not permitted: it needs CAP_NET_RAW"
 			: rc == -ENODEV ? "there is no such interface"
 			: rc == -ENETDOWN ? "it is down"
 					  : pcap_geterr(pcap), error, error_size);
 	if (pcap_datalink(pcap) != DLT_EN10MB)
-		return refuse(-EPROTONOSUPPORT, interface, "it is not Ethernet", error, error_size);
+		return refuse_interface(-EPROTONOSUPPORT, interface, "it is not Ethernet", error, error_size);
 	if (pcap_setdirection(pcap, PCAP_D_IN) < 0)
-		return refuse(-EIO, interface, pcap_geterr(pcap), error, error_size);
+		return refuse_interface(-EIO, interface, pcap_geterr(pcap), error, error_size);
 	if (pcap_setnonblock(pcap, 1, reason) < 0)
-		return refuse(-EIO, interface, reason, error, error_size);
+		return refuse_interface(-EIO, interface, reason, error, error_size);
 	return 0;
 }
 
@@ -108,9 +108,9 @@ live_input_open(const char *interface, struct live_input **live, char *error, si
 		l->pcap = pcap_create(interface, reason);
 	if (!l || !l->pcap) {
 		free(l);
-		return refuse(-ENOMEM, interface, reason, error, error_size);
+		return refuse_interface(-ENOMEM, interface, reason, error, error_size);
 	}
-	rc = activate(l->pcap, interface, error, error_size);
+	rc = activate_capture(l->pcap, interface, error, error_size);
 	if (rc < 0) {
 		live_input_close(l);
 		return rc;

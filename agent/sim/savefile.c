@@ -58,7 +58,7 @@ struct savefile {
 
 /* Prefetches octets a little behind those just parsed: in a mapped file they are not in the cache yet. */
 static inline void
-prefetch(const struct savefile *sf, const uint8_t *octets, size_t n)
+prefetch_ahead(const struct savefile *sf, const uint8_t *octets, size_t n)
 {
 	enum { AHEAD_OCTETS = 4096, CACHE_LINE_OCTETS = 64 };
 
@@ -254,6 +254,7 @@ read_pcap(struct savefile *sf, struct savefile_record *records, size_t max)
 	while (n < max) {
 		uint32_t captured, length;
 
+		/* needed is what must be in the buffer to go on, also for who fills it. */
 		sf->needed = PCAP_RECORD_OCTETS;
 		if ((size_t)(end - p) < sf->needed)
 			break;
@@ -274,7 +275,7 @@ read_pcap(struct savefile *sf, struct savefile_record *records, size_t max)
 		    .captured_octets = captured < snap_octets ? captured : snap_octets,
 		    .length_octets = length,
 		};
-		prefetch(sf, p, sf->needed);
+		prefetch_ahead(sf, p, sf->needed);
 		p += sf->needed;
 	}
 	sf->begin = (size_t)(p - sf->buffer);
@@ -383,6 +384,7 @@ read_packet(struct savefile *sf, const struct packet_layout *layout, const uint8
 	record->interface = id;
 	record->length_octets = u32_at(sf, body + layout->length);
 	record->octets = body + layout->fixed_octets;
+	/* A simple block has no time, and does not say how much was captured. */
 	if (layout->type == BLOCK_SIMPLE_PACKET) {
 		record->captured_octets = record->length_octets < i->snap_octets
 		    ? record->length_octets
@@ -563,7 +565,7 @@ take_block(struct savefile *sf, uint32_t *type, size_t *body_octets)
 		mark_damaged(sf, "a block's two lengths differ");
 		return NULL;
 	}
-	prefetch(sf, block, octets);
+	prefetch_ahead(sf, block, octets);
 	sf->begin += octets;
 	*body_octets = octets - BLOCK_MIN_OCTETS;
 	return block + 8;
@@ -704,7 +706,7 @@ check_interfaces(struct savefile *sf)
 
 /* Pcap or pcapng, and in which byte order; with an interface to read. */
 static int
-start(struct savefile *sf)
+start_reading(struct savefile *sf)
 {
 	uint32_t magic;
 	int rc;
@@ -760,7 +762,7 @@ savefile_open(const char *path, FILE *file, const char *interface, struct savefi
 		rc = -ENOMEM;
 		goto fail;
 	}
-	rc = start(sf);
+	rc = start_reading(sf);
 	if (rc < 0)
 		goto fail;
 	*savefile = sf;
@@ -780,7 +782,7 @@ savefile_rewind(struct savefile *sf)
 	sf->mapped_from = 0;
 	sf->n_interfaces = 0;
 	sf->at_end = sf->damaged = false;
-	return start(sf);
+	return start_reading(sf);
 }
 
 void

@@ -19,7 +19,7 @@ first_port(uint64_t ports)
 }
 
 static inline uint64_t
-later(uint64_t a, uint64_t b)
+later_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -96,7 +96,7 @@ flood_class(struct wires *l, struct wire_class *class, uint64_t except, uint32_t
 		if (done == WIRE_QUEUE_FULL)
 			*full |= alone & -alone;
 		else
-			slowest = later(slowest, done);
+			slowest = later_of(slowest, done);
 	}
 	return slowest;
 }
@@ -110,7 +110,7 @@ wires_flood(struct wires *l, uint64_t except, uint32_t octets, uint64_t now, uin
 	for (unsigned i = 0; i < l->n_classes; i++) {
 		uint64_t done = flood_class(l, &l->classes[i], except, octets, now, full);
 
-		slowest = later(slowest, done);
+		slowest = later_of(slowest, done);
 	}
 	return slowest;
 }
@@ -119,20 +119,20 @@ int64_t
 wires_pause(struct wires *l, unsigned port, uint32_t quanta, uint64_t now)
 {
 	struct wire *wire = &l->port[port];
-	uint64_t held = later(wire->paused_until_ns, now), waiting, before;
+	uint64_t held = later_of(wire->paused_until_ns, now), waiting, before;
 
 	wire_leave_step(l, port);
 	before = wire->free_ns;
 	waiting = before > held ? before - held : 0;
 	wire->paused_until_ns = now + quanta * slot_ns(wire->class);
 	wire->free_ns = wire->paused_until_ns + waiting;
-	return (int64_t)(wire->free_ns - later(before, now));
+	return (int64_t)(wire->free_ns - later_of(before, now));
 }
 
 /* --- receiving --- */
 
 static uint32_t
-draw(struct wires *l, unsigned attempt)
+draw_slots(struct wires *l, unsigned attempt)
 {
 	unsigned bits = attempt < 10 ? attempt : 10;
 
@@ -151,8 +151,8 @@ back_off(struct wires *l, unsigned port)
 
 	do {
 		attempt++;
-		ours = draw(l, attempt);
-		theirs = draw(l, attempt);
+		ours = draw_slots(l, attempt);
+		theirs = draw_slots(l, attempt);
 		lost += slot * (1 + (ours < theirs ? ours : theirs));
 	} while (ours == theirs && attempt < WIRE_MAX_ATTEMPTS - 1);
 	l->count(l->ctx, port, C84302_COLLISIONS, attempt);

@@ -33,7 +33,7 @@ struct reader {
 };
 
 static uint32_t
-get(struct reader *in, size_t n)
+get_number(struct reader *in, size_t n)
 {
 	const uint8_t *octets = rbuf_take(&in->r, n);
 	uint32_t value = 0;
@@ -60,10 +60,10 @@ agentx_pdu_read_header(const uint8_t *octets, struct agentx_pdu_header *header)
 	header->flags = rbuf_u8(&in.r);
 	rbuf_u8(&in.r);
 	header->big_endian = in.big_endian = header->flags & FLAG_NETWORK_BYTE_ORDER;
-	header->session = get(&in, 4);
-	header->transaction = get(&in, 4);
-	header->packet = get(&in, 4);
-	header->payload_octets = get(&in, 4);
+	header->session = get_number(&in, 4);
+	header->transaction = get_number(&in, 4);
+	header->packet = get_number(&in, 4);
+	header->payload_octets = get_number(&in, 4);
 	return header->version == VERSION && header->payload_octets <= PAYLOAD_MAX;
 }
 
@@ -90,7 +90,7 @@ skip_oid(struct reader *in)
 static uint32_t
 skip_octets(struct reader *in)
 {
-	uint32_t n = get(in, 4);
+	uint32_t n = get_number(in, 4);
 
 	rbuf_take(&in->r, ((size_t)n + 3) & ~(size_t)3);
 	return n;
@@ -129,9 +129,9 @@ static bool
 holds_varbinds(struct reader *in)
 {
 	while (!in->r.failed && rbuf_left(&in->r) > 0) {
-		uint32_t type = get(in, 2);
+		uint32_t type = get_number(in, 2);
 
-		get(in, 2); /* reserved */
+		get_number(in, 2); /* reserved */
 		skip_oid(in);
 		skip_value(in, type);
 	}
@@ -155,13 +155,13 @@ is_well_formed(struct reader *in, uint8_t type)
 	case AGENTX_PDU_GET: case AGENTX_PDU_GET_NEXT:
 		return holds_ranges(in);
 	case AGENTX_PDU_GET_BULK:
-		get(in, 4); /* non-repeaters and repetitions */
+		get_number(in, 4); /* non-repeaters and repetitions */
 		return holds_ranges(in);
 	case AGENTX_PDU_TEST_SET:
 		return holds_varbinds(in);
 	case AGENTX_PDU_RESPONSE:
-		get(in, 4); /* sysUpTime */
-		get(in, 4); /* error and index */
+		get_number(in, 4); /* sysUpTime */
+		get_number(in, 4); /* error and index */
 		return holds_varbinds(in);
 	default:
 		return rbuf_done(&in->r);
@@ -190,7 +190,7 @@ agentx_pdu_response_uptime(const uint8_t *octets, const struct agentx_pdu_header
 {
 	struct reader in = payload_of(octets, header);
 
-	return get(&in, 4);
+	return get_number(&in, 4);
 }
 
 uint16_t
@@ -198,8 +198,8 @@ agentx_pdu_response_error(const uint8_t *octets, const struct agentx_pdu_header 
 {
 	struct reader in = payload_of(octets, header);
 
-	get(&in, 4);
-	return (uint16_t)get(&in, 2);
+	get_number(&in, 4);
+	return (uint16_t)get_number(&in, 2);
 }
 
 void

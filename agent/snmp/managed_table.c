@@ -2,6 +2,7 @@
 
 #include "common/sorted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ order_index(const void *ctx, size_t i)
 }
 
 static size_t
-locate(const struct managed_table *m, const struct rows *rows, const uint32_t *index, size_t n,
+locate_managed_row(const struct managed_table *m, const struct rows *rows, const uint32_t *index, size_t n,
     bool *found)
 {
 	const struct by_index by = {m, rows, index, n};
@@ -60,10 +61,10 @@ locate(const struct managed_table *m, const struct rows *rows, const uint32_t *i
 }
 
 static void *
-find(const struct managed_table *m, const struct rows *rows, const uint32_t *index, size_t n)
+find_managed_row(const struct managed_table *m, const struct rows *rows, const uint32_t *index, size_t n)
 {
 	bool found;
-	size_t i = locate(m, rows, index, n, &found);
+	size_t i = locate_managed_row(m, rows, index, n, &found);
 
 	return found ? row_at(m, rows, i) : NULL;
 }
@@ -75,6 +76,7 @@ open_row(const struct managed_table *m, struct rows *rows, size_t i)
 	size_t size = m->table->row_size;
 	uint8_t *at;
 
+	assert(i <= rows->n && rows->n <= m->type->max_rows);
 	if (rows->n == m->type->max_rows)
 		return -ENOSPC;
 	at = realloc(rows->at, (rows->n + 1) * size);
@@ -92,6 +94,7 @@ close_row(const struct managed_table *m, struct rows *rows, size_t i)
 {
 	size_t size = m->table->row_size;
 
+	assert(i < rows->n);
 	memmove(rows->at + i * size, rows->at + (i + 1) * size, (rows->n - i - 1) * size);
 	rows->n--;
 }
@@ -126,7 +129,7 @@ is_working(const struct managed_table *m, uint8_t status)
 }
 
 static bool
-creates(const struct managed_table *m, int64_t status)
+creates_row(const struct managed_table *m, int64_t status)
 {
 	switch (m->type->kind) {
 	case MANAGED_ENTRY_STATUS:
@@ -139,7 +142,7 @@ creates(const struct managed_table *m, int64_t status)
 }
 
 static bool
-deletes(const struct managed_table *m, int64_t status)
+deletes_row(const struct managed_table *m, int64_t status)
 {
 	static const int64_t deleting[] = {[MANAGED_ENTRY_STATUS] = ENTRY_INVALID,
 		[MANAGED_ROW_STATUS] = ROW_DESTROY, [MANAGED_STATIC_STATUS] = STATIC_INVALID};
@@ -167,7 +170,7 @@ static int
 create_row(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
 	bool found;
-	size_t i = locate(m, rows, set->index, set->n_index, &found);
+	size_t i = locate_managed_row(m, rows, set->index, set->n_index, &found);
 	void *row;
 	int rc;
 
@@ -188,7 +191,7 @@ create_row(const struct managed_table *m, struct rows *rows, const struct mib_se
 static int
 write_column(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
-	void *row = find(m, rows, set->index, set->n_index);
+	void *row = find_managed_row(m, rows, set->index, set->n_index);
 
 	if (!row)
 		return -ENOENT;
@@ -256,9 +259,9 @@ static int
 change_status(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
 	bool found;
-	size_t i = locate(m, rows, set->index, set->n_index, &found);
+	size_t i = locate_managed_row(m, rows, set->index, set->n_index, &found);
 
-	if (deletes(m, set->number)) {
+	if (deletes_row(m, set->number)) {
 		if (found) /* deleting a row that does not exist succeeds */
 			close_row(m, rows, i);
 		return 0;
@@ -278,7 +281,7 @@ stop_work(const struct managed_table *m, struct rows *rows, const struct mib_set
 {
 	static const int64_t stopping[] = {[MANAGED_ENTRY_STATUS] = ENTRY_UNDER_CREATION,
 		[MANAGED_ROW_STATUS] = ROW_NOT_IN_SERVICE, [MANAGED_STATIC_STATUS] = -1};
-	void *row = find(m, rows, set->index, set->n_index);
+	void *row = find_managed_row(m, rows, set->index, set->n_index);
 
 	if (row && set->number == stopping[m->type->kind])
 		*status_of(m, row) = (uint8_t)set->number;
@@ -288,9 +291,9 @@ stop_work(const struct managed_table *m, struct rows *rows, const struct mib_set
 /* After columns were written: a waiting row may have become complete, and a row that stays active must
  * still be acceptable. */
 static int
-settle(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
+settle_row(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
-	void *row = find(m, rows, set->index, set->n_index);
+	void *row = find_managed_row(m, rows, set->index, set->n_index);
 
 	if (!row)
 		return 0;
@@ -310,7 +313,7 @@ one_step(const struct managed_table *m, struct rows *rows, const struct mib_set 
 {
 	bool status = is_status(m, set);
 
-	if (step == STEP_CREATE && status && creates(m, set->number))
+	if (step == STEP_CREATE && status && creates_row(m, set->number))
 		return create_row(m, rows, set);
 	if (step == STEP_STOP && status)
 		return stop_work(m, rows, set);
@@ -318,7 +321,7 @@ one_step(const struct managed_table *m, struct rows *rows, const struct mib_set 
 		return write_column(m, rows, set);
 	if (step == STEP_STATUS && status)
 		return change_status(m, rows, set);
-	return step == STEP_SETTLE ? settle(m, rows, set) : 0;
+	return step == STEP_SETTLE ? settle_row(m, rows, set) : 0;
 }
 
 static int
@@ -341,16 +344,16 @@ work_on(const struct managed_table *m, struct rows *rows, const struct mib_set *
 }
 
 static int
-apply(const struct managed_table *m, const struct rows *rows)
+apply_managed_rows(const struct managed_table *m, const struct rows *rows)
 {
 	return m->type->apply ? m->type->apply(m->ctx, rows->at, rows->n) : 0;
 }
 
 static int
-undo(struct managed_table *m)
+undo_commit(struct managed_table *m)
 {
 	struct rows after = m->rows;
-	int rc = m->can_undo ? apply(m, &m->before) : 0;
+	int rc = m->can_undo ? apply_managed_rows(m, &m->before) : 0;
 
 	if (rc < 0 || !m->can_undo)
 		return rc;
@@ -361,7 +364,7 @@ undo(struct managed_table *m)
 }
 
 static bool
-concerned(const struct managed_table *m, const struct mib_set *sets, size_t n)
+is_concerned(const struct managed_table *m, const struct mib_set *sets, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (sets[i].table == m->table)
@@ -377,17 +380,17 @@ managed_apply(struct managed_table *m, const struct mib_set *sets, size_t n, enu
 	struct rows trial;
 	int rc;
 
-	if (!concerned(m, sets, n))
+	if (!is_concerned(m, sets, n))
 		return 0;
 	if (phase == MIB_PHASE_UNDO)
-		return undo(m);
+		return undo_commit(m);
 	m->can_undo = false; /* the request before this one has ended */
 	rc = copy_rows(m, &m->rows, &trial);
 	if (rc < 0)
 		return rc;
 	rc = work_on(m, &trial, sets, n, failed);
 	if (rc == 0 && phase == MIB_PHASE_COMMIT) {
-		rc = apply(m, &trial);
+		rc = apply_managed_rows(m, &trial);
 		*failed = 0;
 	}
 	if (rc < 0 || phase == MIB_PHASE_TEST) {
@@ -444,7 +447,7 @@ managed_rows(struct managed_table *managed, void **first)
 void *
 managed_find(struct managed_table *managed, const uint32_t *index, size_t n)
 {
-	return find(managed, &managed->rows, index, n);
+	return find_managed_row(managed, &managed->rows, index, n);
 }
 
 bool
@@ -474,7 +477,7 @@ make_row(const struct managed_table *m, struct rows *rows, const struct mib_set 
 			rc = write_column(m, rows, &sets[i]);
 	}
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		void *row = find(m, rows, sets[i].index, sets[i].n_index);
+		void *row = find_managed_row(m, rows, sets[i].index, sets[i].n_index);
 
 		*failed = i;
 		if (is_status(m, &sets[i]) && is_working(m, (uint8_t)sets[i].number))
@@ -494,15 +497,15 @@ managed_make(struct managed_table *managed, const struct mib_set *sets, size_t n
 	int rc = -EINVAL;
 
 	if (n > 0)
-		(void)locate(managed, rows, sets[0].index, sets[0].n_index, &found);
+		(void)locate_managed_row(managed, rows, sets[0].index, sets[0].n_index, &found);
 	if (n == 0 || found)
 		return n > 0 ? -EBUSY : rc;
 	managed->can_undo = false;
 	rc = make_row(managed, rows, sets, n, failed);
 	if (rc == 0)
-		rc = apply(managed, rows);
+		rc = apply_managed_rows(managed, rows);
 	if (rc < 0)
-		i = locate(managed, rows, sets[0].index, sets[0].n_index, &found);
+		i = locate_managed_row(managed, rows, sets[0].index, sets[0].n_index, &found);
 	if (rc < 0 && found)
 		close_row(managed, rows, i);
 	return rc;
@@ -516,7 +519,7 @@ managed_add(struct managed_table *managed, const void *row)
 	bool found;
 	int rc;
 
-	i = locate(managed, &managed->rows, index, n, &found);
+	i = locate_managed_row(managed, &managed->rows, index, n, &found);
 	if (found)
 		return -EEXIST;
 	rc = open_row(managed, &managed->rows, i);
@@ -532,7 +535,7 @@ managed_remove(struct managed_table *managed, const void *row)
 	size_t n = mib_row_index(managed->table, row, index), i;
 	bool found;
 
-	i = locate(managed, &managed->rows, index, n, &found);
+	i = locate_managed_row(managed, &managed->rows, index, n, &found);
 	if (found)
 		close_row(managed, &managed->rows, i);
 }

@@ -14,7 +14,7 @@
 
 /* What follows the prefix, or NULL. */
 static const char *
-after(const char *text, const char *prefix)
+text_after(const char *text, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -39,7 +39,7 @@ parse_path(const char *path, struct master_address *address)
 static const char *
 parse_tcp(const char *text, struct master_address *address)
 {
-	const char *port = after(text, "localhost:"), *why = NULL;
+	const char *port = text_after(text, "localhost:"), *why = NULL;
 	char local[ENDPOINT_TEXT];
 	struct endpoint endpoint;
 
@@ -57,11 +57,11 @@ parse_tcp(const char *text, struct master_address *address)
 const char *
 master_address_parse(const char *text, struct master_address *address)
 {
-	const char *tcp = after(text, "tcp:"), *path = after(text, "unix:");
+	const char *tcp = text_after(text, "tcp:"), *path = text_after(text, "unix:");
 
 	memset(address, 0, sizeof(*address));
 	if (!tcp)
-		tcp = after(text, "tcp6:");
+		tcp = text_after(text, "tcp6:");
 	return tcp ? parse_tcp(tcp, address) : parse_path(path ? path : text, address);
 }
 

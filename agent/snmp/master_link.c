@@ -81,7 +81,7 @@ master_link_destroy(struct master_link *link)
 }
 
 static void
-count(struct master_link *link, enum master_link_stat which)
+count_link_event(struct master_link *link, enum master_link_stat which)
 {
 	stat_add_own(&link->stats, which, 1);
 }
@@ -91,7 +91,7 @@ master_link_unreached(struct master_link *link, int error)
 {
 	bool busy = error == -EAGAIN || error == -ETIMEDOUT;
 
-	count(link, busy ? MASTER_BUSY : MASTER_ABSENT);
+	count_link_event(link, busy ? MASTER_BUSY : MASTER_ABSENT);
 	if (error != link->logged_error) /* there may be an attempt each second for days */
 		log_warn("snmp", "cannot connect to the master: %s",
 		    busy ? "it does not accept connections" : strerror(-error));
@@ -100,7 +100,7 @@ master_link_unreached(struct master_link *link, int error)
 
 /* False if the link was abandoned. */
 static bool
-share(struct master_link *link, int fd)
+share_fd(struct master_link *link, int fd)
 {
 	bool abandoned;
 
@@ -114,7 +114,7 @@ share(struct master_link *link, int fd)
 void
 master_link_close(struct master_link *link)
 {
-	share(link, -1);
+	share_fd(link, -1);
 }
 
 void
@@ -136,8 +136,8 @@ master_link_open(struct master_link *link, int fd)
 		log_warn_limited("snmp", "cannot set a time limit for sending to the master: %s",
 		    strerror(errno));
 	if (!link->over && link->awaited.type != 0) /* the library gave up waiting for its Open */
-		count(link, MASTER_SILENT);
-	if (!share(link, fd))
+		count_link_event(link, MASTER_SILENT);
+	if (!share_fd(link, fd))
 		return -ECANCELED;
 	link->logged_error = 0;
 	link->fd = fd;
@@ -165,7 +165,7 @@ master_link_stats(const struct master_link *link)
 
 /* The shutdown makes the socket readable for good, so that the library calls master_link_read. */
 static void
-end(struct master_link *link)
+end_link(struct master_link *link)
 {
 	if (link->over)
 		return;
@@ -178,8 +178,8 @@ static void
 end_broken(struct master_link *link, const char *what)
 {
 	log_warn_limited("snmp", "session with the master ended: it sent %s", what);
-	count(link, MASTER_BROKEN);
-	end(link);
+	count_link_event(link, MASTER_BROKEN);
+	end_link(link);
 }
 
 /* ---- sending ---- */
@@ -193,13 +193,13 @@ send_octets(struct master_link *link, const uint8_t *octets, size_t n)
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-			count(link, MASTER_STALLED);
+			count_link_event(link, MASTER_STALLED);
 			log_warn_limited("snmp",
 			    "session with the master ended: it has not read for %u s",
 			    link->timeout_s);
 		}
 		if (sent < 0) {
-			end(link);
+			end_link(link);
 			return;
 		}
 		octets += sent;
@@ -215,7 +215,7 @@ note_answer(struct master_link *link, const struct agentx_pdu_header *h)
 	link->n_open--;
 	if (link->tests && h->packet == link->test_packet)
 		link->tests = false;
-	count(link, MASTER_ANSWERS);
+	count_link_event(link, MASTER_ANSWERS);
 	stat_raise(&link->stats, MASTER_SLOWEST_US, clock_mono_us(link->clock) - link->came_us);
 }
 
@@ -223,9 +223,9 @@ static void
 note_request(struct master_link *link, const struct agentx_pdu_header *h)
 {
 	if (link->awaited.type != 0 && !link->over) {
-		count(link, MASTER_SILENT);
+		count_link_event(link, MASTER_SILENT);
 		if (h->type != AGENTX_PDU_CLOSE)
-			end(link);
+			end_link(link);
 	}
 	link->awaited = *h;
 }
@@ -245,15 +245,15 @@ master_link_write(struct master_link *link, const void *octets, size_t n)
 	send_octets(link, octets, n);
 	/* Nothing needs the answer to a Close, and a master that hangs would not send it. */
 	if (h.type == AGENTX_PDU_CLOSE)
-		end(link);
+		end_link(link);
 }
 
 static void
-refuse(struct master_link *link, const struct agentx_pdu_header *h, uint16_t error)
+refuse_pdu(struct master_link *link, const struct agentx_pdu_header *h, uint16_t error)
 {
 	uint8_t octets[AGENTX_PDU_RESPONSE_OCTETS];
 
-	count(link, MASTER_REFUSED);
+	count_link_event(link, MASTER_REFUSED);
 	agentx_pdu_put_response(octets, h, link->uptime_cs, error);
 	if (h->type != AGENTX_PDU_CLEANUP_SET) /* it has no response: section 7.2.4.4 */
 		send_octets(link, octets, sizeof(octets));
@@ -287,7 +287,7 @@ accept_request(struct master_link *link, const struct agentx_pdu_header *h, cons
 	enum agentx_pdu_error fault = request_fault(link, h, pdu);
 
 	if (fault != AGENTX_PDU_NO_ERROR) {
-		refuse(link, h, (uint16_t)fault);
+		refuse_pdu(link, h, (uint16_t)fault);
 		return false;
 	}
 	if (is_out_of_turn(link, h)) {
@@ -316,7 +316,7 @@ accept_response(struct master_link *link, const struct agentx_pdu_header *h, con
 		link->has_session = agentx_pdu_response_error(pdu, h) == 0;
 		link->session = h->session;
 	} else if (!link->has_session || h->session != link->session) {
-		count(link, MASTER_DROPPED);
+		count_link_event(link, MASTER_DROPPED);
 		return false;
 	}
 	link->uptime_cs = agentx_pdu_response_uptime(pdu, h);
@@ -334,9 +334,9 @@ accept_pdu(struct master_link *link, const struct agentx_pdu_header *h, const ui
 	if (agentx_pdu_is_request(h->type))
 		return accept_request(link, h, pdu);
 	if (h->type == AGENTX_PDU_CLOSE && link->has_session && h->session == link->session)
-		end(link);
+		end_link(link);
 	else
-		count(link, MASTER_DROPPED);
+		count_link_event(link, MASTER_DROPPED);
 	return false;
 }
 
@@ -348,13 +348,13 @@ skip_too_long(struct master_link *link, const struct agentx_pdu_header *h)
 		end_broken(link, "a PDU that is too long");
 		return;
 	}
-	refuse(link, h, AGENTX_PDU_GEN_ERR);
+	refuse_pdu(link, h, AGENTX_PDU_GEN_ERR);
 	link->to_skip = AGENTX_PDU_HEADER_OCTETS + (size_t)h->payload_octets;
 }
 
 /* Skips what `in` holds from `at` on of a PDU that is too long. */
 static size_t
-skip(struct master_link *link, size_t at)
+skip_rest(struct master_link *link, size_t at)
 {
 	size_t n = link->n - at < link->to_skip ? link->n - at : link->to_skip;
 
@@ -368,7 +368,7 @@ hand_over(struct master_link *link, uint8_t *octets)
 {
 	size_t at = 0, given = 0;
 
-	while (!link->over && (at = skip(link, at)) + AGENTX_PDU_HEADER_OCTETS <= link->n) {
+	while (!link->over && (at = skip_rest(link, at)) + AGENTX_PDU_HEADER_OCTETS <= link->n) {
 		const uint8_t *pdu = link->in + at;
 		struct agentx_pdu_header h;
 		size_t n;
@@ -407,7 +407,7 @@ answer_for_the_master(struct master_link *link, uint8_t *octets)
 	if (link->awaited.type == AGENTX_PDU_CLOSE)
 		error = AGENTX_PDU_NO_ERROR;
 	else
-		count(link, MASTER_CUT_OFF);
+		count_link_event(link, MASTER_CUT_OFF);
 	agentx_pdu_put_response(octets, &link->awaited, link->uptime_cs, error);
 	link->awaited.type = 0;
 	return AGENTX_PDU_RESPONSE_OCTETS;
@@ -438,7 +438,7 @@ master_link_read(struct master_link *link, void *octets, size_t size)
 	if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 		return 0;
 	if (got <= 0) {
-		end(link);
+		end_link(link);
 		return after_the_end(link, octets);
 	}
 	link->n += (size_t)got;

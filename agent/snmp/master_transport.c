@@ -86,7 +86,7 @@ open_link(const char *target)
 }
 
 static netsnmp_transport *
-make(netsnmp_tdomain_spec *spec)
+make_transport(netsnmp_tdomain_spec *spec)
 {
 	netsnmp_transport *t = calloc(1, sizeof(*t)); /* the library frees it */
 	int fd = t ? open_link(spec->target) : -ENOMEM;
@@ -122,7 +122,7 @@ master_transport_register(struct master_link *link)
 		.name = domain_name,
 		.name_length = OID_LENGTH(domain_name),
 		.prefix = prefixes,
-		.f_create_from_tspec = make,
+		.f_create_from_tspec = make_transport,
 	};
 	netsnmp_tdomain_register(&domain);
 	return 0;

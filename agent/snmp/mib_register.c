@@ -209,7 +209,7 @@ close_context(const struct mib_registry *registry, const struct mib_context *con
 }
 
 static void
-answer(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+answer_all(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_request_info *requests)
 {
 	struct mib_context context = open_context(b->registry);
 
@@ -241,7 +241,7 @@ transaction_of(struct mib_registry *registry, const netsnmp_agent_request_info *
 }
 
 static void
-reserve(const struct binding *b, struct mib_transaction *t, netsnmp_agent_request_info *info,
+reserve_sets(const struct binding *b, struct mib_transaction *t, netsnmp_agent_request_info *info,
     netsnmp_request_info *requests)
 {
 	struct mib_context context = open_context(b->registry);
@@ -263,7 +263,7 @@ reserve(const struct binding *b, struct mib_transaction *t, netsnmp_agent_reques
 }
 
 static void
-forget(struct mib_registry *registry)
+forget_transaction(struct mib_registry *registry)
 {
 	registry->transaction_id = 0;
 	mib_transaction_begin(&registry->transaction);
@@ -272,7 +272,7 @@ forget(struct mib_registry *registry)
 /* Reports the error at the varbind that caused it, whichever registration that belongs to; at the
  * first varbind of this call if that one came in another PDU. */
 static void
-refuse(enum mib_error error, const struct mib_transaction *t, netsnmp_agent_request_info *info,
+refuse_set(enum mib_error error, const struct mib_transaction *t, netsnmp_agent_request_info *info,
     netsnmp_request_info *requests)
 {
 	netsnmp_request_info *all = info->asp->requests, *blamed = requests;
@@ -290,7 +290,7 @@ refuse(enum mib_error error, const struct mib_transaction *t, netsnmp_agent_requ
 }
 
 static void
-change(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+change_phase(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_request_info *requests)
 {
 	struct mib_transaction *t = transaction_of(b->registry, info);
 	const struct mib_setter *setter = &b->registry->options.setter;
@@ -298,10 +298,10 @@ change(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_reques
 
 	switch (info->mode) {
 	case MODE_SET_RESERVE1:
-		reserve(b, t, info, requests);
+		reserve_sets(b, t, info, requests);
 		break;
 	case MODE_SET_RESERVE2:
-		refuse(mib_transaction_test(t, setter), t, info, requests);
+		refuse_set(mib_transaction_test(t, setter), t, info, requests);
 		break;
 	case MODE_SET_ACTION:
 		error = mib_transaction_commit(t, setter);
@@ -310,7 +310,7 @@ change(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_reques
 		error = mib_transaction_undo(t, setter);
 		break;
 	default: /* COMMIT: ACTION has made the change; FREE: nothing has changed */
-		forget(b->registry);
+		forget_transaction(b->registry);
 		break;
 	}
 	if (error)
@@ -318,16 +318,16 @@ change(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_reques
 }
 
 static int
-handle(netsnmp_mib_handler *handler, netsnmp_handler_registration *registration,
+handle_request(netsnmp_mib_handler *handler, netsnmp_handler_registration *registration,
     netsnmp_agent_request_info *info, netsnmp_request_info *requests)
 {
 	const struct binding *b = handler->myvoid;
 
 	(void)registration;
 	if (info->mode == MODE_GET || info->mode == MODE_GETNEXT)
-		answer(b, info, requests);
+		answer_all(b, info, requests);
 	else
-		change(b, info, requests);
+		change_phase(b, info, requests);
 	return SNMP_ERR_NOERROR;
 }
 
@@ -358,7 +358,7 @@ bind_handler(struct binding *b)
 
 	if (b->scalar)
 		name[n++] = b->scalar;
-	registration = netsnmp_create_handler_registration(b->table->name, handle, name, n, modes);
+	registration = netsnmp_create_handler_registration(b->table->name, handle_request, name, n, modes);
 	if (!registration)
 		return -ENOMEM;
 	registration->handler->myvoid = b;
@@ -453,7 +453,7 @@ mib_registry_name(const struct mib_registry *registry, const uint32_t *arcs, siz
 void
 mib_registry_reset(struct mib_registry *registry)
 {
-	forget(registry);
+	forget_transaction(registry);
 	registry->uptime_start_us = 0;
 }
 

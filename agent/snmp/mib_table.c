@@ -2,6 +2,7 @@
 
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -77,6 +78,7 @@ row_at(const struct rows *rows, size_t i)
 {
 	const void *at = rows->first + i * rows->table->row_size;
 
+	assert(i < rows->n);
 	return rows->table->by_pointer ? *(const void *const *)at : at;
 }
 
@@ -222,6 +224,7 @@ put_member(const struct mib_column *column, const void *row, struct mib_value *v
 	if (column->syntax == MIB_OBJECT_ID) {
 		const struct mib_oid *oid = (const void *)at;
 
+		assert(oid->n <= MIB_OID_ARCS);
 		value->len = oid->n;
 		memcpy(value->arcs, oid->arcs, oid->n * sizeof(*oid->arcs));
 	} else if (column->binary) {
@@ -263,9 +266,11 @@ mib_row_set(void *row, const struct mib_set *set)
 	} else if (column->binary) {
 		struct mib_binary *binary = (void *)at;
 
+		assert(set->text_len <= MIB_BINARY_MAX);
 		binary->len = (uint16_t)set->text_len;
 		memcpy(binary->octets, set->text, set->text_len);
 	} else if (column->syntax == MIB_STRING) {
+		assert(set->text_len < column->size);
 		memcpy(at, set->text, set->text_len + 1);
 	} else {
 		write_member(at, column->size, (uint64_t)set->number);
@@ -567,9 +572,11 @@ fill_set(const struct mib_table *table, const struct mib_column *column, const u
 	set->text_len = 0;
 	set->oid.n = 0;
 	if (column->syntax == MIB_OBJECT_ID) {
+		assert(value->len <= MIB_OID_ARCS);
 		set->oid.n = value->len;
 		memcpy(set->oid.arcs, value->arcs, value->len * sizeof(*value->arcs));
 	} else if (column->syntax == MIB_STRING) {
+		assert(value->len < sizeof(set->text));
 		set->text_len = value->len;
 		memcpy(set->text, value->octets, value->len);
 	}

@@ -4,6 +4,7 @@
  */
 #include "agent/snmp/mib_table.h"
 
+#include <assert.h>
 #include <errno.h>
 
 void
@@ -77,6 +78,7 @@ mib_transaction_blames(const struct mib_transaction *t, const uint32_t *oid, siz
 	const struct mib_set *set = &t->sets[t->to_blame];
 	const struct mib_oid *entry = &set->table->entry;
 
+	assert(t->to_blame < MIB_SETS_MAX);
 	return t->test_error && n == entry->n + 1 + set->n_index &&
 	    mib_oid_compare(oid, entry->n, entry->arcs, entry->n) == 0 &&
 	    oid[entry->n] == set->column->subid &&
@@ -89,6 +91,7 @@ take_back(struct mib_transaction *t, size_t n, const struct mib_setter *setter)
 {
 	size_t failed;
 
+	assert(n <= t->n && t->n <= MIB_SETS_MAX);
 	for (size_t i = 0; i < n / 2; i++) {
 		struct mib_set kept = t->olds[i];
 

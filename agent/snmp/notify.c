@@ -1,5 +1,6 @@
 #include "agent/snmp/notify.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -89,14 +90,14 @@ notify_ring_destroy(struct notify_ring *ring)
 }
 
 static void
-count(struct notify_ring *ring, enum notify_stat which)
+count_outcome(struct notify_ring *ring, enum notify_stat which)
 {
 	stat_add(&ring->stats, which, 1);
 }
 
 /* A write of 1 to an eventfd fails only if the eventfd is readable already. */
 static void
-wake(int fd)
+wake_other(int fd)
 {
 	uint64_t one = 1;
 
@@ -110,6 +111,7 @@ new_item(struct notify_ring *ring, const struct ease_notification *n)
 	size_t octets = offsetof(struct ease_notification, data) + n->len;
 	struct notify_item *item = malloc(offsetof(struct notify_item, n) + octets);
 
+	assert(n->len <= sizeof(n->data));
 	if (!item)
 		return NULL;
 	memset(item, 0, offsetof(struct notify_item, n));
@@ -125,26 +127,27 @@ notify_ring_push(struct notify_ring *ring, const struct ease_notification *n)
 	struct notify_item *item;
 
 	if (atomic_load(&ring->held) >= ring->capacity) {
-		count(ring, NOTIFY_OVERFLOW);
+		count_outcome(ring, NOTIFY_OVERFLOW);
 		return -ENOBUFS;
 	}
 	item = new_item(ring, n);
 	if (!item) {
-		count(ring, NOTIFY_NO_MEMORY);
+		count_outcome(ring, NOTIFY_NO_MEMORY);
 		return -ENOMEM;
 	}
 	ring->slots[head % ring->capacity] = item;
 	atomic_fetch_add(&ring->held, 1);
 	atomic_store(&ring->head, head + 1);
-	count(ring, NOTIFY_PUSHED);
+	count_outcome(ring, NOTIFY_PUSHED);
 	if (atomic_load(&ring->consumer_asleep) && atomic_exchange(&ring->consumer_asleep, false))
-		wake(ring->wake_fd);
+		wake_other(ring->wake_fd);
 	return 0;
 }
 
 size_t
 notify_ring_space(const struct notify_ring *ring)
 {
+	assert(atomic_load(&ring->held) <= ring->capacity);
 	return ring->capacity - atomic_load(&ring->held);
 }
 
@@ -201,6 +204,7 @@ oldest_unsent(const struct notify_ring *ring)
 {
 	struct notify_item *oldest = NULL;
 
+	assert(ring->n_in_flight <= ring->n_window);
 	if (ring->n_window == ring->n_in_flight)
 		return NULL;
 	for (size_t i = 0; i < NOTIFY_WINDOW; i++) {
@@ -225,6 +229,7 @@ enter_window(struct notify_ring *ring, struct notify_item *item)
 {
 	uint8_t slot = 0;
 
+	assert(ring->n_window < NOTIFY_WINDOW);
 	while (ring->window[slot])
 		slot++;
 	ring->window[slot] = item;
@@ -236,7 +241,7 @@ enter_window(struct notify_ring *ring, struct notify_item *item)
 
 /* The item that may be sent now; NULL if none waits or the window is full. */
 static struct notify_item *
-sendable(const struct notify_ring *ring)
+next_sendable(const struct notify_ring *ring)
 {
 	struct notify_item *item = oldest_unsent(ring);
 
@@ -248,31 +253,33 @@ sendable(const struct notify_ring *ring)
 struct notify_item *
 notify_ring_next(struct notify_ring *ring)
 {
-	struct notify_item *item = sendable(ring);
+	struct notify_item *item = next_sendable(ring);
 
 	if (!item)
 		return NULL;
 	if (!item->sent_before)
 		enter_window(ring, item);
 	else
-		count(ring, NOTIFY_RESENT);
+		count_outcome(ring, NOTIFY_RESENT);
 	item->in_flight = true;
 	item->sent_before = true;
 	ring->n_in_flight++;
 	ring->flight_octets += session_octets(item);
-	count(ring, NOTIFY_SENT);
+	count_outcome(ring, NOTIFY_SENT);
 	return item;
 }
 
 static void
-land(struct notify_item *item, enum notify_stat outcome)
+land_item(struct notify_item *item, enum notify_stat outcome)
 {
 	struct notify_ring *ring = item->ring;
 
+	assert(item->in_flight && ring->n_in_flight > 0);
+	assert(ring->flight_octets >= session_octets(item));
 	item->in_flight = false;
 	ring->n_in_flight--;
 	ring->flight_octets -= session_octets(item);
-	count(ring, outcome);
+	count_outcome(ring, outcome);
 }
 
 static void
@@ -282,15 +289,16 @@ tell_space(struct notify_ring *ring)
 
 	if (wanted > 0 && notify_ring_space(ring) >= wanted &&
 	    atomic_compare_exchange_strong(&ring->space_wanted, &wanted, 0))
-		wake(ring->space_fd);
+		wake_other(ring->space_fd);
 }
 
 static void
-finish(struct notify_item *item, enum notify_stat outcome)
+finish_item(struct notify_item *item, enum notify_stat outcome)
 {
 	struct notify_ring *ring = item->ring;
 
-	land(item, outcome);
+	assert(ring->window[item->slot] == item && ring->n_window > 0 && atomic_load(&ring->held) > 0);
+	land_item(item, outcome);
 	ring->window[item->slot] = NULL;
 	ring->n_window--;
 	free(item);
@@ -301,26 +309,26 @@ finish(struct notify_item *item, enum notify_stat outcome)
 void
 notify_ring_acknowledged(struct notify_item *item)
 {
-	finish(item, NOTIFY_ACKNOWLEDGED);
+	finish_item(item, NOTIFY_ACKNOWLEDGED);
 }
 
 void
 notify_ring_refused(struct notify_item *item)
 {
 	stat_add(&item->ring->stats, NOTIFY_SAMPLES_REFUSED, item->n.n_samples);
-	finish(item, NOTIFY_REFUSED);
+	finish_item(item, NOTIFY_REFUSED);
 }
 
 void
 notify_ring_timed_out(struct notify_item *item)
 {
-	land(item, NOTIFY_TIMEOUTS);
+	land_item(item, NOTIFY_TIMEOUTS);
 }
 
 void
 notify_ring_send_failed(struct notify_item *item)
 {
-	land(item, NOTIFY_SEND_FAILED);
+	land_item(item, NOTIFY_SEND_FAILED);
 }
 
 size_t
@@ -339,7 +347,7 @@ bool
 notify_ring_prepare_wait(struct notify_ring *ring)
 {
 	atomic_store(&ring->consumer_asleep, true);
-	if (!sendable(ring))
+	if (!next_sendable(ring))
 		return true;
 	atomic_store(&ring->consumer_asleep, false);
 	return false;

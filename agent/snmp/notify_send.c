@@ -111,7 +111,7 @@ add_standard(netsnmp_pdu *pdu, const struct notify_source *source,
 
 /* Does not include sysUpTime.0: the master puts its own in front (RFC 2741 section 6.2.10). */
 static netsnmp_pdu *
-build(const struct notify_item *item, const struct notify_source *source,
+build_pdu(const struct notify_item *item, const struct notify_source *source,
     const netsnmp_session *session)
 {
 	netsnmp_pdu *pdu = snmp_pdu_create(AGENTX_NOTIFY_PDU);
@@ -130,7 +130,7 @@ build(const struct notify_item *item, const struct notify_source *source,
 }
 
 static void
-answered(struct notify_item *item, long error)
+note_answer(struct notify_item *item, long error)
 {
 	if (error == SNMP_ERR_NOERROR) {
 		notify_ring_acknowledged(item);
@@ -153,7 +153,7 @@ on_answer(int operation, netsnmp_session *session, int request, netsnmp_pdu *pdu
 	(void)request;
 	switch (operation) {
 	case NETSNMP_CALLBACK_OP_RECEIVED_MESSAGE:
-		answered(item, pdu->errstat);
+		note_answer(item, pdu->errstat);
 		break;
 	case NETSNMP_CALLBACK_OP_RESEND:
 	case NETSNMP_CALLBACK_OP_CONNECT:
@@ -171,7 +171,7 @@ on_answer(int operation, netsnmp_session *session, int request, netsnmp_pdu *pdu
 static bool
 send_item(struct notify_item *item, const struct notify_source *source, netsnmp_session *session)
 {
-	netsnmp_pdu *pdu = build(item, source, session);
+	netsnmp_pdu *pdu = build_pdu(item, source, session);
 
 	if (pdu && snmp_async_send(session, pdu, on_answer, item) != 0)
 		return true;

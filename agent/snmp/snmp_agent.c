@@ -60,7 +60,7 @@ struct snmp_agent {
 /* ---- the library ---- */
 
 static void
-count(const struct snmp_agent *agent, enum notify_stat which)
+count_session_event(const struct snmp_agent *agent, enum notify_stat which)
 {
 	if (agent->options.ring)
 		stat_add(notify_ring_stats(agent->options.ring), which, 1);
@@ -119,7 +119,7 @@ register_refused(struct snmp_agent *agent, const char *message)
 {
 	if (master_link_is_over(agent->link)) /* the error is not the master's */
 		return;
-	count(agent, NOTIFY_REGISTERS_REFUSED);
+	count_session_event(agent, NOTIFY_REGISTERS_REFUSED);
 	if (strstr(message, "263")) /* duplicateRegistration, RFC 2741 section 6.2.16 */
 		note_refused_table(agent);
 	else
@@ -159,7 +159,7 @@ on_session_up(int major, int minor, void *session, void *ctx)
 	agent->session->retries = 0;
 	agent->session->timeout = agent->options.timeout_s * 1000000L;
 	atomic_store(&agent->connected, true);
-	count(agent, NOTIFY_CONNECTS);
+	count_session_event(agent, NOTIFY_CONNECTS);
 	log_info("snmp", "connected to the master at %s", agent->options.agentx_socket);
 	return 0;
 }
@@ -175,7 +175,7 @@ on_session_down(int major, int minor, void *session, void *ctx)
 	agent->session = NULL;
 	atomic_store(&agent->connected, false);
 	mib_registry_reset(agent->registry);
-	count(agent, NOTIFY_DISCONNECTS);
+	count_session_event(agent, NOTIFY_DISCONNECTS);
 	log_warn("snmp", "the session with the master at %s has ended; trying again every %u s",
 	    agent->options.agentx_socket, agent->options.retry_s);
 	return 0;
@@ -282,7 +282,7 @@ send_notifications(struct snmp_agent *agent)
 }
 
 static void
-watch(int fd, netsnmp_large_fd_set *fds, int *n)
+watch_fd(int fd, netsnmp_large_fd_set *fds, int *n)
 {
 	NETSNMP_LARGE_FD_SET(fd, fds);
 	if (*n <= fd)
@@ -309,7 +309,7 @@ may_sleep(const struct snmp_agent *agent)
 /* One turn: sleeps until a session, an alarm of the library, the ring or a stop needs service, and
  * serves it. False if asked to stop. */
 static bool
-turn(struct snmp_agent *agent, netsnmp_large_fd_set *fds)
+take_turn(struct snmp_agent *agent, netsnmp_large_fd_set *fds)
 {
 	struct notify_ring *ring = agent->options.ring;
 	struct timeval timeout = {.tv_sec = may_sleep(agent) ? 1 : 0};
@@ -318,9 +318,9 @@ turn(struct snmp_agent *agent, netsnmp_large_fd_set *fds)
 	netsnmp_large_fd_set_resize(fds, FD_SETSIZE);
 	NETSNMP_LARGE_FD_ZERO(fds);
 	snmp_select_info2(&n, fds, &timeout, &block);
-	watch(agent->stop_fd, fds, &n);
+	watch_fd(agent->stop_fd, fds, &n);
 	if (ring)
-		watch(notify_ring_fd(ring), fds, &n);
+		watch_fd(notify_ring_fd(ring), fds, &n);
 	ready = netsnmp_large_fd_set_select(n, fds, NULL, NULL, &timeout);
 	if (ready > 0 && NETSNMP_LARGE_FD_ISSET(agent->stop_fd, fds))
 		return false;
@@ -336,7 +336,7 @@ turn(struct snmp_agent *agent, netsnmp_large_fd_set *fds)
 }
 
 static void
-serve(struct snmp_agent *agent)
+serve_master(struct snmp_agent *agent)
 {
 	netsnmp_large_fd_set fds;
 
@@ -344,7 +344,7 @@ serve(struct snmp_agent *agent)
 	do {
 		log_refused_tables(agent);
 		send_notifications(agent);
-	} while (turn(agent, &fds));
+	} while (take_turn(agent, &fds));
 	netsnmp_large_fd_set_cleanup(&fds);
 }
 
@@ -367,7 +367,7 @@ close_library(struct snmp_agent *agent)
 }
 
 static void *
-run(void *ctx)
+run_snmp_thread(void *ctx)
 {
 	struct snmp_agent *agent = ctx;
 	uint64_t one = 1;
@@ -380,7 +380,7 @@ run(void *ctx)
 	if (error)
 		log_error("snmp", "the SNMP thread cannot start: %s", strerror(-error));
 	else
-		serve(agent);
+		serve_master(agent);
 	close_library(agent);
 	if (write(agent->done_fd, &one, sizeof(one)) < 0)
 		log_error("snmp", "cannot signal that the SNMP thread has ended: %s", strerror(errno));
@@ -487,7 +487,7 @@ snmp_agent_start(struct snmp_agent *agent)
 	int error;
 
 	prepare_process();
-	error = pthread_create(&agent->thread, NULL, run, agent);
+	error = pthread_create(&agent->thread, NULL, run_snmp_thread, agent);
 	if (error)
 		return -error;
 	agent->started = true;

@@ -145,7 +145,7 @@ trap_sinks_stats(const struct trap_sinks *s)
 /* ---- rate ---- */
 
 static bool
-pay(struct sink *sink, uint64_t now_ns)
+pay_for_one(struct sink *sink, uint64_t now_ns)
 {
 	if (sink->paid_ns < now_ns)
 		sink->paid_ns = now_ns;
@@ -194,11 +194,11 @@ send_to(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, u
 }
 
 static bool
-give(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, uint64_t now_us)
+give_to(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, uint64_t now_us)
 {
 	int rc;
 
-	if (!pay(sink, now_us * 1000)) {
+	if (!pay_for_one(sink, now_us * 1000)) {
 		stat_add(&s->stats, TRAP_SINKS_OVER_RATE, 1);
 		return false;
 	}
@@ -225,7 +225,7 @@ trap_sinks_push(struct trap_sinks *s, const struct ease_notification *n)
 	bool given = false;
 
 	for (size_t i = 0; i < s->n; i++) {
-		if (give(s, &s->sinks[i], &m, now_us))
+		if (give_to(s, &s->sinks[i], &m, now_us))
 			given = true;
 		else
 			stat_add(&s->stats, TRAP_SINKS_SAMPLES_LOST, n->n_samples);

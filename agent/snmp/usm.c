@@ -223,7 +223,7 @@ put_header(struct ber_writer *w, int32_t message_id)
 }
 
 static void
-sign(const struct usm *usm, struct ber_writer *w, size_t end, size_t digest_at)
+sign_message(const struct usm *usm, struct ber_writer *w, size_t end, size_t digest_at)
 {
 	u_char digest[KEY_MAX];
 	size_t n = sizeof(digest);
@@ -253,5 +253,5 @@ usm_put_message(struct usm *usm, struct ber_writer *w, const struct trap_message
 	put_header(w, m->request_id);
 	ber_put_integer(w, BER_TAG_INTEGER, VERSION_3);
 	ber_wrap(w, BER_TAG_SEQUENCE, end);
-	sign(usm, w, end, digest_at);
+	sign_message(usm, w, end, digest_at);
 }

@@ -8,7 +8,7 @@
 enum { FIRST_SLOTS = 256, OBJECTS_MAX = 65536 };
 
 static size_t
-spread(uint64_t key, size_t n_slots)
+spread_key(uint64_t key, size_t n_slots)
 {
 	key *= 0x9e3779b97f4a7c15ull;
 	return (key ^ key >> 32) & (n_slots - 1);
@@ -26,7 +26,7 @@ sai_map_free(struct sai_map *map)
 static struct sai_pair *
 pair_at(const struct sai_map *map, uint64_t object)
 {
-	size_t i = spread(object, map->n_slots);
+	size_t i = spread_key(object, map->n_slots);
 
 	while (map->slots[i].object != 0 && map->slots[i].object != object)
 		i = (i + 1) & (map->n_slots - 1);
@@ -92,7 +92,7 @@ home_of(const struct fdb_key *key, size_t n_slots)
 	uint64_t mac = 0;
 
 	memcpy(&mac, key->mac, sizeof(key->mac));
-	return spread(mac ^ key->vlan << 20 ^ key->vlan >> 44, n_slots);
+	return spread_key(mac ^ key->vlan << 20 ^ key->vlan >> 44, n_slots);
 }
 
 static bool

@@ -45,7 +45,7 @@ interfaces_find(const struct sonic_interfaces *t, uint32_t if_index)
 }
 
 static struct sonic_interface *
-add(struct sonic_interfaces *t, uint32_t if_index, enum sonic_kind kind, const char *name, size_t octets)
+add_interface(struct sonic_interfaces *t, uint32_t if_index, enum sonic_kind kind, const char *name, size_t octets)
 {
 	size_t at = position_of(t->all, t->n, if_index);
 	struct sonic_interface *interface = calloc(1, sizeof(*interface));
@@ -76,7 +76,7 @@ interfaces_get(struct sonic_interfaces *t, const char *name, size_t octets)
 		return NULL;
 	interface = interfaces_find(t, if_index);
 	if (!interface && t->n < HAL_MAX_PORTS)
-		return add(t, if_index, kind, name, octets);
+		return add_interface(t, if_index, kind, name, octets);
 	if (interface && strlen(interface->name) == octets && memcmp(interface->name, name, octets) == 0)
 		return interface;
 	t->refused++;

@@ -4,6 +4,7 @@
 #include "common/close_fd.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ buffer_has_room(struct buffer *b, size_t octets)
 	size_t room = b->room ? b->room : READ_OCTETS;
 	char *grown;
 
+	assert(b->first <= b->end && b->end <= b->room);
 	if (b->room - b->end >= octets)
 		return true;
 	if (b->first > 0) {
@@ -112,6 +114,7 @@ take_call(struct redis_link *link)
 {
 	struct call call = link->calls[link->first_call];
 
+	assert(link->awaited > 0 && link->first_call < link->calls_room);
 	link->first_call = (link->first_call + 1) % link->calls_room;
 	if (--link->awaited == 0 && link->calls_room > KEPT_CALLS) {
 		free(link->calls);
@@ -124,7 +127,7 @@ take_call(struct redis_link *link)
 /* ---- losing a connection ---- */
 
 static void
-watch(struct redis_link *link, uint32_t events)
+watch_events(struct redis_link *link, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = link};
 
@@ -151,7 +154,7 @@ forget_connection(struct redis_link *link)
 }
 
 static void
-drop(struct redis_link *link, const char *why)
+drop_connection(struct redis_link *link, const char *why)
 {
 	size_t lost = link->awaited;
 	struct call subscriber = link->subscriber;
@@ -188,7 +191,7 @@ send_some(struct redis_link *link)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno != EAGAIN) {
-			drop(link, strerror(errno));
+			drop_connection(link, strerror(errno));
 			return;
 		}
 		if (n < 0)
@@ -197,7 +200,7 @@ send_some(struct redis_link *link)
 	}
 	if (out->first == out->end)
 		buffer_clear(out);
-	watch(link, EPOLLIN | (out->first < out->end ? EPOLLOUT : 0));
+	watch_events(link, EPOLLIN | (out->first < out->end ? EPOLLOUT : 0));
 }
 
 /* Puts the command behind those that wait to be sent. */
@@ -212,7 +215,7 @@ put_command(struct redis_link *link, int n, const char *const words[], const siz
 	if (size > 0 && buffer_has_room(&link->out, (size_t)size)) {
 		memcpy(link->out.octets + link->out.end, command, (size_t)size);
 		link->out.end += (size_t)size;
-		watch(link, EPOLLIN | EPOLLOUT);
+		watch_events(link, EPOLLIN | EPOLLOUT);
 		rc = 0;
 	}
 	if (size > 0)
@@ -230,6 +233,7 @@ send_command(struct redis_link *link, redis_answer *answer, void *request, int n
 		return rc;
 	if (link->awaited == 0)
 		link->progress_us = link->now_us;
+	assert(link->awaited < link->calls_room);
 	link->calls[(link->first_call + link->awaited++) % link->calls_room] = (struct call){answer, request};
 	return 0;
 }
@@ -267,7 +271,7 @@ take_reply(struct redis_link *link, const redisReply *reply)
 	} else if (link->subscriber.answer) {
 		link->subscriber.answer(link->subscriber.request, reply);
 	} else {
-		drop(link, "it answers what was not asked");
+		drop_connection(link, "it answers what was not asked");
 	}
 }
 
@@ -307,7 +311,7 @@ read_replies(struct redis_link *link)
 		rc = rc < 0 ? rc : 1;
 	}
 	if (rc < 0)
-		drop(link, rc == -EMSGSIZE ? "its answer is too long" : "its answer is not Redis' protocol");
+		drop_connection(link, rc == -EMSGSIZE ? "its answer is too long" : "its answer is not Redis' protocol");
 	else if (link->in.first == link->in.end)
 		buffer_clear(&link->in);
 }
@@ -318,14 +322,14 @@ receive_some(struct redis_link *link)
 	ssize_t n;
 
 	if (!buffer_has_room(&link->in, READ_OCTETS)) {
-		drop(link, "no memory");
+		drop_connection(link, "no memory");
 		return;
 	}
 	n = recv(link->fd, link->in.octets + link->in.end, READ_OCTETS, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		drop(link, n == 0 ? "it was closed" : strerror(errno));
+		drop_connection(link, n == 0 ? "it was closed" : strerror(errno));
 		return;
 	}
 	link->in.end += (size_t)n;
@@ -342,7 +346,7 @@ on_selected(void *ctx, const redisReply *reply)
 	if (!reply)
 		return;
 	if (reply->type != REDIS_REPLY_STATUS) {
-		drop(link, reply->type == REDIS_REPLY_ERROR ? reply->str : "it does not say OK to SELECT");
+		drop_connection(link, reply->type == REDIS_REPLY_ERROR ? reply->str : "it does not say OK to SELECT");
 		return;
 	}
 	link->up = true;
@@ -407,7 +411,7 @@ connect_now(struct redis_link *link)
 	if (rc == 0)
 		rc = send_command(link, on_selected, link, 2, words, octets);
 	if (rc < 0)
-		drop(link, strerror(-rc));
+		drop_connection(link, strerror(-rc));
 }
 
 /* What connect has come to. */
@@ -421,7 +425,7 @@ end_connecting(struct redis_link *link)
 		error = errno;
 	link->connecting = false;
 	if (error != 0)
-		drop(link, strerror(error));
+		drop_connection(link, strerror(error));
 }
 
 void
@@ -431,7 +435,7 @@ redis_link_step(struct redis_link *link, uint64_t now_us)
 	if (link->fd < 0 && now_us >= link->retry_us)
 		connect_now(link);
 	else if (link->fd >= 0 && link->awaited > 0 && now_us - link->progress_us >= REDIS_ANSWER_US)
-		drop(link, "it has not answered for 5 s");
+		drop_connection(link, "it has not answered for 5 s");
 }
 
 void
@@ -471,7 +475,7 @@ redis_link_destroy(struct redis_link *link)
 	if (!link)
 		return;
 	link->told_down = true;
-	drop(link, "");
+	drop_connection(link, "");
 	free(link->in.octets);
 	free(link->out.octets);
 	free(link->calls);

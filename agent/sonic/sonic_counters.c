@@ -192,7 +192,7 @@ begin_question(struct question *q)
 }
 
 static void
-ask(struct sonic_device *d, struct question *q, const struct sonic_interface *interface, sonic_take *take)
+ask_counters(struct sonic_device *d, struct question *q, const struct sonic_interface *interface, sonic_take *take)
 {
 	const struct sonic_subject subject = {.if_index = interface->if_index, .object = interface->object};
 
@@ -218,9 +218,9 @@ sonic_begin_counters(struct sonic_device *d)
 		const struct sonic_interface *interface = d->interfaces.all[i];
 
 		if (interface->object != 0 && interface->kind == SONIC_PORT)
-			ask(d, &port, interface, take_counters);
+			ask_counters(d, &port, interface, take_counters);
 		else if (interface->object != 0 && interface->kind == SONIC_VLAN)
-			ask(d, &router, interface, take_router_counters);
+			ask_counters(d, &router, interface, take_router_counters);
 	}
 }
 
@@ -286,7 +286,7 @@ counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 }
 
 static void
-put(struct hal_counters *counters, enum hal_figure figure, uint64_t value)
+put_sonic_figure(struct hal_counters *counters, enum hal_figure figure, uint64_t value)
 {
 	counters->value[figure] = value;
 	counters->known |= 1ull << figure;
@@ -302,12 +302,12 @@ static void
 counter_derive(const uint64_t *total, struct hal_counters *counters)
 {
 	for (size_t row = 0; row < SONIC_N_ROWS; row++)
-		put(counters, (enum hal_figure)rows[row].address, total[row]);
-	put(counters, HAL_POOL_IN_PKTS, pool_of(total[ROW_IN_UCAST], total[ROW_IN_MCAST], total[ROW_IN_BCAST],
+		put_sonic_figure(counters, (enum hal_figure)rows[row].address, total[row]);
+	put_sonic_figure(counters, HAL_POOL_IN_PKTS, pool_of(total[ROW_IN_UCAST], total[ROW_IN_MCAST], total[ROW_IN_BCAST],
 	    total[ROW_IN_NON_UCAST]));
-	put(counters, HAL_POOL_OUT_PKTS, pool_of(total[ROW_OUT_UCAST], total[ROW_OUT_MCAST],
+	put_sonic_figure(counters, HAL_POOL_OUT_PKTS, pool_of(total[ROW_OUT_UCAST], total[ROW_OUT_MCAST],
 	    total[ROW_OUT_BCAST], total[ROW_OUT_NON_UCAST]));
-	put(counters, HAL_FCS_ERRORS, total[ROW_RMON_CRC_ALIGN]);
+	put_sonic_figure(counters, HAL_FCS_ERRORS, total[ROW_RMON_CRC_ALIGN]);
 }
 
 /* At 1 Gb/s and above no frame has an alignment error alone (RFC 3635, dot3StatsAlignmentErrors), so what RMON counts

@@ -125,7 +125,7 @@ read_timer(int fd)
 }
 
 static void
-step(struct sonic_device *d)
+step_links(struct sonic_device *d)
 {
 	uint64_t now_us = device_steady_us(d);
 
@@ -168,7 +168,7 @@ device_dispatch(void *ctx, unsigned budget)
 	for (unsigned n = 0; more && (budget == 0 || n < budget); n++) {
 		uint64_t now_us;
 
-		step(d);
+		step_links(d);
 		now_us = device_steady_us(d);
 		if (d->alarm_us != 0 && now_us >= d->alarm_us && d->device.hal) {
 			d->alarm_us = 0;
@@ -294,7 +294,7 @@ is_loaded(const struct sonic_device *d)
 
 /* Reads what there is before the agent begins to serve, so that what is there has not just come. */
 static void
-load(struct sonic_device *d, uint32_t wait_ms)
+wait_for_load(struct sonic_device *d, uint32_t wait_ms)
 {
 	struct pollfd ready = {.fd = d->epoll_fd, .events = POLLIN};
 	uint64_t began_us = clock_mono_us(&clock_system), ms = 0;
@@ -360,7 +360,8 @@ sonic_create(const struct sonic_config *config, struct hal_device **device, char
 	    .addresses = &sonic_addresses_ops, .addresses_ctx = d,
 	    .vlans = &sonic_vlans_ops, .vlans_ctx = d,
 	};
-	load(d, config->load_wait_ms);
+	/* So that the first reader of the list finds the switch's ports; what is not there by then comes later. */
+	wait_for_load(d, config->load_wait_ms);
 	*device = &d->device;
 	return 0;
 }

@@ -165,7 +165,7 @@ take_member_key(struct sonic_device *d, const char *key, const char *names, enum
 /* ---- keys ---- */
 
 static const char *
-behind(const char *key, const char *prefix)
+text_behind(const char *key, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -194,20 +194,20 @@ sonic_take_key(struct sonic_device *d, const char *key, size_t octets, enum soni
 
 	if (strlen(key) != octets)
 		return;
-	if ((name = behind(key, "PORT_TABLE:"))) {
+	if ((name = text_behind(key, "PORT_TABLE:"))) {
 		if (strcmp(name, "PortInitDone") == 0)
 			d->ports_complete = true;
 		else if (strcmp(name, "PortConfigDone") != 0)
 			take_name(d, name, SONIC_PORT, job);
-	} else if ((name = behind(key, "LAG_TABLE:"))) {
+	} else if ((name = text_behind(key, "LAG_TABLE:"))) {
 		take_name(d, name, SONIC_LAG, job);
-	} else if ((name = behind(key, "VLAN_TABLE:"))) {
+	} else if ((name = text_behind(key, "VLAN_TABLE:"))) {
 		take_name(d, name, SONIC_VLAN, job);
-	} else if ((name = behind(key, "LAG_MEMBER_TABLE:"))) {
+	} else if ((name = text_behind(key, "LAG_MEMBER_TABLE:"))) {
 		take_member_key(d, key, name, job, SONIC_LAG);
-	} else if ((name = behind(key, "VLAN_MEMBER_TABLE:"))) {
+	} else if ((name = text_behind(key, "VLAN_MEMBER_TABLE:"))) {
 		take_member_key(d, key, name, job, SONIC_VLAN);
-	} else if ((name = behind(key, "SFLOW_SESSION_TABLE:"))) {
+	} else if ((name = text_behind(key, "SFLOW_SESSION_TABLE:"))) {
 		const struct sonic_interface *interface = interfaces_get(&d->interfaces, name, strlen(name));
 
 		if (interface && interface->kind == SONIC_PORT)
@@ -325,7 +325,7 @@ take_platform(struct sonic_device *d, const redisReply *reply, const struct soni
 static void
 take_management_key(struct sonic_device *d, const char *key, size_t octets, enum sonic_job job)
 {
-	const char *name = behind(key, "MGMT_PORT|");
+	const char *name = text_behind(key, "MGMT_PORT|");
 
 	if (name && strlen(key) == octets)
 		take_name(d, name, SONIC_MANAGEMENT, job);
@@ -358,7 +358,7 @@ sonic_end_management(struct sonic_device *d, bool whole)
 /* ---- telling the HAL ---- */
 
 static void
-report(struct sonic_device *d, uint32_t if_index)
+report_interface(struct sonic_device *d, uint32_t if_index)
 {
 	if (d->device.hal)
 		hal_report_port_changed(d->device.hal, if_index);
@@ -371,14 +371,14 @@ sonic_publish(struct sonic_device *d, bool whole)
 {
 	(void)whole;
 	if (interfaces_list(&d->interfaces))
-		report(d, 0);
+		report_interface(d, 0);
 	for (size_t i = 0; i < d->interfaces.n_served; i++) {
 		struct sonic_interface *interface = d->interfaces.served[i];
 
 		if (!interface->changed)
 			continue;
 		interface->changed = false;
-		report(d, interface->if_index);
+		report_interface(d, interface->if_index);
 	}
 }
 
@@ -394,7 +394,7 @@ sonic_look_at_age(struct sonic_device *d)
 	if (unknown)
 		log_warn("sonic", "APPL_DB has been away for 10 s: the state of interfaces is unknown");
 	for (size_t i = 0; i < d->interfaces.n_served; i++)
-		report(d, d->interfaces.served[i]->if_index);
+		report_interface(d, d->interfaces.served[i]->if_index);
 }
 
 /* ---- the facet of ports ---- */

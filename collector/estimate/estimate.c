@@ -42,6 +42,7 @@
 #include "collector/estimate/quantiles.h"
 #include "collector/estimate/range.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -270,6 +271,7 @@ unite_quiet(struct estimate_range *r)
 	}
 	if (r->n_quiet > 0)
 		r->united.lost = lost / (double)r->united.all.n;
+	assert(r->n_quiet != 1);
 }
 
 /* The mean weight of a sample of a stratum, each of its frames counting once: w'^2 / w'. */
@@ -368,6 +370,7 @@ facts_of(const struct estimate_range *r, const struct estimate_stratum *s)
 {
 	struct stratum_facts f = {.united = s != &r->united && is_united(r, s)};
 
+	assert(s->all.n > 0);
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		struct moments all = moments_of((enum estimate_unit)u, &s->all);
 
@@ -545,6 +548,7 @@ estimate_key_add(const struct estimate_range *range, struct estimate_key *key, s
 	const struct stratum_facts *facts = &range->facts[stratum];
 	double g = facts->g[ESTIMATE_PKTS];
 
+	assert(stratum < range->n);
 	if (sums->n == 0)
 		return;
 	key->cal_w += g * sums->w;
@@ -571,6 +575,7 @@ estimate_key_add(const struct estimate_range *range, struct estimate_key *key, s
 void
 estimate_key_end(const struct estimate_range *range, struct estimate_key *key)
 {
+	assert(key->quiet.n == 0 || range->n_quiet > 0);
 	if (key->quiet.n > 0)
 		add_part(key, &range->united, &range->facts[range->n], &key->quiet);
 }

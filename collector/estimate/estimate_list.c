@@ -3,6 +3,7 @@
 #include "collector/estimate/quantiles.h"
 #include "collector/estimate/range.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -91,10 +92,12 @@ make_alikes(const struct estimate_order *order, struct alikes *a)
 	for (size_t i = 0; i < order->n; i++) {
 		size_t place = ends[alike_of(order->own_variance[i])]++;
 
+		assert(place < order->n);
 		a->room[place] = order->estimate[i];
 		a->room[order->n + place] = order->own_variance[i];
 	}
 	free(ends);
+	assert(at == order->n);
 	for (size_t k = 0; k < a->n; k++)
 		for (size_t i = 0; i < a->items[k].n; i++) {
 			a->items[k].least = fmin(a->items[k].least, a->items[k].variance[i]);
@@ -127,6 +130,7 @@ compare_with_alike(const struct alike *alike, double y, double variance, double 
 	double most = z * sqrt(variance + alike->most), least = z * sqrt(variance + alike->least);
 	size_t above = n_larger(alike, y + most, false), below = n_larger(alike, y - most, true);
 
+	assert(alike->n > 0);
 	settled->above += above;
 	settled->below += alike->n - below;
 	for (size_t i = above; exactly && i < alike->n && alike->estimate[i] - y > least; i++)
@@ -140,6 +144,7 @@ compare_with_all(const struct estimate_order *order, const struct alikes *alikes
 {
 	struct settled settled = {0, 0};
 
+	assert(row < order->n);
 	for (size_t k = 0; k < alikes->n; k++)
 		compare_with_alike(&alikes->items[k], order->estimate[row], order->own_variance[row], z, exactly, &settled);
 	return settled;

@@ -1,5 +1,6 @@
 #include "collector/store/batch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,7 @@ store_batch_reserve(struct store_batch *batch, enum store_table table, size_t n)
 {
 	struct store_rows *rows = &batch->rows[table];
 
+	assert(rows->n <= rows->room && rows->free <= rows->room);
 	if (n > rows->room - rows->n)
 		return -ENOSPC;
 	rows->reserved = rows->n + n;
@@ -102,6 +104,7 @@ store_batch_add(struct store_batch *batch, enum store_table table)
 
 	if (!store_batch_has_room(batch, table, 1))
 		return NULL;
+	assert(rows->n < rows->room);
 	return memset((char *)rows->items + rows->n++ * octets, 0, octets);
 }
 
@@ -110,6 +113,7 @@ store_batch_add_more(struct store_batch *batch, enum store_table table, const vo
 {
 	struct store_rows *rows = &batch->rows[table];
 
+	assert(rows->n > 0); /* the row is there */
 	*n = *n < rows->more_octets ? *n : rows->more_octets;
 	return *n > 0 ? memcpy(rows->more + (rows->n - 1) * rows->more_octets, octets, *n) : NULL;
 }

@@ -1,6 +1,7 @@
 #include "collector/store/charge.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ choose_payers(struct charge *c, struct rollup *r)
 		sqlite3_bind_int64(s, l + 1, limit_of(r, (enum store_level_index)l, false));
 	sqlite3_bind_int(s, LEVEL_1_H + 2, CHARGE_PAYERS);
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+		assert(c->n < CHARGE_PAYERS);
 		c->payers[c->n++] = sqlite3_column_int64(s, 0);
 		if (c->n == 1)
 			snprintf(source, sizeof(source), "%s", (const char *)sqlite3_column_text(s, 1));
@@ -162,6 +164,7 @@ keep_entries(const struct charge *c, struct pack *pack, const void *body, size_t
 	while (pack_next(&reader)) {
 		if (is_payer(c, pack_agent(&reader.key)))
 			continue;
+		assert(pack->n < PACK_ENTRIES);
 		pack->keys[pack->n] = reader.key;
 		for (unsigned i = 0; i < pack->n_columns; i++)
 			pack->columns[i][pack->n] = pack_value(&reader, i);

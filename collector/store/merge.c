@@ -1,6 +1,7 @@
 #include "collector/store/merge.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -141,6 +142,7 @@ merge_open(struct merge **out, struct parts *parts, const struct part_list *list
 		for (size_t i = 0; i < list->n; i++) {
 			if (i == 0 || list->rows[i].chain != list->rows[i - 1].chain)
 				m->cursors[m->n_cursors++].next = &list->rows[i];
+			assert(m->n_cursors <= list->n_chains);
 			m->cursors[m->n_cursors - 1].end = &list->rows[i + 1];
 		}
 		r = start(m);
@@ -169,6 +171,8 @@ merge_next(struct merge *m, struct pack_key *key, double *values)
 {
 	if (m->n == 0)
 		return 0;
+	assert(m->n < 2 || !is_before(m->heap[1], m->heap[0]));
+	assert(m->n < 3 || !is_before(m->heap[2], m->heap[0]));
 	*key = m->heap[0]->reader.key;
 	memset(values, 0, PACK_COLUMNS * sizeof(*values));
 	while (m->n > 0 && pack_compare(&m->heap[0]->reader.key, key) == 0) {

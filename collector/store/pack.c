@@ -1,5 +1,6 @@
 #include "collector/store/pack.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 
@@ -75,6 +76,7 @@ pack_key_of(int64_t agent, uint64_t if_index, uint8_t direction, const uint8_t *
 	uint32_t place[2] = {htobe32((uint32_t)agent), htobe32((uint32_t)if_index)};
 	struct pack_key key = {{0}};
 
+	assert(octets1 <= STORE_KEY_HALF && octets2 <= STORE_KEY_HALF);
 	memcpy(key.octets, place, sizeof(place));
 	key.octets[8] = (uint8_t)(if_index >> SOURCE_PORT_KIND << 2 | direction);
 	key.octets[PACK_PLACE] = octets1;
@@ -205,6 +207,7 @@ write_value(struct wbuf *w, const struct form *form, double value)
 	uint64_t word;
 	uint32_t single;
 
+	assert(form->form != FORM_TIMES);
 	switch (form->form) {
 	case FORM_ZERO:
 		break;
@@ -246,6 +249,7 @@ pack_write(const struct pack *pack, uint8_t *body)
 {
 	struct wbuf head = wbuf_of(body, 8), w = wbuf_of(body + 8, PACK_OCTETS_MAX - 8);
 
+	assert(pack->n > 0 && pack->n <= PACK_ENTRIES && pack->n_columns > 0 && pack->n_columns <= PACK_COLUMNS);
 	write_keys(&w, pack);
 	wbuf_u8(&head, FORMAT);
 	wbuf_u8(&head, (uint8_t)pack->n_columns);
@@ -253,6 +257,7 @@ pack_write(const struct pack *pack, uint8_t *body)
 	wbuf_be(&head, w.len, 4);
 	for (unsigned c = 0; c < pack->n_columns; c++)
 		write_column(&w, pack->columns[c], c > 0 ? pack->columns[c - 1] : NULL, pack->n);
+	assert(!w.failed);
 	return 8 + w.len;
 }
 
@@ -347,6 +352,7 @@ read_block(struct pack_reader *reader)
 {
 	unsigned n = reader->n - reader->i;
 
+	assert(reader->i < reader->n && reader->i % PACK_BLOCK == 0);
 	if (n > PACK_BLOCK)
 		n = PACK_BLOCK;
 	for (unsigned c = 0; c < reader->n_columns; c++) {

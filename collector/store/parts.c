@@ -1,6 +1,7 @@
 #include "collector/store/parts.h"
 #include "common/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,6 +165,7 @@ parts_charge(struct parts *parts, enum store_level_index level, int64_t id, cons
 void
 parts_begin(struct parts *parts, const struct place *place)
 {
+	assert(place->level < STORE_N_LEVELS);
 	parts->place = *place;
 	parts->chain = parts->next_id;
 	parts->pack.n = 0;
@@ -223,6 +225,7 @@ parts_add(struct parts *parts, const struct pack_key *key, const double *values)
 		r = write_pack(parts);
 		i = 0;
 	}
+	assert(i < PACK_ENTRIES);
 	pack->keys[i] = *key;
 	for (unsigned c = 0; c < pack->n_columns; c++)
 		pack->columns[c][i] = values[c];

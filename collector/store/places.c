@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "common/trap_wire.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,7 @@ count_new(struct places *p, const struct place_key *key)
 static int
 write_entry(struct places *p, struct entry *e)
 {
+	assert(e->waiting > 0 && e->first_us <= e->last_us);
 	sqlite3_bind_int(p->upsert, 1, e->key.layer);
 	sqlite3_bind_blob(p->upsert, 2, e->key.octets, e->key.n_octets, SQLITE_STATIC);
 	sqlite3_bind_int64(p->upsert, 3, e->key.agent);
@@ -207,6 +209,7 @@ key_of(enum store_place_layer layer, int64_t agent, uint64_t if_index, const uin
 	struct place_key key = {.agent = (uint32_t)agent, .if_index = if_index, .layer = (uint8_t)layer,
 	    .n_octets = (uint8_t)n};
 
+	assert(n <= sizeof(key.octets) && layer != 0);
 	memcpy(key.octets, octets, n);
 	return key;
 }

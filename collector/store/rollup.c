@@ -3,6 +3,7 @@
 #include "collector/store/merge.h"
 #include "collector/store/sorter.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -141,6 +142,7 @@ rollup_save(struct rollup *r, enum store_level_index level)
 	const int64_t row[] = {store_levels[level].minutes, (int64_t)state->kept_us,
 	    (int64_t)state->done_us, state->kind, state->shard, (int64_t)state->thinned_us};
 
+	assert(level < STORE_N_LEVELS);
 	return rollup_query(r, "INSERT OR REPLACE INTO level VALUES(?,?,?,?,?,?)", row, 6, NULL, 0);
 }
 
@@ -281,6 +283,7 @@ settle_into(struct rollup *r, const struct part_list *list, const struct place *
 	    .start_us = store_window_start(unsettled->start_us, store_levels[level].span_us)};
 	int err = 0;
 
+	assert(unsettled->level == LEVEL_UNSETTLED && level > LEVEL_UNSETTLED);
 	if (to.start_us < r->levels[level].kept_us)
 		return 0;
 	*kept = true;
@@ -396,6 +399,7 @@ find_window(struct rollup *r, enum store_level_index level)
 	const int64_t from[] = {store_levels[level - 1].minutes, (int64_t)state->done_us};
 	int64_t oldest = -1;
 
+	assert(level > LEVEL_1_MIN);
 	if (state->kind > 0 || state->shard > 0)
 		return 1;
 	if (state->done_us >= until_us)
@@ -443,6 +447,7 @@ roll_unit(struct rollup *r, enum store_level_index level)
 
 	if (err < 0)
 		return err;
+	/* No shard is left of this kind: the next kind, or behind the last one the next window. */
 	if (shard < 0 || !store_level_has(level, to.kind)) {
 		state->shard = 0;
 		if (++state->kind == N_UNITS) {

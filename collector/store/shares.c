@@ -1,6 +1,7 @@
 #include "collector/store/shares.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,6 +90,7 @@ choose_payers(struct shares *s, struct rollup *r, int table)
 	s->n_payers = s->at = 0;
 	s->gives = false;
 	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		assert(s->n_payers < SHARES_PAYERS);
 		s->payers[s->n_payers++] = (struct shares_payer){.agent = sqlite3_column_int64(stmt, 0),
 		    .rows = (sqlite3_column_int64(stmt, 1) + 1) / 2, .if_index = -1};
 		snprintf(source, sizeof(source), "%s", (const char *)sqlite3_column_text(stmt, 2));

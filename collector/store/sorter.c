@@ -1,5 +1,6 @@
 #include "collector/store/sorter.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { ENTRIES = 32768 };
@@ -70,6 +71,7 @@ sorter_add(struct sorter *sorter, const struct pack_key *key, const double *valu
 	}
 	if (sorter->n == ENTRIES)
 		r = write_entries(sorter);
+	assert(sorter->n < ENTRIES);
 	sorter->entries[sorter->n].key = *key;
 	memcpy(sorter->entries[sorter->n++].values, values, sizeof(last->values));
 	return r;

@@ -1,5 +1,6 @@
 #include "collector/store/unsettled.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -245,6 +246,7 @@ gather_items(struct unsettled *unsettled)
 			fill_item(unsettled, &unsettled->items[n]);
 		}
 	}
+	assert(n < unsettled->room); /* all rows of a batch have one */
 	return n;
 }
 

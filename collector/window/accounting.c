@@ -2,6 +2,7 @@
 #include "collector/window/record_rows.h"
 #include "collector/source_port.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -298,6 +299,7 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
 	struct window_sample *sample = &acc->samples[acc->n_samples];
 	struct store_window *row;
 
+	assert(acc->n_samples < SAMPLE_PAIRS_MAX);
 	sample->window = w;
 	sample->sample = s;
 	accounting_parse_frame(s, &sample->keys);
@@ -681,6 +683,7 @@ add_moved(struct accounting *acc, struct agent *a, struct store_batch *batch, co
 {
 	for (size_t done = 0, some; done < n; done += some) {
 		some = n - done < MOVED_RECORDS ? n - done : MOVED_RECORDS;
+		assert(some > 0);
 		memcpy(acc->moved, &records[done], some * sizeof(*records));
 		for (size_t i = 0; i < some; i++)
 			move_record(move, &acc->moved[i]);
@@ -776,6 +779,7 @@ accounting_add_records(
 		return;
 	if (records[0].received_us != acc->received_us)
 		note_time(acc, records[0].received_us);
+	assert(acc->n_samples == 0);
 	acc->notification++;
 	if (accounting_refuse_form(acc, records, n))
 		return;

@@ -3,6 +3,7 @@
 #include "collector/window/crash_recovery.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,12 +173,14 @@ flush_identity(struct agent *a, struct store_batch *batch)
 
 	if (identity->bound_unwritten) {
 		source = store_batch_add(batch, STORE_AGENT_SOURCES);
+		assert(source); /* reserved */
 		*source = (struct store_agent_source){
 		    .agent = a->row.id, .since_us = identity->bound_us};
 		memcpy(source->source, identity->bound, sizeof(source->source));
 	}
 	if (identity->refused.unwritten) {
 		refusal = store_batch_add(batch, STORE_AGENT_REFUSALS);
+		assert(refusal);
 		*refusal = (struct store_agent_refusal){
 		    .agent = a->row.id,
 		    .records = identity->refused.n,
@@ -256,8 +259,10 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 	const struct inventory *known = &acc->inventory;
 	int r;
 
+	/* Those who were chosen with the flush before are in its batch, so they may leave now. */
 	flush_waiting(acc, batch);
 	inventory_sweep(&acc->inventory);
+	/* Room for all of it is reserved first: a flush is whole or none. */
 	r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->port_places.end);
 	if (r == 0)
 		r = store_batch_reserve(

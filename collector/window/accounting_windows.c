@@ -5,6 +5,7 @@
  */
 #include "collector/window/accounting_private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,7 @@ add_gap(const struct pool_target *to, const struct port_totals_part *parts, size
 
 	if (!row)
 		return false;
+	assert(n > 0);
 	row->agent = to->p->agent->row.id;
 	row->if_index = to->p->if_index;
 	row->from_us = parts[0].from_us;
@@ -155,6 +157,7 @@ add_totals(void *arg, const struct port_totals_part *parts, size_t n)
 	size_t rows = 0;
 	bool is_gap;
 
+	assert(n > 0 && n <= PORT_TOTALS_MINUTES);
 	if (is_nothing(parts, n)) {
 		cut_parts(to, parts, n, cuts);
 		return true;
@@ -247,6 +250,7 @@ add_cut_before(const struct pool_target *to, int side, const struct cut_part *cu
 	uint64_t pkts = (uint64_t)llabs(cut->pkts[side]), octets = (uint64_t)llabs(cut->octets[side]);
 	int64_t sign = cut->pkts[side] < 0 ? -1 : 1, done_pkts = 0, done_octets = 0;
 
+	assert(cut->from_us <= cut->until_us);
 	if (is_long && sign > 0) {
 		add_gap(to, &nothing, 1, cut);
 		return;

@@ -1,6 +1,7 @@
 #include "collector/window/crash_journal.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -93,6 +94,7 @@ back_slots(struct crash_journal *j, uint32_t n)
 	if (n > j->max_slots)
 		n = j->max_slots;
 	need = mapped_octets(n);
+	assert(n > j->backed);
 	if (j->fd >= 0 && posix_fallocate(j->fd, (off_t)have, (off_t)(need - have)) != 0) {
 		go_private_from(j, have);
 		return;
@@ -104,6 +106,7 @@ back_slots(struct crash_journal *j, uint32_t n)
 struct crash_journal_slot *
 crash_journal_slot(struct crash_journal *j, uint32_t i)
 {
+	assert(i < j->max_slots && j->backed <= j->max_slots);
 	if (i >= j->backed)
 		back_slots(j, i + 1);
 	return &j->slots[i];

@@ -1,5 +1,6 @@
 #include "collector/window/cut_totals.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Enough for a mean length: its standard error is some 1 %. */
@@ -38,6 +39,7 @@ cut_totals_add(struct cut_totals *c, const struct sample_gaps_cut *cut, struct c
 	double all_us = (double)(cut->to_us - cut->from_us), pkts, octets;
 	double part = all_us > 0 ? before_us / all_us : cut->to_us <= c->until_us;
 
+	assert(side >= 0 && side < SAMPLE_GAPS_N_SIDES && cut->to_us >= cut->from_us);
 	if (cut->is_share) {
 		c->waiting_share_us[side] += (float)(cut->share * (all_us - before_us));
 		pkts = pkts_before(c, side, cut->from_us, cut->share * before_us);
@@ -75,6 +77,7 @@ divide(double cut, int side, const struct port_totals_part *parts, size_t n, dou
 	double sum = 0;
 	int64_t done = 0;
 
+	assert(pkts > 0 && cut <= pkts);
 	for (size_t i = 0; i < n; i++) {
 		double own = (double)parts[i].values[pkts_of[side]];
 		double octets = (double)parts[i].values[octets_of[side]];
@@ -122,6 +125,7 @@ void
 cut_totals_count(struct cut_totals *c, uint64_t from_us, uint64_t until_us, uint64_t sampled_us,
     const struct port_totals_part *parts, size_t n, struct cut_part *cuts)
 {
+	assert(n > 0 && from_us < until_us);
 	c->from_us = from_us;
 	c->until_us = until_us;
 	if (sampled_us > from_us || c->since_us == 0) {

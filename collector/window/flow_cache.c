@@ -2,6 +2,7 @@
 #include "common/hash.h"
 #include "collector/window/prefault.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ flow_cache_new(struct flow_cache **out, uint32_t n, uint64_t seed)
 
 	if (!f)
 		return -ENOMEM;
+	assert(n > 0);
 	f->seed = seed;
 	f->n_sets = sets_for(n);
 	f->tags = prefault_alloc(f->n_sets, sizeof(*f->tags), 0);
@@ -92,6 +94,7 @@ ways_with(const tag tags[FLOW_CACHE_WAYS], tag wanted)
 static unsigned
 first_of(unsigned ways)
 {
+	assert(ways != 0);
 	return (unsigned)__builtin_ctz(ways);
 }
 

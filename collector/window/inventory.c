@@ -2,6 +2,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -239,6 +240,7 @@ place_agent(struct inventory *r, const struct store_agent *row, uint64_t owner, 
 	if (place == LRU_NONE)
 		return NULL;
 	a = &r->agents[place];
+	assert(a->n_ports == 0 && place < r->agent_places.end);
 	link = a->link;
 	*a = (struct agent){.row = *row, .first_heard_boot = row->boot, .link = link};
 	if (row->id == 0)
@@ -289,6 +291,7 @@ is_clean_agent(const struct agent *a)
 static void
 remove_agent(struct inventory *r, struct agent *a)
 {
+	assert(a->link.state == LRU_LEAVING && is_clean_agent(a));
 	for (int k = 0; k < INVENTORY_N_KEYS; k++)
 		unlink_agent(r, (enum inventory_key)k, a);
 	note_stored(r, hash_id(r, a->row.agent_id));
@@ -327,6 +330,7 @@ place_port(struct inventory *r, struct agent *a, uint64_t if_index, int64_t hear
 		return NULL;
 	bucket = port_bucket(r, a, if_index);
 	p = &r->ports[place];
+	assert(p->agent == NULL && place < r->port_places.end);
 	p->agent = a;
 	p->if_index = if_index;
 	p->next = *bucket;
@@ -354,6 +358,7 @@ remove_port(struct inventory *r, struct port *p)
 	uint32_t *at = port_bucket(r, p->agent, p->if_index);
 	struct lru_link link;
 
+	assert(p->agent->n_ports > 0);
 	while (&r->ports[*at - 1] != p)
 		at = &r->ports[*at - 1].next;
 	*at = p->next;
@@ -438,6 +443,7 @@ static struct account *
 open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
 {
 	struct account *a = &p->accounts[at];
+	assert(at < INVENTORY_BOOTS);
 	struct crash_journal_slot *slot = p->accounts[INVENTORY_BOOTS - 1].slot;
 
 	if (at == 0)
@@ -450,6 +456,9 @@ open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
 	    .first_us = first_us,
 	    .last_expected_us = first_us,
 	    .last_expected_if = p->if_index};
+	/* the newest boot first, each with a slot of its own */
+	assert(p->accounts[0].slot != p->accounts[1].slot);
+	assert(!p->accounts[1].used || p->accounts[1].boot < p->accounts[0].boot);
 	return a;
 }
 

@@ -1,5 +1,6 @@
 #include "collector/window/key_kinds.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -115,6 +116,7 @@ fill_key(const struct flow_key *k, const struct key_layout *layout, struct halve
 bool
 flow_key_fill(const struct flow_key *k, unsigned kind, struct halves *h)
 {
+	assert(kind < N_KINDS && h->octets1 == 0 && h->octets2 == 0);
 	switch (kind) {
 	case KIND_ETH_PAIR:
 		return fill_key(k, &key_layouts[KIND_ETH_PAIR], h);

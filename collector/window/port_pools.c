@@ -1,5 +1,6 @@
 #include "collector/window/port_pools.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ port_pools_begin_anew(struct port_pools *p, uint64_t time_us, uint64_t pool)
 static void
 drop_first(struct port_pools *p, unsigned n)
 {
+	assert(n <= p->n);
 	memmove(p->at, p->at + n, (p->n - n) * sizeof(*p->at));
 	p->n = (uint8_t)(p->n - n);
 	p->n_fixed = (uint8_t)(p->n_fixed - (p->n_fixed < n ? p->n_fixed : n));
@@ -42,6 +44,7 @@ push(struct port_pools *p, struct port_pools_point point)
 {
 	if (p->n == PORT_POOLS_POINTS)
 		drop_first(p, 1);
+	assert(p->n < PORT_POOLS_POINTS);
 	p->at[p->n++] = point;
 }
 
@@ -62,6 +65,7 @@ settle(struct port_pools *p)
 
 	if (!p->is_cut)
 		return;
+	assert(p->n >= 2);
 	last = p->at[p->n - 2];
 	next = p->at[p->n - 1];
 	start_us = minute_end(p, next.us) - (uint32_t)STORE_WINDOW_US;
@@ -94,6 +98,7 @@ port_pools_append(struct port_pools *p, const struct port_pools_point *point)
 		p->end_us = minute_end(p, point->us);
 	else if (p->end_us > point->us)
 		p->end_us = point->us;
+	assert(p->n_fixed <= p->n);
 }
 
 /* From the first point on, so that sums stay small: they are told in 24 bits. */
@@ -102,6 +107,7 @@ set_base(struct port_pools *p)
 {
 	struct port_pools_point base = p->at[0];
 
+	assert(p->n > 0);
 	for (unsigned i = 0; i < p->n; i++) {
 		p->at[i].us -= base.us;
 		p->at[i].pool -= base.pool;
@@ -147,6 +153,7 @@ draw_to(struct line *line, double us, double pool, double pkts, double octets)
 	double rise = line->n > 0 ? pool - line->at[line->n - 1].pkts : 0;
 	double before = line->n > 0 ? line->at[line->n - 1].octets : 0;
 
+	assert(line->n < sizeof(line->at) / sizeof(line->at[0]));
 	line->at[line->n].us = us;
 	line->at[line->n].pkts = pool;
 	line->at[line->n++].octets = before + rise * (pkts > 0 ? octets / pkts : line->mean);

@@ -1,6 +1,7 @@
 #include "collector/window/port_totals.h"
 #include "collector/store/schema.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* If the device's clock went ahead of the collector's by more than this between two snapshots, it
@@ -58,6 +59,7 @@ port_totals_share(uint64_t difference, uint64_t from_us, uint64_t until_us, uint
 		return difference;
 	if (at_us <= from_us)
 		return 0;
+	assert(from_us < until_us);
 	return (uint64_t)((unsigned __int128)difference * (at_us - from_us) / (until_us - from_us));
 }
 
@@ -155,6 +157,7 @@ spread(const struct port_totals *from, const struct port_totals *to, const struc
 		step_us = span->until_us - span->from_us;
 	}
 	do {
+		assert(n < PORT_TOTALS_MINUTES);
 		struct port_totals_part *part = &parts[n++];
 
 		part->from_us = start_us;

@@ -1,5 +1,6 @@
 #include "collector/window/sample_gaps.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ sample_gaps_newest_us(const struct sample_gaps *g)
 static void
 set_times(struct sample_gap *gap, uint64_t from_us, uint64_t to_us)
 {
+	assert(to_us >= from_us);
 	gap->to_us = to_us;
 	gap->span_us = to_us - from_us < GAP_SPAN_MAX_US ? to_us - from_us : GAP_SPAN_MAX_US;
 }
@@ -94,6 +96,7 @@ from_us_of(const struct sample_gap *gap)
 static void
 keep(struct sample_gaps *g, const struct sample_gap *gap)
 {
+	assert(gap->cut > 0 && g->next_open < SAMPLE_GAPS_OPEN);
 	g->open[g->next_open] = *gap;
 	g->next_open = (g->next_open + 1) % SAMPLE_GAPS_OPEN;
 }
@@ -121,6 +124,7 @@ cut_numbers(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gap
 	uint32_t cut = cut_of(g, number - g->newest - 1);
 	uint64_t from_us = time_us;
 
+	assert(number > g->newest);
 	if (cut == 0)
 		return;
 	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
@@ -140,6 +144,7 @@ missing_share(const struct sample_gaps_side *from, uint64_t number)
 {
 	double share = (double)from->missing / (double)(number - from->number);
 
+	assert(number > from->number);
 	return share < 1 ? share : 1;
 }
 
@@ -223,6 +228,7 @@ end_notification(struct sample_gaps *g, sample_gaps_sink *sink, void *arg)
 static void
 give_back(const struct sample_gap *gap, uint32_t still, sample_gaps_sink *sink, void *arg)
 {
+	assert(still < gap->cut);
 	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
 		struct sample_gaps_cut back = {.direction = (uint8_t)(d + 1),
 		    .from_us = from_us_of(gap), .to_us = gap->to_us};
@@ -279,6 +285,7 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 	struct sample_gaps_side point;
 	unsigned before = g->in_notification > 0 ? g->in_notification : 1;
 
+	assert(s->direction == EASE_IN || s->direction == EASE_OUT);
 	if (boot < g->boot)
 		return; /* what is missing of an older boot is cut already */
 	begin_boot(g, boot, first);

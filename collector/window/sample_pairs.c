@@ -1,6 +1,7 @@
 #include "collector/window/sample_pairs.h"
 #include "common/hash.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Odd factors that keep the parts of a key distinct when they are added up to one hash. */
@@ -69,6 +70,7 @@ void
 sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow_key *k,
     uint32_t place, uint32_t first, const struct ease_sample *s)
 {
+	assert(place < SAMPLE_PAIRS_MAX && (k->direction == EASE_IN || k->direction == EASE_OUT));
 	sample->stratum = k->window << 1 | (k->direction - 1u);
 	sample->pkts = s->mean_skip == first ? 1 : (float)s->mean_skip / (float)first;
 	sample->octets = sample->pkts * (float)s->frame_octets;
@@ -135,6 +137,7 @@ pair_with_all(
 void
 sample_pairs_sum(const struct paired_sample *samples, size_t n, struct sample_pair_sums *pairs)
 {
+	assert(n <= SAMPLE_PAIRS_MAX);
 	for (size_t i = 0; i < n; i++)
 		pair_with_all(&pairs[i], samples, n, i);
 }

@@ -1,5 +1,7 @@
 #include "collector/window/sample_thinning.h"
 
+#include <assert.h>
+
 enum {
 	INTERVALS_PER_S = 10,
 	INTERVAL_US = 1000000 / INTERVALS_PER_S,
@@ -34,6 +36,7 @@ keep_one_of(struct sample_thinning *t, uint64_t k)
 {
 	t->keep_one_of = k < 1 ? 1 : k > KEEP_ONE_OF_MAX ? KEEP_ONE_OF_MAX : (uint32_t)k;
 	t->kept = 0;
+	assert(t->keep_one_of >= 1);
 }
 
 /* Starts an interval. Intervals that passed without samples add their credit, up to the limit. */
@@ -43,6 +46,7 @@ next_interval(struct sample_thinning *t, uint64_t mono_us)
 	uint64_t intervals = 1 + (mono_us - t->interval_end_us) / INTERVAL_US;
 	uint64_t most = t->share * CREDIT_MAX_INTERVALS;
 
+	assert(t->share > 0);
 	if (intervals > CREDIT_MAX_INTERVALS)
 		intervals = CREDIT_MAX_INTERVALS;
 	t->credit += intervals * t->share;

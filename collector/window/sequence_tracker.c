@@ -1,6 +1,7 @@
 #include "collector/window/sequence_tracker.h"
 #include "common/buf.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ forget_range(uint64_t bits[SEQUENCE_TRACKER_NUMBERS / 64], uint64_t from, uint64
 static void
 advance(struct sequence_tracker *t, uint64_t highest)
 {
+	assert(highest > t->highest);
 	forget_range(t->bits, t->highest + 1, highest);
 	t->highest = highest;
 }
@@ -183,6 +185,7 @@ sequence_tracker_save(
 	wbuf_be64(&w, t->started ? t->contact : 0);
 	for (size_t i = 0; i < SEQUENCE_TRACKER_NUMBERS / 64; i++)
 		wbuf_be64(&w, t->bits[i]);
+	assert(!w.failed && w.len == SEQUENCE_TRACKER_SAVED_OCTETS);
 }
 
 size_t

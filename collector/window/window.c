@@ -2,6 +2,7 @@
 #include "collector/window/prefault.h"
 #include "collector/window/window_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -178,6 +179,7 @@ window_get(struct window_table *t, int64_t agent, uint64_t if_index, uint64_t ti
 	struct window *w = t->last;
 	uint64_t start_us, hash;
 
+	/* Mostly it is that of the sample before. */
 	if (w && time_us - w->start_us < STORE_WINDOW_US && w->agent == agent &&
 	    w->if_index == if_index) {
 		w->last_mono_us = mono_us;
@@ -192,6 +194,7 @@ window_get(struct window_table *t, int64_t agent, uint64_t if_index, uint64_t ti
 		t->last = w;
 		return w;
 	}
+	/* A new one, unless all are open, or this agent has most of them. */
 	if (i == NONE) {
 		stat_add(&t->stats, WINDOW_STAT_NO_WINDOW, 1);
 		return NULL;
@@ -200,6 +203,7 @@ window_get(struct window_table *t, int64_t agent, uint64_t if_index, uint64_t ti
 		stat_add(&t->stats, WINDOW_STAT_OVER_SHARE, 1);
 		return NULL;
 	}
+	assert(!t->windows[i].open && t->n_free > 0);
 	w = &t->windows[i];
 	t->free_window = w->next;
 	t->n_free--;
@@ -223,6 +227,7 @@ window_mark_dirty(struct window_table *t, struct window *w)
 {
 	if (w->dirty)
 		return;
+	assert(w->open && t->dirty_windows.n < t->limits.windows);
 	w->dirty = true;
 	t->dirty_windows.items[t->dirty_windows.n++] = (uint32_t)(w - t->windows);
 }
@@ -271,6 +276,7 @@ pending_at(struct window_table *t, uint64_t number)
 static struct pending_sample *
 next_pending(struct window_table *t)
 {
+	assert(t->pending_end - t->pending_begin <= PENDING_SAMPLES);
 	if (t->pending_end - t->pending_begin == PENDING_SAMPLES)
 		add_pending(t, pending_at(t, t->pending_begin++));
 	return pending_at(t, t->pending_end++);
@@ -293,6 +299,7 @@ add_sample(struct window_table *t, const struct window_sample *s, const struct f
 	struct direction_sums *sums = &s->window->directions[s->sample->direction - 1];
 	struct pending_sample *a = next_pending(t);
 
+	assert(s->window->open);
 	a->key = *key;
 	a->hash = flow_cache_hash(t->flows, key);
 	a->octets = s->sample->frame_octets;
@@ -327,6 +334,7 @@ window_add_samples(struct window_table *t, const struct window_sample *samples, 
 	struct sample_pair_sums pairs[SAMPLE_PAIRS_MAX];
 	struct flow_key keys[SAMPLE_PAIRS_MAX];
 
+	assert(n <= SAMPLE_PAIRS_MAX);
 	for (size_t i = 0; i < n; i++)
 		flow_key_of(&samples[i].keys, (uint32_t)(samples[i].window - t->windows),
 		    samples[i].sample->direction, samples[i].sample->mean_skip, &keys[i]);
@@ -390,6 +398,7 @@ close_window(struct window_table *t, uint32_t i)
 	uint64_t hash = hash_window(t, w->start_us, w->agent, w->if_index);
 	uint32_t *link = &t->window_buckets[hash & t->window_mask];
 
+	assert(w->open && !w->dirty && t->n_free < t->limits.windows && *held_by(t, w->agent) > 0);
 	while (*link != i)
 		link = &t->windows[*link].next;
 	*link = w->next;

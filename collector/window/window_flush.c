@@ -1,6 +1,7 @@
 /* Moves what was added since the last flush into a batch. */
 #include "collector/window/window_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -46,6 +47,7 @@ flush_direction(struct window *w, uint8_t direction, struct store_batch *batch)
 	    sums->cut_pkts == 0 && sums->cut_octets == 0)
 		return;
 	row = store_batch_add(batch, STORE_WINDOWS);
+	assert(row); /* reserved */
 	row->start_us = w->start_us;
 	row->agent = w->agent;
 	row->if_index = w->if_index;
@@ -68,6 +70,7 @@ flush_window(struct window_table *t, struct window *w, struct store_batch *batch
 {
 	struct store_window_port *row;
 
+	assert(w->open && w->dirty);
 	flush_direction(w, EASE_IN, batch);
 	flush_direction(w, EASE_OUT, batch);
 	w->dirty = false;
@@ -76,6 +79,7 @@ flush_window(struct window_table *t, struct window *w, struct store_batch *batch
 	if (w->expected == 0 && w->received == 0 && w->cut_numbers == 0)
 		return;
 	row = store_batch_add(batch, STORE_WINDOW_PORTS);
+	assert(row);
 	row->start_us = w->start_us;
 	row->agent = w->agent;
 	row->if_index = w->if_index;
@@ -119,6 +123,7 @@ flush_key(const struct window_table *t, struct key *k, struct store_batch *batch
 	const struct window *w = &t->windows[k->window];
 	struct store_key *row;
 
+	assert(k->listed);
 	k->listed = false;
 	if (!k->used || k->unflushed == 0)
 		return;
@@ -129,6 +134,7 @@ flush_key(const struct window_table *t, struct key *k, struct store_batch *batch
 	window_folded_of(t, k)->rows += !k->stored;
 	k->stored = true;
 	row = store_batch_add(batch, STORE_KEYS);
+	assert(row);
 	row->start_us = w->start_us;
 	row->agent = w->agent;
 	row->if_index = w->if_index;

@@ -2,6 +2,7 @@
 #include "common/hash.h"
 #include "collector/window/window_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -28,6 +29,7 @@ struct wanted {
 struct folded *
 window_folded_of(const struct window_table *t, const struct key *k)
 {
+	assert(k->window < t->limits.windows && k->direction - 1u < N_DIRECTIONS && k->kind < N_KINDS);
 	return &t->windows[k->window].directions[k->direction - 1].folded[k->kind];
 }
 
@@ -75,6 +77,7 @@ unlink_key(struct window_table *t, uint32_t i)
 	const struct key *k = &t->keys[i];
 	uint32_t *link = &t->key_buckets[hash_key(t->seed, k->window, k->kind, k->direction, &k->halves) & t->key_mask];
 
+	assert(k->used);
 	while (*link != i)
 		link = &t->keys[*link].next;
 	*link = t->keys[i].next;
@@ -114,6 +117,7 @@ evict(struct window_table *t)
 		t->hand = 0;
 	for (uint32_t c = 0; c < CANDIDATES && t->hand + c < t->limits.keys; c++)
 		__builtin_prefetch(&t->keys[t->hand + c]);
+	assert(victim < t->limits.keys);
 	window_key_fold(t, &t->keys[victim], WINDOW_STAT_KEYS_TABLE_FULL);
 	unlink_key(t, victim);
 	return victim;
@@ -156,6 +160,7 @@ get_key(struct window_table *t, const struct wanted *wanted)
 		if (is_key(&t->keys[i], wanted))
 			return &t->keys[i];
 	i = free_place(t);
+	assert(i < t->keys_used && !t->keys[i].used);
 	k = &t->keys[i];
 	k->window = wanted->flow->key.window;
 	k->next = *bucket;
@@ -233,6 +238,7 @@ add_to_key(struct window_table *t, const struct wanted *wanted)
 	struct key *k = get_key(t, wanted);
 
 	if (!k->listed) {
+		assert(t->dirty_keys.n < t->limits.keys);
 		t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
 		k->listed = true;
 	}
@@ -271,6 +277,7 @@ window_keys_add_flows(void *table, const struct flow *const *flows, size_t n)
 	struct window_table *t = table;
 	size_t n_wanted = 0;
 
+	assert(n <= FLOW_CACHE_EVICTED_AT_ONCE);
 	for (size_t i = 0; i < n; i++) {
 		sums[i] = weigh(flows[i]);
 		n_wanted += keys_of(t, flows[i], &sums[i], &wanted[n_wanted]);

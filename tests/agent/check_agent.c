@@ -6,7 +6,7 @@
 #include "agent/config.h"
 #include "agent/standard_monitor.h"
 #include "agent/settings.h"
-#include "agent/state_restore.h"
+#include "agent/state.h"
 #include "tests/agent/hal/fake_device.h"
 #include "tests/suite.h"
 

@@ -9,7 +9,7 @@
 #include "agent/linux/links.h"
 #include "agent/sampling/sflow_export.h"
 #include "agent/standard_monitor.h"
-#include "agent/state_restore.h"
+#include "agent/state.h"
 #include "tests/suite.h"
 
 #include <arpa/inet.h>
@@ -220,8 +220,7 @@ set_up(enum links_numbers numbers)
 	const struct sampling_sink sink = {NULL, take};
 	const struct packer_sink out = {NULL, push, lost};
 	const struct hal_listener listener = {.sample = on_sample, .port = on_port};
-	const struct state_options kept = {.dir = dir, .clock = &year, .keep_departed_days = 30,
-	    .defaults = &options.defaults, .forgot = on_forgotten};
+	const struct state_options kept = {.dir = dir, .clock = &year, .keep_departed_days = 30, .forgot = on_forgotten};
 	char address[32], error[512];
 
 	year = (struct clock){.manual = true, .manual_mono_us = 1, .manual_wall_us = 1700000000000000};

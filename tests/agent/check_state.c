@@ -1,7 +1,6 @@
 /*
  * What the agent keeps over a restart (agent/state.h): after a thousand power cuts, on a full disk, with
- * a damaged file, with links where its files should be, with a second agent, and taken over from the
- * text file of earlier versions.
+ * a damaged file, with links where its files should be, with and a second agent.
  */
 #include "agent/rmon/rmon.h"
 #include "agent/state.h"
@@ -24,9 +23,6 @@
 
 enum { CUTS = 1000, PORTS = 12, N_VALUES = 3 };
 #define DAY_US 86400000000ull
-
-static const struct sampling_port_config defaults = {.enabled = true, .mean_skip = 400,
-    .header_octets = 128, .max_samples_per_s = 2000, .edge = true};
 
 static struct clock test_clock;
 static char dir[64], error[512];
@@ -54,8 +50,7 @@ static int
 try_open(const char *at, struct state **to)
 {
 	const struct state_options options = {.dir = at, .clock = &test_clock,
-	    .keep_departed_days = 30, .defaults = &defaults, .vfs = POWER_CUT_VFS,
-	    .forgot = port_forgot};
+	    .keep_departed_days = 30, .vfs = POWER_CUT_VFS, .forgot = port_forgot};
 
 	return state_open(&options, to, error, sizeof(error));
 }
@@ -881,59 +876,12 @@ START_TEST(the_directory_is_checked)
 }
 END_TEST
 
-/* ---- earlier versions ---- */
-
-START_TEST(the_text_file_is_taken_over_once)
-{
-	static const uint8_t id[] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77};
-	uint8_t ours[EASE_AGENT_ID_LEN];
-	uint32_t one = 4;
-	int64_t number;
-
-	write_file("easeagentd.state", "agent_id = \"0011223344556677\"\nboot = 41\nclean = true\n"
-	    "ageing_s = 600\nhad_rows = true\n"
-	    "port \"ge-1\" { if_index = 70 alias = \"spare\" mean_skip = 33 max_samples_per_s = 2000 "
-	    "header_octets = 128 totals = \"5 6\" }\n"
-	    "port \"ge-2\" { if_index = 71 mean_skip = 1000 header_octets = 64 max_samples_per_s = 2000 "
-	    "edge = false }\n"
-	    "row \"eventTable.4\" { columns = {\"2=x6162\", \"3=i2\", \"4=x\", \"6=x6d65\", \"7=i1\"} }\n");
-	create_rmon();
-	for (int starts = 0; starts < 2; starts++) {
-		open_state();
-		ck_assert_uint_eq(state_boot(state), 42 + (unsigned)starts);
-		ck_assert_int_eq(state_was_clean(state), starts == 0);
-		ck_assert(state_had_rows(state));
-		state_agent_id(state, ours);
-		ck_assert_mem_eq(ours, id, sizeof(id));
-		ck_assert(!is_there("easeagentd.state") && is_there("easeagentd.state.old"));
-		state_port_here(state, "ge-1", 70);
-		state_port_here(state, "ge-2", 71);
-		ck_assert(kept(70, MIB_SET_MEAN_SKIP, &number) && number == 33);
-		ck_assert(!kept(70, MIB_SET_HEADER_OCTETS, &number));
-		ck_assert(!kept(70, MIB_SET_MAX_SAMPLES, &number));
-		ck_assert(!kept(71, MIB_SET_MEAN_SKIP, &number)); /* by its speed */
-		ck_assert(kept(71, MIB_SET_HEADER_OCTETS, &number) && number == 64);
-		ck_assert(kept(71, MIB_SET_EDGE, &number) && number == 0);
-		ck_assert(kept(0, MIB_SET_AGEING, &number) && number == 600);
-		state_started(state);
-		close_state();
-	}
-	open_state();
-	state_set_tables(state, rmon_managed(rmon), RMON_N_MANAGED);
-	state_restore_rows(state, rmon_managed(rmon)[2]);
-	ck_assert_str_eq(((struct rmon_event *)managed_find(rmon_managed(rmon)[2], &one, 1))->description,
-	    "ab");
-	close_state();
-	destroy_rmon();
-}
-END_TEST
-
-/* Ids of the form that collectors make are no agent's (common/made_id.h). */
+/* Ids of the form that collectors make are no agent's (common/made_id.h); earlier versions drew some. */
 START_TEST(an_id_of_collectors_is_drawn_anew)
 {
 	uint8_t ids[2][EASE_AGENT_ID_LEN];
 
-	write_file("easeagentd.state", "agent_id = \"0005223344556677\"\nboot = 41\n");
+	write_file("easeagentd.lock", "         0         41 0005223344556677         \n");
 	for (int starts = 0; starts < 2; starts++) {
 		open_state();
 		state_agent_id(state, ids[starts]);
@@ -942,28 +890,6 @@ START_TEST(an_id_of_collectors_is_drawn_anew)
 		close_state();
 	}
 	ck_assert_mem_eq(ids[0], ids[1], sizeof(ids[0]));
-}
-END_TEST
-
-START_TEST(a_damaged_text_file_is_left)
-{
-	static const char *const damaged[] = {"boot = \n", "agent_id = \"00112233\"\nboot = 7\n",
-	    "agent_id = \"zz11223344556677\"\n", "boot = 99999999999\n", "nonsense", ""};
-
-	log_set_most(LOG_LEVEL_ERROR - 1);
-	for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
-		struct stat st;
-
-		write_file("easeagentd.state", damaged[i]);
-		open_state();
-		ck_assert_uint_eq(state_boot(state), 1);
-		close_state();
-		ck_assert_int_eq(stat(path_of("easeagentd.state.old"), &st), 0);
-		ck_assert_int_eq(st.st_size, (off_t)strlen(damaged[i]));
-		(void)unlink(path_of("easeagentd.db"));
-		(void)unlink(path_of("easeagentd.db-wal"));
-		(void)unlink(path_of("easeagentd.lock"));
-	}
 }
 END_TEST
 
@@ -977,7 +903,7 @@ main(void)
 	    a_damaged_file_is_set_aside, no_link_is_followed,
 	    a_file_that_is_open_elsewhere_is_told_of,
 	    a_directory_that_others_can_write_is_refused, the_directory_is_checked,
-	    the_text_file_is_taken_over_once, an_id_of_collectors_is_drawn_anew, a_damaged_text_file_is_left};
+	    an_id_of_collectors_is_drawn_anew};
 	Suite *suite = suite_create("state");
 	TCase *all = tcase_create("all");
 

@@ -10,10 +10,7 @@
 void
 state_rig_start(struct state_rig *rig, struct managed_table *const *managed, size_t n)
 {
-	static const struct sampling_port_config defaults = {.enabled = true, .mean_skip = 400,
-	    .header_octets = 128, .edge = true};
-	const struct state_options options = {.dir = rig->dir, .clock = &rig->clock,
-	    .keep_departed_days = 30, .defaults = &defaults};
+	const struct state_options options = {.dir = rig->dir, .clock = &rig->clock, .keep_departed_days = 30};
 	char error[512];
 
 	ck_assert_msg(state_open(&options, &rig->state, error, sizeof(error)) == 0, "%s", error);

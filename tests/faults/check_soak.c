@@ -16,7 +16,7 @@
 #include "agent/sampling/sampling.h"
 #include "agent/snmp/notify.h"
 #include "agent/snmp/trap_sinks.h"
-#include "agent/state_restore.h"
+#include "agent/state.h"
 #include "collector/collector.h"
 #include "collector/collector_private.h"
 #include "collector/window/sequence_jumps.h"
@@ -270,7 +270,7 @@ agent_try(void)
 	const struct sampling_sink samples = {NULL, take_sample};
 	const struct packer_sink out = {NULL, push, lost};
 	const struct state_options keeping = {.dir = soak.state, .clock = &soak.clock,
-	    .keep_departed_days = 30, .defaults = &options.defaults};
+	    .keep_departed_days = 30};
 	char error[ERROR_TEXT];
 	int rc = state_open(&keeping, &soak.kept, error, sizeof(error));
 

@@ -122,7 +122,7 @@ row_of(struct regmodel *regs, uint32_t offset)
 
 /* The row and index of an offset; -ENXIO if there is no register. */
 static int
-find(struct regmodel *regs, uint32_t offset, size_t *row, unsigned *index)
+find_register(struct regmodel *regs, uint32_t offset, size_t *row, unsigned *index)
 {
 	const struct regmodel_row *r;
 	uint32_t distance;
@@ -150,7 +150,7 @@ regmodel_read(struct regmodel *regs, uint32_t offset, uint32_t *value)
 	unsigned index;
 	size_t row;
 
-	if (find(regs, offset, &row, &index) < 0)
+	if (find_register(regs, offset, &row, &index) < 0)
 		return -ENXIO;
 	if (regs->access)
 		regs->access(regs->chip, offset);
@@ -177,7 +177,7 @@ regmodel_read_words(struct regmodel *regs, uint32_t offset, uint32_t *words, siz
 	size_t row;
 	int rc = 0;
 
-	if (find(regs, offset, &row, &index) < 0)
+	if (find_register(regs, offset, &row, &index) < 0)
 		return -ENXIO;
 	if (is_memory(regs, &regs->rows[row]) && n <= row_count(&regs->rows[row]) - index) {
 		memcpy(words, &regs->values[row][index], n * sizeof(*words));
@@ -196,7 +196,7 @@ regmodel_write(struct regmodel *regs, uint32_t offset, uint32_t value)
 	unsigned index;
 	size_t row;
 
-	if (find(regs, offset, &row, &index) < 0)
+	if (find_register(regs, offset, &row, &index) < 0)
 		return -ENXIO;
 	if (regs->access)
 		regs->access(regs->chip, offset);

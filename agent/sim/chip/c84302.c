@@ -142,7 +142,7 @@ enum { N_DERIVATIONS = sizeof(derivations) / sizeof(derivations[0]) };
 _Static_assert((int)N_DERIVATIONS == (int)HAL_N_FIGURES, "the chip provides every figure");
 
 static uint64_t
-sum(const uint64_t *totals, const uint8_t *counters, size_t n)
+sum_counters(const uint64_t *totals, const uint8_t *counters, size_t n)
 {
 	uint64_t total = 0;
 
@@ -156,8 +156,8 @@ c84302_derive(const uint64_t *totals, struct hal_counters *counters)
 {
 	for (size_t i = 0; i < N_DERIVATIONS; i++) {
 		const struct derivation *d = &derivations[i];
-		uint64_t plus = sum(totals, d->plus, sizeof(d->plus));
-		uint64_t minus = sum(totals, d->minus, sizeof(d->minus));
+		uint64_t plus = sum_counters(totals, d->plus, sizeof(d->plus));
+		uint64_t minus = sum_counters(totals, d->minus, sizeof(d->minus));
 
 		counters->value[d->figure] = plus > minus ? plus - minus : 0;
 		counters->known |= 1ull << d->figure;

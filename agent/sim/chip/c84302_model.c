@@ -81,7 +81,7 @@ top_bit_changed(struct c84302_port *port, unsigned n, uint32_t before)
 
 /* The amount is below 2^31, so that a change of the top bit shows that a threshold was passed. */
 static inline void
-count(struct c84302_port *port, unsigned n, uint32_t amount)
+count_mac_event(struct c84302_port *port, unsigned n, uint32_t amount)
 {
 	uint32_t before = port->counter[n];
 
@@ -98,10 +98,10 @@ count_length_field(struct c84302_port *port, const struct c84302_frame *frame)
 	uint32_t data = frame->octets - HEADER_AND_FCS;
 
 	if (frame->length_type > MAX_DATA && frame->length_type < MIN_TYPE)
-		count(port, C84302_OUT_OF_RANGE_LENGTH, 1);
+		count_mac_event(port, C84302_OUT_OF_RANGE_LENGTH, 1);
 	else if (frame->length_type <= MAX_DATA && frame->length_type != data &&
 	    !(data == MIN_DATA && frame->length_type < MIN_DATA))
-		count(port, C84302_IN_RANGE_LENGTH, 1);
+		count_mac_event(port, C84302_IN_RANGE_LENGTH, 1);
 }
 
 static void
@@ -113,14 +113,14 @@ count_good(struct c84302_port *port, const struct c84302_frame *frame)
 	    [C84302_BCAST] = C84302_RX_BCAST,
 	};
 
-	count(port, by_kind[frame->kind], 1);
-	count(port, C84302_RX_GOOD_OCTETS, frame->octets);
+	count_mac_event(port, by_kind[frame->kind], 1);
+	count_mac_event(port, C84302_RX_GOOD_OCTETS, frame->octets);
 	if (frame->length_type < 0x600)
 		count_length_field(port, frame);
 	if (frame->control == C84302_PAUSE)
-		count(port, C84302_RX_PAUSE, 1);
+		count_mac_event(port, C84302_RX_PAUSE, 1);
 	else if (frame->control == C84302_UNKNOWN_OPCODE)
-		count(port, C84302_RX_UNKNOWN_OPCODE, 1);
+		count_mac_event(port, C84302_RX_UNKNOWN_OPCODE, 1);
 }
 
 bool
@@ -135,26 +135,27 @@ c84302_model_receive(struct c84302_model *model, unsigned port, const struct c84
 	if (!p->counting)
 		return good;
 	if (frame->faults & C84302_FAULT_OVERFLOW) {
-		count(p, C84302_DROP_EVENTS, 1);
+		count_mac_event(p, C84302_DROP_EVENTS, 1);
 		return false;
 	}
-	count(p, C84302_RX_PKTS, 1);
-	count(p, C84302_RX_OCTETS, frame->octets);
-	count(p, C84302_IN_OCTETS_PREAMBLE, frame->octets + C84302_PREAMBLE_OCTETS);
+	count_mac_event(p, C84302_RX_PKTS, 1);
+	count_mac_event(p, C84302_RX_OCTETS, frame->octets);
+	count_mac_event(p, C84302_IN_OCTETS_PREAMBLE, frame->octets + C84302_PREAMBLE_OCTETS);
+	/* By its length: RFC 2819 has each frame in one of these. */
 	if (too_long)
-		count(p, bad_fcs ? C84302_JABBERS : C84302_OVERSIZE_PKTS, 1);
+		count_mac_event(p, bad_fcs ? C84302_JABBERS : C84302_OVERSIZE_PKTS, 1);
 	else if (bad_length)
-		count(p, bad_fcs ? C84302_FRAGMENTS : C84302_UNDERSIZE_PKTS, 1);
+		count_mac_event(p, bad_fcs ? C84302_FRAGMENTS : C84302_UNDERSIZE_PKTS, 1);
 	else
-		count(p, C84302_RX_64 + c84302_size_class(frame->octets), 1);
+		count_mac_event(p, C84302_RX_64 + c84302_size_class(frame->octets), 1);
 	if (good) {
 		count_good(p, frame);
 	} else if (!bad_length && bad_fcs) {
-		count(p, C84302_CRC_ALIGN_ERRORS, 1);
-		count(p, frame->faults & C84302_FAULT_ALIGNMENT ? C84302_ALIGNMENT_ERRORS : C84302_FCS_ERRORS, 1);
+		count_mac_event(p, C84302_CRC_ALIGN_ERRORS, 1);
+		count_mac_event(p, frame->faults & C84302_FAULT_ALIGNMENT ? C84302_ALIGNMENT_ERRORS : C84302_FCS_ERRORS, 1);
 	}
 	if (frame->faults & C84302_FAULT_SYMBOL)
-		count(p, C84302_SYMBOL_ERRORS, 1);
+		count_mac_event(p, C84302_SYMBOL_ERRORS, 1);
 	return good;
 }
 
@@ -182,15 +183,15 @@ add_sums(struct c84302_port *p, const struct sum_counters *to, const struct c843
 		if (sums->pkts[i] == 0)
 			continue;
 		pkts += sums->pkts[i];
-		count(p, to->by_kind[i / C84302_SIZE_CLASSES], sums->pkts[i]);
-		count(p, to->size_64 + i % C84302_SIZE_CLASSES, sums->pkts[i]);
+		count_mac_event(p, to->by_kind[i / C84302_SIZE_CLASSES], sums->pkts[i]);
+		count_mac_event(p, to->size_64 + i % C84302_SIZE_CLASSES, sums->pkts[i]);
 	}
 	if (pkts == 0)
 		return;
-	count(p, to->pkts, pkts);
-	count(p, to->octets, sums->octets);
-	count(p, to->good_octets, sums->octets);
-	count(p, to->octets_preamble, sums->octets + pkts * C84302_PREAMBLE_OCTETS);
+	count_mac_event(p, to->pkts, pkts);
+	count_mac_event(p, to->octets, sums->octets);
+	count_mac_event(p, to->good_octets, sums->octets);
+	count_mac_event(p, to->octets_preamble, sums->octets + pkts * C84302_PREAMBLE_OCTETS);
 }
 
 void
@@ -219,7 +220,7 @@ c84302_model_event(struct c84302_model *model, unsigned port, enum c84302_counte
     uint32_t n)
 {
 	if (model->port[port].counting)
-		count(&model->port[port], counter, n);
+		count_mac_event(&model->port[port], counter, n);
 }
 
 /* --- registers --- */
@@ -238,7 +239,7 @@ begin_access(void *chip, uint32_t offset)
 
 /* Copies the counter to the holding registers, and zeroes it if reading does that. */
 static void
-hold(struct c84302_port *port, unsigned n, unsigned parts)
+hold_counter(struct c84302_port *port, unsigned n, unsigned parts)
 {
 	port->held = port->counter[n];
 	port->held_offset = C84302_COUNTER(n);
@@ -258,7 +259,7 @@ read_counter(void *chip, unsigned index, uint32_t stored)
 
 	(void)stored;
 	if (port->held_offset == 0)
-		hold(port, n, narrow ? 4 : 2);
+		hold_counter(port, n, narrow ? 4 : 2);
 	port->parts_left--;
 	part = port->held >> (port->parts_left * bits) & ((1u << bits) - 1);
 	if (port->parts_left == 0)
@@ -282,7 +283,7 @@ mask_written(void *chip, unsigned index, uint32_t written)
 }
 
 static void
-configure(struct c84302_port *port)
+configure_mac(struct c84302_port *port)
 {
 	uint32_t config_3 = *regmodel_value(&port->regs, ROW_CONFIG_3, 0);
 	uint32_t config_4 = *regmodel_value(&port->regs, ROW_CONFIG_4, 0);
@@ -303,7 +304,7 @@ config_written(void *chip, unsigned index, uint32_t written)
 {
 	(void)index;
 	(void)written;
-	configure(chip);
+	configure_mac(chip);
 }
 
 static const struct regmodel_row rows[] = {
@@ -334,7 +335,7 @@ c84302_model_reset(struct c84302_model *model)
 
 		regmodel_reset(&port->regs);
 		port->held_offset = 0;
-		configure(port);
+		configure_mac(port);
 		update_interrupt(port);
 	}
 }

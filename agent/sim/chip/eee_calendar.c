@@ -27,13 +27,13 @@ struct eee_calendar {
 };
 
 static int
-get(struct eee_calendar *u, uint32_t offset, uint32_t *value)
+read_eee_register(struct eee_calendar *u, uint32_t offset, uint32_t *value)
 {
 	return bus_read(u->config.bus, u->config.base + offset, value);
 }
 
 static int
-put(struct eee_calendar *u, uint32_t offset, uint32_t value)
+write_eee_register(struct eee_calendar *u, uint32_t offset, uint32_t value)
 {
 	return bus_write(u->config.bus, u->config.base + offset, value);
 }
@@ -47,7 +47,7 @@ count_register(unsigned entry, enum eee_field field)
 /* --- choosing a calendar --- */
 
 static unsigned
-visits(const struct eee_plan_entry *e)
+visits_of_entry(const struct eee_plan_entry *e)
 {
 	return e->weight > 0 ? e->weight : 1;
 }
@@ -58,8 +58,8 @@ most_visits(const struct eee_plan *plan)
 	unsigned most = 0;
 
 	for (unsigned i = 0; i < plan->n_entries; i++)
-		if (visits(&plan->entries[i]) > most)
-			most = visits(&plan->entries[i]);
+		if (visits_of_entry(&plan->entries[i]) > most)
+			most = visits_of_entry(&plan->entries[i]);
 	return most;
 }
 
@@ -68,7 +68,7 @@ static bool
 weights_fit(const struct eee_plan *plan, unsigned length)
 {
 	for (unsigned i = 0; i < plan->n_entries; i++)
-		if (length % visits(&plan->entries[i]) != 0)
+		if (length % visits_of_entry(&plan->entries[i]) != 0)
 			return false;
 	return length / most_visits(plan) > plan->latency_slots;
 }
@@ -86,7 +86,7 @@ slots_are_idle(const uint16_t *calendar, unsigned length, unsigned offset, unsig
 static bool
 place_entry(uint16_t *calendar, unsigned length, const struct eee_plan_entry *e)
 {
-	unsigned distance = length / visits(e), offset = 0;
+	unsigned distance = length / visits_of_entry(e), offset = 0;
 
 	while (offset < distance && !slots_are_idle(calendar, length, offset, distance))
 		offset++;
@@ -105,7 +105,7 @@ fill_calendar(const struct eee_plan *plan, uint16_t *calendar, unsigned length)
 		calendar[slot] = EEE_IDLE;
 	for (unsigned w = most_visits(plan); w > 0; w--)
 		for (unsigned i = 0; i < plan->n_entries; i++)
-			if (visits(&plan->entries[i]) == w &&
+			if (visits_of_entry(&plan->entries[i]) == w &&
 			    !place_entry(calendar, length, &plan->entries[i]))
 				return false;
 	return true;
@@ -119,7 +119,7 @@ try_lengths(const struct eee_plan *plan, bool dividing, uint16_t *calendar, unsi
 	unsigned least = 0;
 
 	for (unsigned i = 0; i < plan->n_entries; i++)
-		least += visits(&plan->entries[i]);
+		least += visits_of_entry(&plan->entries[i]);
 	for (unsigned l = least; l <= max; l++) {
 		if (!weights_fit(plan, l) || (dividing && plan->unit_ns % ((uint64_t)l * plan->slot_ns) != 0))
 			continue;
@@ -153,10 +153,10 @@ static int
 read_geometry(struct eee_calendar *u)
 {
 	uint32_t geometry;
-	int rc = get(u, EEE_GEOMETRY, &geometry);
+	int rc = read_eee_register(u, EEE_GEOMETRY, &geometry);
 
 	if (rc == 0)
-		rc = get(u, EEE_SLOT_NS, &u->slot_ns);
+		rc = read_eee_register(u, EEE_SLOT_NS, &u->slot_ns);
 	if (rc < 0)
 		return rc;
 	u->n_ports = geometry >> EEE_GEOMETRY_PORTS_SHIFT & EEE_GEOMETRY_MASK;
@@ -189,35 +189,35 @@ write_calendar(struct eee_calendar *u)
 			entries[plan.n_entries++] = (struct eee_plan_entry){.entry = (uint16_t)EEE_ENTRY(port, d)};
 	rc = eee_plan(&plan, calendar, EEE_MAX_SLOTS, &length);
 	for (unsigned slot = 0; rc == 0 && slot < length; slot++)
-		rc = put(u, EEE_CALENDAR + 4 * slot, calendar[slot]);
+		rc = write_eee_register(u, EEE_CALENDAR + 4 * slot, calendar[slot]);
 	if (rc < 0)
 		return rc;
 	u->period_ns = length * u->slot_ns;
-	rc = put(u, EEE_LENGTH, length);
+	rc = write_eee_register(u, EEE_LENGTH, length);
 	if (rc == 0)
-		rc = put(u, EEE_STEP, u->period_ns);
+		rc = write_eee_register(u, EEE_STEP, u->period_ns);
 	return rc;
 }
 
 /* The threshold is half of a count's range: the CPU has the other half's time to read it. */
 static int
-start(struct eee_calendar *u)
+start_eee_unit(struct eee_calendar *u)
 {
 	uint32_t control;
-	int rc = put(u, EEE_CONTROL, 0);
+	int rc = write_eee_register(u, EEE_CONTROL, 0);
 
 	if (rc == 0)
-		rc = put(u, EEE_UNIT, EEE_CALENDAR_UNIT_NS);
+		rc = write_eee_register(u, EEE_UNIT, EEE_CALENDAR_UNIT_NS);
 	if (rc == 0)
-		rc = put(u, EEE_THRESHOLD_EVENT, 1u << (u->bits[EEE_EVENT] - 1));
+		rc = write_eee_register(u, EEE_THRESHOLD_EVENT, 1u << (u->bits[EEE_EVENT] - 1));
 	if (rc == 0)
-		rc = put(u, EEE_THRESHOLD_DURATION, 1u << (u->bits[EEE_DURATION] - 1));
+		rc = write_eee_register(u, EEE_THRESHOLD_DURATION, 1u << (u->bits[EEE_DURATION] - 1));
 	if (rc == 0)
 		rc = write_calendar(u);
 	if (rc == 0)
-		rc = put(u, EEE_CONTROL, EEE_CONTROL_RUN | EEE_CONTROL_INTERRUPT);
+		rc = write_eee_register(u, EEE_CONTROL, EEE_CONTROL_RUN | EEE_CONTROL_INTERRUPT);
 	if (rc == 0)
-		rc = get(u, EEE_CONTROL, &control);
+		rc = read_eee_register(u, EEE_CONTROL, &control);
 	if (rc == 0 && !(control & EEE_CONTROL_RUN))
 		rc = -EINVAL;
 	return rc;
@@ -235,7 +235,7 @@ eee_calendar_create(const struct eee_calendar_config *config, struct eee_calenda
 	u->stats = (struct stat_set){stat_names, EEE_CALENDAR_N_STATS, u->stat_values};
 	rc = read_geometry(u);
 	if (rc == 0)
-		rc = start(u);
+		rc = start_eee_unit(u);
 	if (rc < 0) {
 		free(u);
 		return rc;
@@ -254,13 +254,13 @@ eee_calendar_destroy(struct eee_calendar *unit)
 
 /* Subtracts the value that was read, because the unit may have counted on. */
 static int
-drain(struct eee_calendar *u, unsigned entry, enum eee_field field)
+drain_eee_counter(struct eee_calendar *u, unsigned entry, enum eee_field field)
 {
 	uint32_t count;
-	int rc = get(u, count_register(entry, field), &count);
+	int rc = read_eee_register(u, count_register(entry, field), &count);
 
 	if (rc == 0)
-		rc = put(u, count_register(entry, field), count);
+		rc = write_eee_register(u, count_register(entry, field), count);
 	if (rc < 0)
 		return rc;
 	u->totals[entry][field].drained += count;
@@ -274,8 +274,8 @@ eee_calendar_dispatch(struct eee_calendar *u)
 	uint32_t address;
 	int n = 0, rc;
 
-	while ((rc = get(u, EEE_REPORT, &address)) == 0 && address & EEE_REPORT_VALID) {
-		rc = drain(u, address & EEE_REPORT_ENTRY_MASK,
+	while ((rc = read_eee_register(u, EEE_REPORT, &address)) == 0 && address & EEE_REPORT_VALID) {
+		rc = drain_eee_counter(u, address & EEE_REPORT_ENTRY_MASK,
 		    address & EEE_REPORT_DURATION ? EEE_DURATION : EEE_EVENT);
 		if (rc < 0)
 			break;
@@ -287,11 +287,11 @@ eee_calendar_dispatch(struct eee_calendar *u)
 /* The drained count plus the one in the unit. Only this thread drains, so the first cannot change while the
  * second is read. */
 static int
-total(struct eee_calendar *u, unsigned entry, enum eee_field field, uint64_t *figure)
+total_of_counter(struct eee_calendar *u, unsigned entry, enum eee_field field, uint64_t *figure)
 {
 	struct total *t = &u->totals[entry][field];
 	uint32_t count;
-	int rc = get(u, count_register(entry, field), &count);
+	int rc = read_eee_register(u, count_register(entry, field), &count);
 
 	if (rc < 0)
 		return rc;
@@ -307,10 +307,10 @@ static int
 read_direction(struct eee_calendar *u, unsigned entry, struct ease_low_power *figures)
 {
 	uint64_t units;
-	int rc = total(u, entry, EEE_EVENT, &figures->events);
+	int rc = total_of_counter(u, entry, EEE_EVENT, &figures->events);
 
 	if (rc == 0)
-		rc = total(u, entry, EEE_DURATION, &units);
+		rc = total_of_counter(u, entry, EEE_DURATION, &units);
 	if (rc == 0)
 		figures->asleep_us = units * EEE_CALENDAR_UNIT_NS / 1000;
 	return rc;

@@ -20,7 +20,7 @@ enum row {
 };
 
 static uint32_t
-value(struct eee_calendar_model *m, enum row row)
+row_value(struct eee_calendar_model *m, enum row row)
 {
 	return *regmodel_value(&m->regs, row, 0);
 }
@@ -34,7 +34,7 @@ lanes_of(struct eee_calendar_model *m, unsigned entry)
 }
 
 static bool
-visited(const struct eee_calendar_model *m, unsigned entry)
+is_visited(const struct eee_calendar_model *m, unsigned entry)
 {
 	return m->running && m->entries[entry].n_places > 0;
 }
@@ -78,7 +78,7 @@ eee_calendar_model_sleep_uneven(struct eee_calendar_model *m, unsigned entry, ui
 	unsigned port = entry / EEE_DIRECTIONS;
 	uint32_t before, after, told = l->visits[port];
 
-	if (!visited(m, entry))
+	if (!is_visited(m, entry))
 		return;
 	before = (uint32_t)visits_before(m, entry, from_ns);
 	after = (uint32_t)visits_before(m, entry, to_ns);
@@ -92,9 +92,9 @@ eee_calendar_model_sleep_uneven(struct eee_calendar_model *m, unsigned entry, ui
 }
 
 static bool
-asleep(struct eee_calendar_model *m, unsigned entry)
+is_asleep(struct eee_calendar_model *m, unsigned entry)
 {
-	if (!visited(m, entry))
+	if (!is_visited(m, entry))
 		return m->entries[entry].last;
 	return (uint32_t)visits_before(m, entry, m->now_ns) ==
 	    lanes_of(m, entry)->visits[entry / EEE_DIRECTIONS];
@@ -105,13 +105,13 @@ asleep(struct eee_calendar_model *m, unsigned entry)
 static void
 update_line(struct eee_calendar_model *m)
 {
-	bool enabled = value(m, ROW_CONTROL) & EEE_CONTROL_INTERRUPT;
+	bool enabled = row_value(m, ROW_CONTROL) & EEE_CONTROL_INTERRUPT;
 
 	bus_model_set_line(m->config.bus, m->config.line, enabled && m->n_reports > 0);
 }
 
 static uint32_t
-threshold(struct eee_calendar_model *m, enum eee_field field)
+field_threshold(struct eee_calendar_model *m, enum eee_field field)
 {
 	return *regmodel_value(&m->regs, ROW_THRESHOLD, field);
 }
@@ -123,7 +123,7 @@ max_count(const struct eee_calendar_model *m, enum eee_field field)
 }
 
 static void
-report(struct eee_calendar_model *m, struct eee_calendar_entry *e, enum eee_field field)
+report_entry(struct eee_calendar_model *m, struct eee_calendar_entry *e, enum eee_field field)
 {
 	unsigned next = (m->first_report + m->n_reports) % (EEE_MAX_ENTRIES * EEE_FIELDS);
 
@@ -138,20 +138,20 @@ report(struct eee_calendar_model *m, struct eee_calendar_entry *e, enum eee_fiel
 static bool
 can_report(struct eee_calendar_model *m, const struct eee_calendar_entry *e, enum eee_field field)
 {
-	return !e->reported[field] && threshold(m, field) > 0 &&
-	    threshold(m, field) <= max_count(m, field);
+	return !e->reported[field] && field_threshold(m, field) > 0 &&
+	    field_threshold(m, field) <= max_count(m, field);
 }
 
 /* Adds to a count of the SRAM; it wraps if the CPU was too late. */
 static void
-add(struct eee_calendar_model *m, struct eee_calendar_entry *e, enum eee_field field,
+add_amount(struct eee_calendar_model *m, struct eee_calendar_entry *e, enum eee_field field,
     uint64_t amount)
 {
 	uint64_t sum = e->count[field] + amount;
 
 	e->count[field] = (uint32_t)(sum & max_count(m, field));
-	if (can_report(m, e, field) && sum >= threshold(m, field))
-		report(m, e, field);
+	if (can_report(m, e, field) && sum >= field_threshold(m, field))
+		report_entry(m, e, field);
 }
 
 static void
@@ -160,7 +160,7 @@ settle_entry(struct eee_calendar_model *m, unsigned entry)
 	struct eee_calendar_lanes *l = lanes_of(m, entry);
 	struct eee_calendar_entry *e = &m->entries[entry];
 	unsigned port = entry / EEE_DIRECTIONS;
-	uint32_t unit = value(m, ROW_UNIT);
+	uint32_t unit = row_value(m, ROW_UNIT);
 	uint64_t acc;
 
 	if (m->config.report_sleep)
@@ -168,17 +168,17 @@ settle_entry(struct eee_calendar_model *m, unsigned entry)
 	e->settled_ns = m->now_ns;
 	acc = e->acc_ns + (uint64_t)l->asleep_visits[port] * e->step_ns;
 	if (l->new_events[port] > 0)
-		add(m, e, EEE_EVENT, l->new_events[port]);
+		add_amount(m, e, EEE_EVENT, l->new_events[port]);
 	if (acc >= unit)
-		add(m, e, EEE_DURATION, acc / unit);
+		add_amount(m, e, EEE_DURATION, acc / unit);
 	e->acc_ns = (uint32_t)(acc % unit);
 	l->asleep_visits[port] = l->new_events[port] = 0;
-	if (!asleep(m, entry)) /* advanced, because its 32 bits wrap */
+	if (!is_asleep(m, entry)) /* advanced, because its 32 bits wrap */
 		l->visits[port] = (uint32_t)visits_before(m, entry, m->now_ns) - 1;
 }
 
 static inline uint64_t
-smaller(uint64_t a, uint64_t b)
+smaller_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -191,7 +191,7 @@ enum { MAX_UNSETTLED_VISITS = 1 << 30 };
 static uint64_t
 visits_to_event(struct eee_calendar_model *m, const struct eee_calendar_entry *e)
 {
-	uint64_t further = threshold(m, EEE_EVENT) - e->count[EEE_EVENT] - 1, each = 2;
+	uint64_t further = field_threshold(m, EEE_EVENT) - e->count[EEE_EVENT] - 1, each = 2;
 
 	if (e->period_ns > 0 && m->config.min_cycle_ns / e->period_ns > each)
 		each = m->config.min_cycle_ns / e->period_ns;
@@ -205,13 +205,13 @@ visits_to_threshold(struct eee_calendar_model *m, const struct eee_calendar_entr
 	uint64_t fewest = MAX_UNSETTLED_VISITS, asleep_ns;
 
 	if (can_report(m, e, EEE_EVENT))
-		fewest = smaller(fewest, visits_to_event(m, e));
+		fewest = smaller_of(fewest, visits_to_event(m, e));
 	if (!can_report(m, e, EEE_DURATION) || e->step_ns == 0)
 		return fewest;
-	asleep_ns = (uint64_t)(threshold(m, EEE_DURATION) - e->count[EEE_DURATION]) *
-	    value(m, ROW_UNIT);
+	asleep_ns = (uint64_t)(field_threshold(m, EEE_DURATION) - e->count[EEE_DURATION]) *
+	    row_value(m, ROW_UNIT);
 	asleep_ns = (asleep_ns - e->acc_ns + e->step_ns - 1) / e->step_ns;
-	return smaller(fewest, asleep_ns);
+	return smaller_of(fewest, asleep_ns);
 }
 
 /* The time of that visit. For an entry with uneven visits it is a lower bound: settling too early does no
@@ -246,8 +246,8 @@ eee_calendar_model_settle(struct eee_calendar_model *m, uint64_t now_ns)
 			settle_entry(m, i);
 			e->due_ns = next_report_ns(m, i);
 		}
-		next = smaller(next, e->due_ns);
-		told = smaller(told, e->settled_ns);
+		next = smaller_of(next, e->due_ns);
+		told = smaller_of(told, e->settled_ns);
 	}
 	m->reported_ns = told;
 	m->due_ns = next;
@@ -259,7 +259,7 @@ static void
 settle_all(struct eee_calendar_model *m)
 {
 	for (unsigned i = 0; i < m->n_entries; i++) {
-		if (!visited(m, i))
+		if (!is_visited(m, i))
 			continue;
 		settle_entry(m, i);
 		m->entries[i].due_ns = 0;
@@ -273,7 +273,7 @@ settle_all(struct eee_calendar_model *m)
 static uint32_t
 slots_to_next(struct eee_calendar_model *m, uint32_t slot)
 {
-	uint32_t length = value(m, ROW_LENGTH);
+	uint32_t length = row_value(m, ROW_LENGTH);
 	uint32_t *calendar = m->regs.values[ROW_CALENDAR];
 	uint32_t ahead = 1;
 
@@ -285,10 +285,10 @@ slots_to_next(struct eee_calendar_model *m, uint32_t slot)
 static bool
 calendar_is_good(struct eee_calendar_model *m)
 {
-	uint32_t length = value(m, ROW_LENGTH);
+	uint32_t length = row_value(m, ROW_LENGTH);
 	uint32_t *calendar = m->regs.values[ROW_CALENDAR];
 
-	if (length == 0 || length > EEE_MAX_SLOTS || value(m, ROW_UNIT) == 0)
+	if (length == 0 || length > EEE_MAX_SLOTS || row_value(m, ROW_UNIT) == 0)
 		return false;
 	for (uint32_t slot = 0; slot < length; slot++) {
 		if (calendar[slot] == EEE_IDLE)
@@ -304,7 +304,7 @@ calendar_is_good(struct eee_calendar_model *m)
 static bool
 spread_evenly(struct eee_calendar_model *m, const struct eee_calendar_entry *e, uint32_t first)
 {
-	uint32_t length = value(m, ROW_LENGTH), distance = length / e->n_places;
+	uint32_t length = row_value(m, ROW_LENGTH), distance = length / e->n_places;
 
 	if (length % e->n_places != 0)
 		return false;
@@ -321,7 +321,7 @@ visit_from(struct eee_calendar_model *m, unsigned entry, uint32_t first)
 	struct eee_calendar_entry *e = &m->entries[entry];
 	unsigned port = entry / EEE_DIRECTIONS;
 
-	e->step_ns = value(m, ROW_STEP) / e->n_places;
+	e->step_ns = row_value(m, ROW_STEP) / e->n_places;
 	e->period_ns = spread_evenly(m, e, first) ? round_ns(m) / e->n_places : 0;
 	e->settled_ns = m->now_ns;
 	e->due_ns = 0;
@@ -354,9 +354,9 @@ find_round(struct eee_calendar_model *m)
 }
 
 static void
-start(struct eee_calendar_model *m)
+start_rounds(struct eee_calendar_model *m)
 {
-	uint32_t length = value(m, ROW_LENGTH);
+	uint32_t length = row_value(m, ROW_LENGTH);
 	uint32_t *calendar = m->regs.values[ROW_CALENDAR];
 
 	m->running = true;
@@ -372,13 +372,13 @@ start(struct eee_calendar_model *m)
 }
 
 static void
-stop(struct eee_calendar_model *m)
+stop_rounds(struct eee_calendar_model *m)
 {
 	settle_all(m);
 	for (unsigned i = 0; i < m->n_entries; i++) {
 		struct eee_calendar_entry *e = &m->entries[i];
 
-		e->last = asleep(m, i);
+		e->last = is_asleep(m, i);
 		e->n_places = 0;
 		e->settled_ns = e->due_ns = UINT64_MAX;
 		lanes_of(m, i)->visited[i / EEE_DIRECTIONS] = 0;
@@ -396,11 +396,11 @@ control_written(void *chip, unsigned index, uint32_t written)
 
 	(void)index;
 	if (!(written & EEE_CONTROL_RUN) && m->running)
-		stop(m);
+		stop_rounds(m);
 	*control &= ~EEE_CONTROL_BAD_CALENDAR;
 	if (written & EEE_CONTROL_RUN && !m->running) {
 		if (calendar_is_good(m))
-			start(m);
+			start_rounds(m);
 		else
 			*control = (*control & ~EEE_CONTROL_RUN) | EEE_CONTROL_BAD_CALENDAR;
 	}
@@ -417,7 +417,7 @@ layout_written(void *chip, unsigned index, uint32_t written)
 	(void)written;
 	if (!m->running)
 		return;
-	stop(m);
+	stop_rounds(m);
 	*regmodel_value(&m->regs, ROW_CONTROL, 0) &= ~(uint32_t)EEE_CONTROL_RUN;
 }
 
@@ -429,7 +429,7 @@ threshold_written(void *chip, unsigned index, uint32_t written)
 	(void)written;
 	settle_all(m);
 	for (unsigned i = 0; i < m->n_entries; i++)
-		add(m, &m->entries[i], index, 0);
+		add_amount(m, &m->entries[i], index, 0);
 }
 
 static uint32_t
@@ -472,7 +472,7 @@ read_report(void *chip, unsigned index, uint32_t stored)
 static uint32_t
 read_count(struct eee_calendar_model *m, unsigned entry, enum eee_field field)
 {
-	if (visited(m, entry))
+	if (is_visited(m, entry))
 		settle_entry(m, entry);
 	return m->entries[entry].count[field];
 }
@@ -493,29 +493,29 @@ read_duration_count(void *chip, unsigned index, uint32_t stored)
 
 /* *assumed*: a count that is still at its threshold is reported again, or the CPU would never read it. */
 static void
-subtract(struct eee_calendar_model *m, unsigned index, enum eee_field field, uint32_t amount)
+subtract_amount(struct eee_calendar_model *m, unsigned index, enum eee_field field, uint32_t amount)
 {
 	struct eee_calendar_entry *e = &m->entries[index];
 
-	if (visited(m, index)) {
+	if (is_visited(m, index)) {
 		settle_entry(m, index);
 		e->due_ns = m->due_ns = 0;
 	}
 	e->count[field] = (uint32_t)((e->count[field] - amount) & max_count(m, field));
 	e->reported[field] = false;
-	add(m, e, field, 0);
+	add_amount(m, e, field, 0);
 }
 
 static void
 event_count_written(void *chip, unsigned index, uint32_t written)
 {
-	subtract(chip, index, EEE_EVENT, written);
+	subtract_amount(chip, index, EEE_EVENT, written);
 }
 
 static void
 duration_count_written(void *chip, unsigned index, uint32_t written)
 {
-	subtract(chip, index, EEE_DURATION, written);
+	subtract_amount(chip, index, EEE_DURATION, written);
 }
 
 static uint32_t
@@ -525,9 +525,9 @@ read_state(void *chip, unsigned index, uint32_t stored)
 	struct eee_calendar_entry *e = &m->entries[index];
 
 	(void)stored;
-	if (visited(m, index))
+	if (is_visited(m, index))
 		settle_entry(m, index);
-	return (asleep(m, index) ? EEE_STATE_LAST : 0) | (e->acc_ns & EEE_STATE_ACC_MASK);
+	return (is_asleep(m, index) ? EEE_STATE_LAST : 0) | (e->acc_ns & EEE_STATE_ACC_MASK);
 }
 
 static const struct regmodel_row rows[] = {

@@ -152,7 +152,7 @@ galnet_restart(struct galnet *g, unsigned port)
 
 /* Turns EASE off, which empties the counters. Earlier samples may still be in memory. */
 static int
-suspend(struct galnet *g)
+suspend_ports(struct galnet *g)
 {
 	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
 		struct galnet_port *p = &g->port[port];
@@ -186,7 +186,7 @@ resume_port(struct galnet *g, unsigned port)
 }
 
 static int
-resume(struct galnet *g)
+resume_ports(struct galnet *g)
 {
 	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
 		int rc = resume_port(g, port);
@@ -208,7 +208,7 @@ restart_step(struct galnet *g)
 
 	if (g->restarts == 0 && !g->suspended)
 		return 0;
-	rc = g->suspended ? resume(g) : suspend(g);
+	rc = g->suspended ? resume_ports(g) : suspend_ports(g);
 	return rc < 0 ? rc : 1;
 }
 
@@ -422,7 +422,7 @@ ease_bits(const struct galnet *g)
 /* Clears the interrupt causes before the memory is read, so that no event is missed. *ease gets the EASE
  * status at that time. */
 static int
-acknowledge(struct galnet *g, uint32_t *ease)
+acknowledge_causes(struct galnet *g, uint32_t *ease)
 {
 	uint32_t ease_cause = g->config.info->ease_cause;
 	uint32_t cause;
@@ -529,7 +529,7 @@ galnet_dispatch(struct galnet *g, struct hal *hal, uint64_t now_us, unsigned bud
 {
 	uint32_t ease;
 	int handled = 0;
-	int rc = acknowledge(g, &ease);
+	int rc = acknowledge_causes(g, &ease);
 
 	if (rc < 0)
 		return rc;
@@ -726,7 +726,7 @@ galnet_errors_lost(struct galnet *g, uint64_t *lost)
 /* --- life --- */
 
 static uint8_t *
-share(struct galnet *g, size_t octets, uint32_t *bus_address)
+share_memory(struct galnet *g, size_t octets, uint32_t *bus_address)
 {
 	return g->config.bus->ops->alloc_shared(g->config.bus->ctx, octets, bus_address);
 }
@@ -737,9 +737,9 @@ set_up_memory(struct galnet *g)
 	uint32_t new_addresses, error_sources;
 	int rc;
 
-	g->buffers = share(g, 2 * GALNET_AREA_OCTETS, &g->buffers_bus);
-	g->new_addresses.memory = share(g, GALNET_RING_OCTETS, &new_addresses);
-	g->error_sources.memory = share(g, GALNET_RING_OCTETS, &error_sources);
+	g->buffers = share_memory(g, 2 * GALNET_AREA_OCTETS, &g->buffers_bus);
+	g->new_addresses.memory = share_memory(g, GALNET_RING_OCTETS, &new_addresses);
+	g->error_sources.memory = share_memory(g, GALNET_RING_OCTETS, &error_sources);
 	if (!g->buffers || !g->new_addresses.memory || !g->error_sources.memory)
 		return -ENOMEM;
 	/* The first write is CBA, the second CBAS. */
@@ -824,7 +824,7 @@ struct choice {
 };
 
 static void
-weigh(struct choice *choice, int entry, uint64_t mac, const uint32_t *words)
+weigh_entry(struct choice *choice, int entry, uint64_t mac, const uint32_t *words)
 {
 	bool valid = words[1] & GALNET_ENTRY_VALID;
 	int worth = !valid ? 2 : words[1] & GALNET_ENTRY_STATIC ? 0 : 1;
@@ -840,7 +840,7 @@ weigh(struct choice *choice, int entry, uint64_t mac, const uint32_t *words)
 }
 
 static int
-choose(const struct bus *bus, unsigned device, uint64_t mac, struct choice *choice)
+choose_entry(const struct bus *bus, unsigned device, uint64_t mac, struct choice *choice)
 {
 	int first = (int)galnet_bucket(mac) * GALNET_BUCKET_ENTRIES;
 	uint32_t words[GALNET_BUCKET_ENTRIES * 2];
@@ -849,7 +849,7 @@ choose(const struct bus *bus, unsigned device, uint64_t mac, struct choice *choi
 
 	*choice = (struct choice){0};
 	for (int i = 0; i < GALNET_BUCKET_ENTRIES && rc == 0; i++)
-		weigh(choice, first + i, mac, &words[2 * i]);
+		weigh_entry(choice, first + i, mac, &words[2 * i]);
 	return rc;
 }
 
@@ -859,7 +859,7 @@ set_entry(const struct bus *bus, unsigned device, uint64_t mac, unsigned owner, 
 {
 	struct choice choice;
 	uint32_t address;
-	int rc = choose(bus, device, mac, &choice);
+	int rc = choose_entry(bus, device, mac, &choice);
 
 	if (rc < 0)
 		return rc;
@@ -879,7 +879,7 @@ static int
 clear_entry(const struct bus *bus, unsigned device, uint64_t mac)
 {
 	struct choice choice;
-	int rc = choose(bus, device, mac, &choice);
+	int rc = choose_entry(bus, device, mac, &choice);
 
 	if (rc < 0 || !choice.found)
 		return rc;

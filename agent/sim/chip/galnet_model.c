@@ -76,7 +76,7 @@ struct galnet_model {
 };
 
 static inline uint32_t *
-reg(struct galnet_model *m, enum galnet_row row)
+register_at(struct galnet_model *m, enum galnet_row row)
 {
 	return regmodel_value(&m->regs, row, 0);
 }
@@ -85,7 +85,7 @@ reg(struct galnet_model *m, enum galnet_row row)
 static inline bool
 control_has(struct galnet_model *m, uint32_t bits)
 {
-	return (*reg(m, ROW_CONTROL) & bits) == bits;
+	return (*register_at(m, ROW_CONTROL) & bits) == bits;
 }
 
 static inline uint32_t
@@ -112,8 +112,8 @@ is_reserved(uint64_t mac)
 static void
 update_line(struct galnet_model *m)
 {
-	uint32_t mask = *reg(m, m->info->ease_in_common_cause ? ROW_MASK : ROW_EASE_MASK);
-	bool up = (*reg(m, ROW_CAUSE) & *reg(m, ROW_MASK)) ||
+	uint32_t mask = *register_at(m, m->info->ease_in_common_cause ? ROW_MASK : ROW_EASE_MASK);
+	bool up = (*register_at(m, ROW_CAUSE) & *register_at(m, ROW_MASK)) ||
 	    ((uint32_t)m->ease.event << m->info->ease_shift & mask);
 
 	bus_model_pull_line(m->config.bus, m->config.line, &m->pulls_line, up);
@@ -123,7 +123,7 @@ update_line(struct galnet_model *m)
 static void
 raise_cause(struct galnet_model *m, uint32_t bits)
 {
-	*reg(m, ROW_CAUSE) |= bits;
+	*register_at(m, ROW_CAUSE) |= bits;
 	update_line(m);
 }
 
@@ -153,7 +153,7 @@ post_message(struct galnet_model *m, enum galnet_row base, unsigned *next, uint3
     uint32_t word_1)
 {
 	uint8_t *entry = bus_model_memory(m->config.bus,
-	    *reg(m, base) + *next * GALNET_RING_ENTRY_OCTETS, GALNET_RING_ENTRY_OCTETS);
+	    *register_at(m, base) + *next * GALNET_RING_ENTRY_OCTETS, GALNET_RING_ENTRY_OCTETS);
 
 	if (!entry || load_word(entry + 4) & GALNET_ENTRY_VALID)
 		return false;
@@ -171,7 +171,7 @@ write_new_address(struct galnet_model *m, uint64_t mac, unsigned port)
 		return;
 	if (!post_message(m, ROW_NEW_ADDRESS_BASE, &m->next_new_address, galnet_entry_word_0(mac),
 		galnet_entry_word_1(mac, m->config.device, port, 0)))
-		*reg(m, ROW_NEW_ADDRESS_LOST) += 1;
+		*register_at(m, ROW_NEW_ADDRESS_LOST) += 1;
 	raise_cause(m, GALNET_CAUSE_NEW_ADDRESS);
 }
 
@@ -179,13 +179,13 @@ void
 galnet_model_error_source(struct galnet_model *m, unsigned port, uint64_t source, bool too_long)
 {
 	if (!control_has(m, GALNET_CONTROL_CPU_PRESENT | GALNET_CONTROL_EASE_ENABLE) ||
-	    *reg(m, ROW_ERROR_SOURCE_BASE) == 0)
+	    *register_at(m, ROW_ERROR_SOURCE_BASE) == 0)
 		return;
 	if (!post_message(m, ROW_ERROR_SOURCE_BASE, &m->next_error_source,
 		galnet_entry_word_0(source),
 		galnet_entry_word_1(source, m->config.device, port,
 		    too_long ? GALNET_ENTRY_TOO_LONG : 0)))
-		*reg(m, ROW_ERROR_SOURCE_LOST) += 1;
+		*register_at(m, ROW_ERROR_SOURCE_LOST) += 1;
 	raise_cause(m, GALNET_CAUSE_ERROR_SOURCE);
 }
 
@@ -221,7 +221,7 @@ write_packet(uint8_t *block, const struct galnet_frame *f, uint32_t word_0)
 /* Writes one copy of a packet that these ports sampled, a bit each. arrival is the port that received it,
  * or -1; marks are further bits of word 0. */
 static void
-deliver(struct galnet_model *m, uint32_t ports, int arrival,
+deliver_block(struct galnet_model *m, uint32_t ports, int arrival,
     const struct galnet_frame *f, uint32_t marks)
 {
 	uint32_t word_0 = GALNET_WORD0_VALID | marks | ports << GALNET_WORD0_EASE_SHIFT |
@@ -234,7 +234,7 @@ deliver(struct galnet_model *m, uint32_t ports, int arrival,
 		block = bus_model_memory(m->config.bus,
 		    m->buffer_base + m->block * GALNET_BLOCK_OCTETS, GALNET_BLOCK_OCTETS);
 	if (!block) {
-		*reg(m, ROW_PACKETS_LOST) += 1;
+		*register_at(m, ROW_PACKETS_LOST) += 1;
 		m->packets_lost++;
 		return;
 	}
@@ -377,7 +377,7 @@ find_unused(struct galnet_model *m, uint64_t mac)
 static void
 table_full(struct galnet_model *m)
 {
-	*reg(m, ROW_ADDRESS_DISCARDS) += 1;
+	*register_at(m, ROW_ADDRESS_DISCARDS) += 1;
 	raise_cause(m, GALNET_CAUSE_RECOGNITION);
 }
 
@@ -406,7 +406,7 @@ learn_anew(struct galnet_model *m, uint64_t mac, unsigned port)
 }
 
 static inline void
-learn(struct galnet_model *m, uint64_t mac, unsigned port)
+learn_source(struct galnet_model *m, uint64_t mac, unsigned port)
 {
 	const uint32_t *entry = bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
 	uint32_t wanted[] = {galnet_entry_word_0(mac),
@@ -543,7 +543,7 @@ route_in_mode(struct galnet_model *m, unsigned port, const struct galnet_frame *
 static bool
 send_to_sniffer(struct galnet_model *m, const struct galnet_frame *f)
 {
-	uint32_t numbers = *reg(m, ROW_CPU_NUMBERS);
+	uint32_t numbers = *register_at(m, ROW_CPU_NUMBERS);
 	uint32_t cpu = numbers & GALNET_NUMBERS_CPU_MASK;
 	uint32_t device = numbers >> GALNET_NUMBERS_SNIFFER_SHIFT & GALNET_ENTRY_DEVICE_MASK;
 	uint32_t port = numbers >> GALNET_NUMBERS_SNIFFER_PORT_SHIFT & GALNET_ENTRY_PORT_MASK;
@@ -567,7 +567,7 @@ finish_in_mode(struct galnet_model *m, uint32_t ports, int arrival, bool to_cpu,
 	if (ports & m->monitored && !f->control && send_to_sniffer(m, f))
 		marks = GALNET_WORD0_SNIFFER;
 	if (sampled || to_cpu || marks)
-		deliver(m, sampled, arrival, f, marks);
+		deliver_block(m, sampled, arrival, f, marks);
 }
 
 /* galnet_model_receive while such a mode is on somewhere on the bus. */
@@ -580,10 +580,10 @@ receive_in_mode(struct galnet_model *m, unsigned port, const struct galnet_frame
 
 	if (!(m->forwarding & ports)) { /* the spanning tree blocks it */
 		if (bpdu_for_cpu(m, f))
-			deliver(m, 0, (int)port, f, 0);
+			deliver_block(m, 0, (int)port, f, 0);
 		return (struct galnet_route){.verdict = GALNET_DISCARD};
 	}
-	learn(m, f->source, port);
+	learn_source(m, f->source, port);
 	to = route_in_mode(m, port, f, &to_cpu);
 	if (to.verdict == GALNET_TO_PORT)
 		ports |= 1u << to.port;
@@ -608,11 +608,11 @@ static __attribute__((noinline)) void
 take_sample(struct galnet_model *m, uint32_t sampled, int arrival, const struct galnet_frame *f)
 {
 	reload_counters(m, sampled);
-	deliver(m, sampled, arrival, f, 0);
+	deliver_block(m, sampled, arrival, f, 0);
 }
 
 static inline struct galnet_route
-route(struct galnet_model *m, unsigned port, const struct galnet_frame *f)
+route_frame(struct galnet_model *m, unsigned port, const struct galnet_frame *f)
 {
 	struct galnet_route to = {.verdict = GALNET_FLOOD};
 
@@ -633,8 +633,8 @@ galnet_model_receive(struct galnet_model *m, unsigned port, const struct galnet_
 
 	if (__builtin_expect(m->bank->special_devices != 0, 0))
 		return receive_in_mode(m, port, frame);
-	learn(m, frame->source, port);
-	to = route(m, port, frame);
+	learn_source(m, frame->source, port);
+	to = route_frame(m, port, frame);
 	if (to.verdict == GALNET_FLOOD) {
 		sampled = galnet_ease_flood(m->bank)
 		    ? galnet_ease_collect(m->bank, m->config.device) : 0;
@@ -683,7 +683,7 @@ modes_are_on(struct galnet_model *m)
 	    GALNET_CONTROL_MULTICAST_ONLY_TO_CPU;
 
 	return m->spanning_tree || m->monitored || m->no_broadcast ||
-	    m->takes_unknown != all_ports(m) || *reg(m, ROW_CONTROL) & cpu;
+	    m->takes_unknown != all_ports(m) || *register_at(m, ROW_CONTROL) & cpu;
 }
 
 /* Ports whose register in a row has all these bits set. */
@@ -718,7 +718,7 @@ update_ports(struct galnet_model *m)
 	m->cpu_device = GALNET_MAX_DEVICES;
 	m->cpu_flags = 0;
 	if (control_has(m, GALNET_CONTROL_CPU_PRESENT)) {
-		m->cpu_device = *reg(m, ROW_CPU_NUMBERS) & GALNET_NUMBERS_CPU_MASK;
+		m->cpu_device = *register_at(m, ROW_CPU_NUMBERS) & GALNET_NUMBERS_CPU_MASK;
 		m->cpu_flags = GALNET_ENTRY_INTERVENTION;
 	}
 	m->bank->special_devices &= ~this_chip;
@@ -1001,7 +1001,7 @@ galnet_model_create(const struct galnet_model_config *config, struct galnet_mode
 		galnet_model_destroy(m);
 		return rc;
 	}
-	m->table = reg(m, ROW_TABLE);
+	m->table = register_at(m, ROW_TABLE);
 	empty_ease(m);
 	update_ports(m);
 	*model = m;

@@ -20,7 +20,7 @@ struct tnetx4090 {
 };
 
 static int
-put(struct tnetx4090 *c, uint32_t address, uint32_t value)
+put_octet(struct tnetx4090 *c, uint32_t address, uint32_t value)
 {
 	return bus_write(c->config.bus, c->config.base + address, value & 0xff);
 }
@@ -28,9 +28,9 @@ put(struct tnetx4090 *c, uint32_t address, uint32_t value)
 static int
 put_2(struct tnetx4090 *c, uint32_t address, uint32_t value)
 {
-	int rc = put(c, address, value);
+	int rc = put_octet(c, address, value);
 
-	return rc < 0 ? rc : put(c, address + 1, value >> 8);
+	return rc < 0 ? rc : put_octet(c, address + 1, value >> 8);
 }
 
 /* Reads bytes in ascending order: the read of the first one latches the others. */
@@ -99,25 +99,25 @@ set_mcast_limit(struct tnetx4090 *c)
 		step++;
 	if (step == TNETX4090_MCAST_STEPS)
 		return -EINVAL;
-	rc = put(c, TNETX4090_MCAST_LIMIT + 2, step);
+	rc = put_octet(c, TNETX4090_MCAST_LIMIT + 2, step);
 	return rc < 0 ? rc : put_2(c, TNETX4090_MCAST_LIMIT, (1u << c->config.n_ports) - 1);
 }
 
 int
 tnetx4090_negotiate(struct tnetx4090 *c, unsigned port)
 {
-	return put(c, TNETX4090_PORT_CONTROL + port,
+	return put_octet(c, TNETX4090_PORT_CONTROL + port,
 	    TNETX4090_PORT_NEG | (c->config.no_pause[port] ? TNETX4090_PORT_REQNP : 0u) |
 		(c->config.half_duplex[port] ? TNETX4090_PORT_REQHD : 0u));
 }
 
 static int
-start(struct tnetx4090 *c)
+start_chip(struct tnetx4090 *c)
 {
 	int rc = read_pool(c);
 
 	if (rc == 0)
-		rc = put(c, TNETX4090_STAT_CONTROL, 0);
+		rc = put_octet(c, TNETX4090_STAT_CONTROL, 0);
 	if (rc == 0)
 		rc = set_threshold(c);
 	if (rc == 0)
@@ -125,7 +125,7 @@ start(struct tnetx4090 *c)
 	for (unsigned port = 0; rc == 0 && port < c->config.n_ports; port++)
 		rc = tnetx4090_negotiate(c, port);
 	if (rc == 0)
-		rc = put(c, TNETX4090_SYS_CONTROL, (c->config.flow ? TNETX4090_FLOW : 0u) |
+		rc = put_octet(c, TNETX4090_SYS_CONTROL, (c->config.flow ? TNETX4090_FLOW : 0u) |
 		    (c->config.holb ? TNETX4090_HOLB : 0u));
 	return rc;
 }
@@ -142,7 +142,7 @@ tnetx4090_create(const struct tnetx4090_config *config, struct tnetx4090 **chip)
 	if (!c)
 		return -ENOMEM;
 	c->config = *config;
-	rc = start(c);
+	rc = start_chip(c);
 	if (rc < 0) {
 		free(c);
 		return rc;
@@ -166,7 +166,7 @@ tnetx4090_statistic(struct tnetx4090 *c, unsigned port, enum tnetx4090_stat stat
 }
 
 static int
-widen(struct tnetx4090 *c, uint32_t address, struct widened *w)
+widen_counter(struct tnetx4090 *c, uint32_t address, struct widened *w)
 {
 	uint32_t value;
 	int rc = get_4(c, address, &value);
@@ -194,7 +194,7 @@ read_totals(struct tnetx4090 *c, unsigned port)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(figures) / sizeof(figures[0]); i++)
-		rc = widen(c, figures[i].address, figures[i].total);
+		rc = widen_counter(c, figures[i].address, figures[i].total);
 	return rc;
 }
 

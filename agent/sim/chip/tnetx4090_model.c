@@ -19,7 +19,7 @@ enum row {
 
 /* The value of a register of several bytes, the lowest byte first. */
 static uint32_t
-wide(const struct tnetx4090_model *m, enum row row)
+wide_value(const struct tnetx4090_model *m, enum row row)
 {
 	return m->regs.values[row][0] | m->regs.values[row][1] << 8;
 }
@@ -38,9 +38,9 @@ tnetx4090_model_back_pressure(const struct tnetx4090_model *m, unsigned port)
 bool
 tnetx4090_model_flow_pin(const struct tnetx4090_model *m)
 {
-	uint32_t ring = wide(m, ROW_RING_PORTS);
+	uint32_t ring = wide_value(m, ROW_RING_PORTS);
 
-	if (m->free < wide(m, ROW_FLOW_THRESHOLD)) /* page 57: "less than" */
+	if (m->free < wide_value(m, ROW_FLOW_THRESHOLD)) /* page 57: "less than" */
 		return true;
 	for (unsigned i = 0; i < TNETX4090_PORTS && !(ring & TNETX4090_RING_HOLBRM); i++)
 		if (ring >> i & 1 && m->ports[i].charged > m->free)
@@ -132,7 +132,7 @@ tnetx4090_model_collect_pauses(struct tnetx4090_model *m, unsigned port)
 static uint32_t
 quiet_level(const struct tnetx4090_model *m)
 {
-	uint32_t level = m->flow ? wide(m, ROW_FLOW_THRESHOLD) : 0;
+	uint32_t level = m->flow ? wide_value(m, ROW_FLOW_THRESHOLD) : 0;
 
 	if (m->flow && m->holb && level < m->config.n_buffers / 2)
 		level = m->config.n_buffers / 2;
@@ -161,7 +161,7 @@ configure_port(struct tnetx4090_model *m, unsigned port)
 {
 	enum { PAUSE_UNIT_BITS = 512 };
 	struct tnetx4090_port *p = &m->ports[port];
-	uint32_t threshold = wide(m, ROW_FLOW_THRESHOLD);
+	uint32_t threshold = wide_value(m, ROW_FLOW_THRESHOLD);
 	uint32_t speed_mbps = m->config.partners[port].speed_mbps;
 
 	p->threshold = is_gigabit(m, port) ? threshold / 2 : threshold;
@@ -175,7 +175,7 @@ configure_mcast(struct tnetx4090_model *m)
 {
 	uint32_t step = m->regs.values[ROW_MCAST_LIMIT][2] % TNETX4090_MCAST_STEPS;
 
-	m->mcast_limited = (uint16_t)wide(m, ROW_MCAST_LIMIT);
+	m->mcast_limited = (uint16_t)wide_value(m, ROW_MCAST_LIMIT);
 	m->mcast_max = (uint16_t)TNETX4090_MCAST_MAX(step);
 	m->mcast_full = 0;
 	for (unsigned i = 0; i < TNETX4090_PORTS; i++)
@@ -185,7 +185,7 @@ configure_mcast(struct tnetx4090_model *m)
 
 /* Applies the registers. Back pressure ends first, with the settings with which it began. */
 static void
-configure(struct tnetx4090_model *m)
+configure_model(struct tnetx4090_model *m)
 {
 	m->flow = false;
 	tnetx4090_model_press(m, m->now_ns);
@@ -203,7 +203,7 @@ settings_written(void *chip, unsigned index, uint32_t written)
 {
 	(void)index;
 	(void)written;
-	configure(chip);
+	configure_model(chip);
 }
 
 /* Both bytes take effect with the second one, so that half of a threshold never does. */
@@ -212,12 +212,12 @@ threshold_written(void *chip, unsigned index, uint32_t written)
 {
 	(void)written;
 	if (index == 1)
-		configure(chip);
+		configure_model(chip);
 }
 
 /* Negotiates what both ends support (pages 34 and 37); pause only in full duplex. */
 static void
-negotiate(struct tnetx4090_model *m, unsigned port)
+negotiate_port(struct tnetx4090_model *m, unsigned port)
 {
 	const struct tnetx4090_partner *partner = &m->config.partners[port];
 	uint32_t want = m->regs.values[ROW_PORT_CONTROL][port];
@@ -241,8 +241,8 @@ port_control_written(void *chip, unsigned index, uint32_t written)
 
 	if (!(written & TNETX4090_PORT_NEG))
 		return;
-	negotiate(m, index);
-	configure(m);
+	negotiate_port(m, index);
+	configure_model(m);
 }
 
 void
@@ -251,8 +251,8 @@ tnetx4090_model_set_partner(struct tnetx4090_model *m, unsigned port,
 {
 	m->now_ns = now_ns;
 	m->config.partners[port] = *partner;
-	negotiate(m, port);
-	configure(m);
+	negotiate_port(m, port);
+	configure_model(m);
 }
 
 /* --- reading --- */
@@ -400,8 +400,8 @@ tnetx4090_model_reset(struct tnetx4090_model *m)
 	m->pressed = 0;
 	m->held = 0;
 	for (unsigned i = 0; i < TNETX4090_PORTS; i++)
-		negotiate(m, i);
-	configure(m);
+		negotiate_port(m, i);
+	configure_model(m);
 }
 
 static bool

@@ -394,6 +394,23 @@ START_TEST(the_kernels_numbers_are_taken_as_they_are)
 }
 END_TEST
 
+/* Indexes of a host that has made millions of links come to the numbers of its CPU shares. */
+START_TEST(no_number_is_given_twice)
+{
+	struct rtnl_link link = {.kernel_index = 5 + LINKS_SHARE, .hardware_type = ARPHRD_ETHER, .name = "b"};
+	struct links_port *port;
+	struct links links;
+
+	ck_assert_int_eq(links_init(&links, LINKS_KERNEL_NUMBERS, NULL, 0), 0);
+	ck_assert_uint_eq(add(&links, "a", 5), 5);
+	ck_assert_int_eq(links_add_share(&links, 5, &port), 0);
+	ck_assert_uint_eq(port->if_index, 5 + LINKS_SHARE);
+	ck_assert_int_eq(links_add(&links, &link, &port), -EEXIST);
+	ck_assert_uint_eq(links.n, 2);
+	links_free(&links);
+}
+END_TEST
+
 START_TEST(names_and_links_have_a_limit)
 {
 	struct rtnl_link link = {.kernel_index = 1};
@@ -581,6 +598,7 @@ main(void)
 	tcase_add_test(numbers, a_number_is_a_names_and_nobody_elses);
 	tcase_add_test(numbers, names_and_links_have_a_limit);
 	tcase_add_test(numbers, the_kernels_numbers_are_taken_as_they_are);
+	tcase_add_test(numbers, no_number_is_given_twice);
 	tcase_add_test(numbers, bridge_ports_have_numbers_of_their_own);
 	tcase_add_test(numbers, there_are_enough_base_ports);
 	suite_add_tcase(suite, numbers);

@@ -59,7 +59,7 @@ by_v2c() {
 # The engine is made of the agent's id and boot, which it keeps: a known agent that started six times.
 known_agent() {
 	mkdir -p "$rig/agent"
-	printf 'agent_id = 1122334455667788\nboot = 6\n' >"$rig/agent/easeagentd.state"
+	printf '%10u %10u %s%10s' 0 6 1122334455667788 $'\n' >"$rig/agent/easeagentd.lock"
 }
 known_engine=0x80001f88051122334455667788
 by_v3() {
