@@ -478,7 +478,8 @@ find_group(void *names, enum address_group group, const char *text)
 static int
 bind_groups(const struct question *question, struct query *query, struct filter *filter)
 {
-	const struct filter_groups groups = {group_of, find_group, question->options.names};
+	struct address_names *names = question->options.names;
+	const struct filter_groups groups = {group_of, find_group, names, !address_names_has_groups(names, ADDRESS_AS)};
 	char error[FILTER_ERROR_TEXT];
 
 	*filter = question->filter;
