@@ -4,6 +4,7 @@
  */
 #include "collector/collector.h"
 #include "collector/collector_alarms.h"
+#include "collector/collector_poll.h"
 #include "collector/collector_private.h"
 #include "collector/collector_settings.h"
 #include "collector/store/agent_sources.h"
@@ -79,6 +80,18 @@ change_forward(struct collector *c)
 	return r;
 }
 
+static int
+change_poll(struct collector *c)
+{
+	int r = collector_poll_change(c);
+
+	if (r == -EAGAIN)
+		log_warn(ROOM, "reload: poll: nobody was asked so far; switches are asked from the next start on");
+	else if (r < 0)
+		log_error(ROOM, "reload: poll: %s; switches are asked as before", strerror(-r));
+	return r == -EAGAIN ? 0 : r;
+}
+
 /* They hold for each port from its next state on. */
 static void
 change_uplinks(struct collector *c, struct uplink_rule *rules)
@@ -141,6 +154,8 @@ take_over(struct collector *c, struct collector_config *fresh, char *naming)
 		if (change_agent_sources(c, rules) < 0)
 			r = -EIO;
 		if (change_forward(c) < 0)
+			r = -EIO;
+		if (change_poll(c) < 0)
 			r = -EIO;
 		store_set_retention(c->store, &retention);
 		store_set_naming(c->store, naming);

@@ -169,6 +169,26 @@ look_at_all(struct poll_plan *plan, uint64_t now_us)
 	plan->looked_us = now_us;
 }
 
+void
+poll_plan_set(struct poll_plan *plan, const struct poll_settings *settings)
+{
+	const uint32_t most_in_flight = plan->settings.most_in_flight;
+
+	plan->settings = *settings;
+	plan->settings.most_in_flight = most_in_flight;
+	plan->idle_until_us = plan->looked_us = 0;
+	for (struct planned_agent *a = plan->agents; a < plan->agents + plan->source.n_agents; a++) {
+		forget_job(plan, a);
+		a->n_list = a->at = 0;
+		a->step = LINKS_READ;
+		a->failures = 0;
+		a->next_us = 0;
+		a->target = find_target(&plan->settings, a->address);
+		if (a->target == NO_TARGET)
+			poll_plan_forget_links(plan, a);
+	}
+}
+
 /* ---- questions ---- */
 
 static bool
