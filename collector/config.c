@@ -219,7 +219,7 @@ const struct option_row collector_options[] = {
     {"alarms", OPTION_LIST, AT(alarms), .max = ALARM_RULES_MAX, .live = true, .check = alarm_rule_check,
 	.help = "What is told at once: \"KEY above RATE of each port\" or \"of all ports\", with \"burst SECONDSs\" "
 		"behind it. KEY is talker, destination, pair, service, connections (SYNs of a server), protocol or "
-		"port; RATE is in frame/s, b/s, kb/s, Mb/s, Gb/s, or % of the port's speed. A key raises the alarm "
+		"port; RATE is in pps, b/s, kb/s, Mb/s, Gb/s, or % of the port's speed. A key raises the alarm "
 		"when in some stretch of time it sent more than RATE, and RATE for the burst (1 s) beside it. All "
 		"rules together raise one false alarm a month at most, whatever the traffic; conf/guide/alarms.md "
 		"says why, and how soon a flood is told."},

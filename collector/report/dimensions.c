@@ -12,7 +12,7 @@
 /* ---- columns ---- */
 
 #define RANK {"rank", "RANK", REPORT_RANK}
-#define TAIL TAIL_OF("frame/s", "bit/s")
+#define TAIL TAIL_OF("pps", "bit/s")
 #define TAIL_OF(pkts, octets)                                                                      \
 	{"site", "SITE", REPORT_TEXT}, /* known if there is one only, as the next two are */       \
 	{"agent", "AGENT", REPORT_TEXT},                                                           \
