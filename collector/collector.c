@@ -191,21 +191,33 @@ keep_event(void *arg, const struct ease_event *event)
 	return accounting_add_event(c->accounting, c->batch, event);
 }
 
+/* What stands in that file may be wrong, samples must come all the same. */
+static int
+read_devices(struct collector *c)
+{
+	char error[512];
+	int r = collector_devices_read(c->config, &c->devices, error, sizeof(error));
+
+	if (r < 0 && r != -ENOMEM)
+		log_error(ROOM, "%s; nothing of that file holds, and the names that the store has stay as they are", error);
+	return r == -ENOMEM ? r : 0;
+}
+
 /* Addresses were checked when the file was read. */
 static int
 parse_addresses(struct collector *c)
 {
 	const struct collector_config *config = c->config;
 	const char *reason;
-	int r = 0;
+	int r = read_devices(c);
 
+	if (r < 0)
+		return r;
 	c->listen = calloc(config->listen.n + 1, sizeof(*c->listen));
 	c->sflow_listen = calloc(config->sflow_listen.n + 1, sizeof(*c->sflow_listen));
 	c->senders = collector_prefixes(&config->senders);
 	c->shared_agents = collector_prefixes(&config->sflow_shared_agents);
-	c->agent_sources = collector_agent_sources(config);
-	c->uplinks = collector_uplinks(config);
-	if (!c->listen || !c->sflow_listen || !c->senders || !c->shared_agents || !c->agent_sources || !c->uplinks)
+	if (!c->listen || !c->sflow_listen || !c->senders || !c->shared_agents)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < config->listen.n; i++)
 		r = endpoint_parse(config->listen.items[i], &c->listen[i], &reason);
@@ -341,8 +353,8 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 		return -ENOMEM;
 	}
 	accounting_set_sources(c->accounting,
-	    &(struct agent_source_rules){c->agent_sources, c->config->agent_sources.n});
-	accounting_set_uplinks(c->accounting, &(struct uplink_rules){c->uplinks, c->config->uplinks.n});
+	    &(struct agent_source_rules){c->devices.sources, c->devices.n_sources});
+	accounting_set_uplinks(c->accounting, &(struct uplink_rules){c->devices.uplinks, c->devices.n_uplinks});
 	accounting_set_store(c->accounting, c->store);
 	accounting_set_forget(c->accounting, collector_retention(c->config).forget_us);
 	if (collector_open_alarms(c, limits->ports) < 0) {
@@ -410,16 +422,12 @@ set_retention(struct collector *c)
 	store_set_retention(c->store, &retention);
 }
 
-/* Names may be wrong, samples must come all the same. */
 static void
 set_device_names(struct collector *c)
 {
-	char *rows, error[512];
-
-	if (collector_device_names(c->config, &rows, error, sizeof(error)) == 0)
-		store_set_naming(c->store, rows);
-	else
-		log_error(ROOM, "%s; the names that the store has stay as they are", error);
+	if (c->devices.naming)
+		store_set_naming(c->store, c->devices.naming);
+	c->devices.naming = NULL;
 }
 
 static int
@@ -519,8 +527,7 @@ collector_close(struct collector *c)
 	if (c->signal_fd >= 0)
 		close(c->signal_fd);
 	free(c->shared_agents);
-	free(c->agent_sources);
-	free(c->uplinks);
+	collector_devices_free(&c->devices);
 	free(c->senders);
 	free(c->sflow_listen);
 	free(c->listen);

@@ -6,6 +6,7 @@
 #define EASE_COLLECTOR_COLLECTOR_PRIVATE_H
 
 #include "collector/collector.h"
+#include "collector/collector_settings.h"
 #include "collector/config.h"
 #include "collector/input/input.h"
 #include "collector/progress.h"
@@ -37,9 +38,8 @@ struct collector {
 	struct endpoint *listen, *sflow_listen;
 	uint64_t seed;
 	struct prefix *senders, *shared_agents;
-	struct agent_source_rule *agent_sources;
+	struct collector_devices devices;
 	struct refused_senders *refused;
-	struct uplink_rule *uplinks;
 	struct poller *poller; /* NULL: nobody is asked */
 	struct poll_target *poll_targets;
 	struct poll_credentials *poll_credentials;

@@ -23,12 +23,15 @@ static void
 tell(void *ctx, const struct option_row *row, bool taken)
 {
 	unsigned *n = ctx;
+	char name[64];
 
+	snprintf(name, sizeof(name), row->group ? "%s: %s" : "%s", row->group ? row->group : row->name,
+	    row->group ? row->name + strlen(row->group) + 1 : "");
 	++*n;
 	if (taken)
-		log_info(ROOM, "reload: %s is in force", row->name);
+		log_info(ROOM, "reload: %s is in force", name);
 	else
-		log_warn(ROOM, "reload: %s changes with the next start only", row->name);
+		log_warn(ROOM, "reload: %s changes with the next start only", name);
 }
 
 /* Added addresses and communities are accepted from here on, without a lost datagram; removed ones
@@ -48,7 +51,7 @@ change_senders(struct collector *c, struct prefix *senders)
 /* Takes the rules, and the sources that agents are bound to as the store has them now: one may have
  * been forgotten by hand. */
 static int
-change_agent_sources(struct collector *c, struct agent_source_rule *rules)
+change_agent_sources(struct collector *c)
 {
 	struct store_agent_source *sources;
 	char error[ERROR_OCTETS];
@@ -56,9 +59,7 @@ change_agent_sources(struct collector *c, struct agent_source_rule *rules)
 	int r = agent_sources_read(c->config->store, &sources, &n, error, sizeof(error));
 
 	accounting_set_sources(c->accounting,
-	    &(struct agent_source_rules){rules, c->config->agent_sources.n});
-	free(c->agent_sources);
-	c->agent_sources = rules;
+	    &(struct agent_source_rules){c->devices.sources, c->devices.n_sources});
 	if (r < 0)
 		log_error(ROOM, "reload: cannot read the agents' sources: %s; they stay as they were",
 		    error);
@@ -92,13 +93,20 @@ change_poll(struct collector *c)
 	return r == -EAGAIN ? 0 : r;
 }
 
-/* They hold for each port from its next state on. */
-static void
-change_uplinks(struct collector *c, struct uplink_rule *rules)
+/* Takes the names, the uplinks, which hold for each port from its next state on, and who may speak for whom. */
+static int
+change_devices(struct collector *c, struct collector_devices *devices)
 {
-	accounting_set_uplinks(c->accounting, &(struct uplink_rules){rules, c->config->uplinks.n});
-	free(c->uplinks);
-	c->uplinks = rules;
+	struct collector_devices before = c->devices;
+	int r;
+
+	c->devices = *devices;
+	store_set_naming(c->store, c->devices.naming);
+	c->devices.naming = NULL;
+	accounting_set_uplinks(c->accounting, &(struct uplink_rules){c->devices.uplinks, c->devices.n_uplinks});
+	r = change_agent_sources(c);
+	collector_devices_free(&before);
+	return r;
 }
 
 /* After a failure it is unknown which users are in force, so all of them are set again. */
@@ -122,43 +130,37 @@ change_users(struct collector *c, const struct v3_user *before, size_t n_before,
 	return r;
 }
 
-/* naming: becomes the store's. */
+/* devices become the collector's. */
 static void
-take_over(struct collector *c, struct collector_config *fresh, char *naming)
+take_over(struct collector *c, struct collector_config *fresh, struct collector_devices *devices)
 {
 	struct prefix *senders = collector_prefixes(&fresh->senders);
-	struct agent_source_rule *rules = collector_agent_sources(fresh);
-	struct uplink_rule *uplinks = collector_uplinks(fresh);
 	struct v3_user *before = collector_v3_users(c->config), *users = collector_v3_users(fresh);
 	size_t n_before = c->config->users.n;
 	unsigned n = 0;
 	int r;
 
-	if (!senders || !rules || !uplinks || !before || !users) {
+	if (!senders || !before || !users) {
 		log_error(ROOM, "reload: out of memory; everything stays as it was");
 		stat_add(&c->stats, COLLECTOR_STAT_RELOADS_REFUSED, 1);
 		free(senders);
-		free(rules);
-		free(uplinks);
-		free(naming);
+		collector_devices_free(devices);
 	} else {
 		struct store_retention retention;
 
 		options_reload(collector_options, c->options->live_config, fresh, tell, &n);
 		retention = collector_retention(c->config);
 		change_senders(c, senders);
-		change_uplinks(c, uplinks);
 		if (collector_set_alarms(c) < 0)
 			log_error(ROOM, "reload: out of memory; the alarms stay as they were");
 		r = change_users(c, before, n_before, users);
-		if (change_agent_sources(c, rules) < 0)
+		if (change_devices(c, devices) < 0)
 			r = -EIO;
 		if (change_forward(c) < 0)
 			r = -EIO;
 		if (change_poll(c) < 0)
 			r = -EIO;
 		store_set_retention(c->store, &retention);
-		store_set_naming(c->store, naming);
 		accounting_set_forget(c->accounting, retention.forget_us);
 		log_set_most((enum log_level)c->config->log_level);
 		if (collector_takes_notifications(c->config) && !input_receiver(c->input))
@@ -179,13 +181,15 @@ collector_reload(struct collector *c)
 {
 	const char *file = c->options->config_file;
 	struct collector_config fresh = {0};
-	char error[ERROR_OCTETS] = "there is no file", *naming;
+	struct collector_devices devices = {0};
+	char error[ERROR_OCTETS] = "there is no file";
 
 	c->reload_wanted = false;
 	if (file && collector_config_load(file, &fresh, error, sizeof(error)) == 0 &&
-	    collector_device_names(&fresh, &naming, error, sizeof(error)) == 0) {
-		take_over(c, &fresh, naming);
+	    collector_devices_read(&fresh, &devices, error, sizeof(error)) == 0) {
+		take_over(c, &fresh, &devices);
 	} else {
+		collector_devices_free(&devices);
 		stat_add(&c->stats, COLLECTOR_STAT_RELOADS_REFUSED, 1);
 		log_error(ROOM, "reload: %s; everything stays as it was", error);
 	}

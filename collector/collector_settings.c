@@ -31,28 +31,6 @@ collector_prefixes(const struct option_list *option)
 	return prefixes;
 }
 
-struct agent_source_rule *
-collector_agent_sources(const struct collector_config *config)
-{
-	struct agent_source_rule *rules = calloc(config->agent_sources.n + 1, sizeof(*rules));
-	const char *reason;
-
-	for (size_t i = 0; rules && i < config->agent_sources.n; i++)
-		agent_source_parse(config->agent_sources.items[i], &rules[i], &reason);
-	return rules;
-}
-
-struct uplink_rule *
-collector_uplinks(const struct collector_config *config)
-{
-	struct uplink_rule *rules = calloc(config->uplinks.n + 1, sizeof(*rules));
-	const char *reason;
-
-	for (size_t i = 0; rules && i < config->uplinks.n; i++)
-		uplink_parse(config->uplinks.items[i], &rules[i], &reason);
-	return rules;
-}
-
 struct v3_user *
 collector_v3_users(const struct collector_config *config)
 {
@@ -104,26 +82,83 @@ join_rows(const struct device_names *names)
 	return NULL;
 }
 
+/* Of the file: NULL, or why a row is refused. */
+static const char *
+take_other(struct collector_devices *devices, const struct device_names_other *other)
+{
+	const char *reason;
+
+	if (other->is_uplink)
+		return uplink_parse(other->text, &devices->uplinks[devices->n_uplinks++], &reason) < 0 ? reason : NULL;
+	return agent_source_parse(other->text, &devices->sources[devices->n_sources++], &reason) < 0 ? reason : NULL;
+}
+
+/* Options were checked when they were read. */
+static int
+take_options(const struct collector_config *config, size_t n_others, struct collector_devices *devices)
+{
+	const char *reason;
+
+	devices->sources = calloc(config->agent_sources.n + n_others + 1, sizeof(*devices->sources));
+	devices->uplinks = calloc(config->uplinks.n + n_others + 1, sizeof(*devices->uplinks));
+	if (!devices->sources || !devices->uplinks)
+		return -ENOMEM;
+	while (devices->n_sources < config->agent_sources.n) {
+		agent_source_parse(config->agent_sources.items[devices->n_sources], &devices->sources[devices->n_sources], &reason);
+		devices->n_sources++;
+	}
+	while (devices->n_uplinks < config->uplinks.n) {
+		uplink_parse(config->uplinks.items[devices->n_uplinks], &devices->uplinks[devices->n_uplinks], &reason);
+		devices->n_uplinks++;
+	}
+	return 0;
+}
+
 int
-collector_device_names(const struct collector_config *config, char **rows, char *error, size_t error_size)
+collector_devices_read(const struct collector_config *config, struct collector_devices *devices, char *error,
+    size_t error_size)
 {
 	struct device_names *names = NULL;
-	char reason[DEVICE_NAMES_ERROR];
-	int r = 0;
+	char reason[DEVICE_NAMES_ERROR] = "out of memory";
+	const char *refusal = NULL;
+	size_t n_others = 0;
+	int err = *config->device_names ? device_names_open(config->device_names, &names, reason) : 0, r;
 
-	*rows = NULL;
-	if (*config->device_names)
-		r = device_names_open(config->device_names, &names, reason);
-	if (r < 0) {
-		snprintf(error, error_size, "device_names: %s", reason);
-		return r;
+	*devices = (struct collector_devices){0};
+	while (names && device_names_other(names, n_others).text)
+		n_others++;
+	r = take_options(config, n_others, devices);
+	for (size_t i = 0; r == 0 && !refusal && i < n_others; i++) {
+		const struct device_names_other other = device_names_other(names, i);
+
+		refusal = take_other(devices, &other);
+		if (refusal)
+			snprintf(reason, sizeof(reason), "%.*s:%u: %s: %s", DEVICE_NAMES_ERROR / 2, config->device_names,
+			    other.line, other.is_uplink ? "uplink" : "source", refusal);
 	}
-	*rows = names ? join_rows(names) : strdup("");
+	if (refusal) { /* all of the file, or nothing */
+		err = -EINVAL;
+		devices->n_sources = config->agent_sources.n;
+		devices->n_uplinks = config->uplinks.n;
+	}
+	if (r == 0 && err == 0) {
+		devices->naming = names ? join_rows(names) : strdup("");
+		r = devices->naming ? 0 : -ENOMEM;
+	}
 	device_names_destroy(names);
-	if (*rows)
+	if (r == 0 && err == 0)
 		return 0;
-	snprintf(error, error_size, "device_names: out of memory");
-	return -ENOMEM;
+	snprintf(error, error_size, "device_names: %s", r < 0 ? "out of memory" : reason);
+	return r < 0 ? r : err;
+}
+
+void
+collector_devices_free(struct collector_devices *devices)
+{
+	free(devices->sources);
+	free(devices->uplinks);
+	free(devices->naming);
+	*devices = (struct collector_devices){0};
 }
 
 struct store_retention

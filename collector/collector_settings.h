@@ -14,12 +14,19 @@
 /* The prefixes of an option that lists them, option->n. The caller frees them. NULL without memory. */
 struct prefix *collector_prefixes(const struct option_list *option);
 
-/* The rows of `agent_sources`, config->agent_sources.n of them. The caller frees the array. NULL
- * without memory. */
-struct agent_source_rule *collector_agent_sources(const struct collector_config *config);
+/* What the file device_names and the options agent_sources and uplinks say. */
+struct collector_devices {
+	struct agent_source_rule *sources;
+	struct uplink_rule *uplinks;
+	size_t n_sources, n_uplinks;
+	char *naming; /* rows for store_set_naming; "" without a file; NULL: the file has a mistake */
+};
 
-/* The rows of `uplinks`, config->uplinks.n of them. The caller frees the array. NULL without memory. */
-struct uplink_rule *collector_uplinks(const struct collector_config *config);
+/* Fills *devices, which the caller gives to collector_devices_free. 0, or -errno with the reason in error, which names
+ * file and line; then it has what the options say, unless it is -ENOMEM. */
+int collector_devices_read(const struct collector_config *config, struct collector_devices *devices, char *error,
+    size_t error_size);
+void collector_devices_free(struct collector_devices *devices);
 
 /* The SNMPv3 users, config->users.n of them. The caller frees the array; its texts are the
  * configuration's. NULL without memory. */
@@ -29,10 +36,6 @@ struct v3_user *collector_v3_users(const struct collector_config *config);
 enum { COLLECTOR_PATH_OCTETS = 4096 };
 void collector_engine_file(const struct collector_config *config,
     char file[static COLLECTOR_PATH_OCTETS]);
-
-/* The rows of device_names, for store_set_naming; "" without a file. 0, or -errno with the reason in error, which names
- * file and line. */
-int collector_device_names(const struct collector_config *config, char **rows, char *error, size_t error_size);
 
 struct store_retention collector_retention(const struct collector_config *config);
 

@@ -203,19 +203,11 @@ const struct option_row collector_options[] = {
 	.def = "{\"127.0.0.0/8\", \"::1/128\"}", .check = prefix_check,
 	.help = "Allow-list of senders: ADDRESS or ADDRESS/BITS. Datagrams from other addresses "
 		"are refused. 0.0.0.0/0 and ::/0 allow every address."},
-    {"agent_sources", OPTION_LIST, AT(agent_sources), .max = MAX_AGENT_SOURCES, .live = true,
+    {"agent_sources", OPTION_LIST, AT(agent_sources), .max = MAX_AGENT_SOURCES, .live = true, .expert = true,
 	.check = agent_source_check,
-	.help = "Who may speak for which agent: \"AGENT-ID SOURCE\". SOURCE is ADDRESS or "
-		"ADDRESS/BITS, 0x and an SNMPv3 engine ID, or USER@ADDRESS for SNMPv3 informs. An "
-		"agent that is not named here is bound to the first source that speaks for it, "
-		"and other sources are refused. \"any SOURCE\" lets a source speak for every "
-		"agent that is not named, so that these may move: addresses of DHCP, or a proxy."},
-    {"uplinks", OPTION_LIST, AT(uplinks), .max = MAX_UPLINKS, .live = true, .check = uplink_check,
-	.help = "Ports to other switches, which sFlow does not tell: \"AGENT PORT\". AGENT is \"any\", "
-		"ADDRESS or ADDRESS/BITS; PORT an ifIndex, a range of them as 49-52, or a pattern with * and ? "
-		"of a name or alias, as Ethernet49*. Lists over several switches leave out what these ports "
-		"received, because the port where it came in has counted it; a member of a link aggregate that "
-		"is named is one, too. easetop audit says which ports look like it."},
+	.help = "As rows \"source\" of the file device_names, which replace it: \"AGENT-ID SOURCE\", or \"any SOURCE\"."},
+    {"uplinks", OPTION_LIST, AT(uplinks), .max = MAX_UPLINKS, .live = true, .expert = true, .check = uplink_check,
+	.help = "As rows \"uplink\" of the file device_names, which replace it: \"AGENT PORT\", or \"any PORT\"."},
     {"alarms", OPTION_LIST, AT(alarms), .max = ALARM_RULES_MAX, .live = true, .check = alarm_rule_check,
 	.help = "What is told at once: \"KEY above RATE of each port\" or \"of all ports\", with \"burst SECONDSs\" "
 		"behind it. KEY is talker, destination, pair, service, connections (SYNs of a server), protocol or "
@@ -225,10 +217,10 @@ const struct option_row collector_options[] = {
 		"says why, and how soon a flood is told."},
     {"store", OPTION_STRING, AT(store), .def = "/var/lib/easeswitch/ease.db", .check = store_check,
 	.help = "The SQLite file that holds all data."},
-    {"flush_interval", OPTION_U32, AT(flush_interval_ms), .min = 50, .max = 60000, .unit = "ms",
+    {"flush_interval", OPTION_U32, AT(flush_interval_ms), .expert = true, .min = 50, .max = 60000, .unit = "ms",
 	.def = "1000", .live = true,
 	.help = "Longest time between two transactions on the store."},
-    {"receive_buffer", OPTION_U32, AT(receive_buffer_octets), .min = 65536, .max = 1u << 30,
+    {"receive_buffer", OPTION_U32, AT(receive_buffer_octets), .expert = true, .min = 65536, .max = 1u << 30,
 	.unit = "octets", .def = "33554432",
 	.help = "Size of each socket's buffer in the kernel. More than net.core.rmem_max needs "
 		"CAP_NET_ADMIN."},
@@ -270,19 +262,19 @@ const struct option_row collector_options[] = {
 	.help = "Host names that browsers may use for the page when there is no token; IP "
 		"addresses and localhost are always allowed. Other names are refused, since a "
 		"foreign page could use one to read the data (DNS rebinding)."},
-    {"http_connections", OPTION_U32, AT(http_connections), .min = 8, .max = 4096, .def = "256",
+    {"http_connections", OPTION_U32, AT(http_connections), .expert = true, .min = 8, .max = 4096, .def = "256",
 	.help = "Most connections at a time, 16 KiB of memory each; a browser opens up to six. "
 		"A new connection above this limit closes the one that has been without a "
 		"complete request for longest."},
-    {"http_question", OPTION_U32, AT(http_question_ms), .min = 100, .max = 600000, .unit = "ms",
+    {"http_question", OPTION_U32, AT(http_question_ms), .expert = true, .min = 100, .max = 600000, .unit = "ms",
 	.def = "5000",
 	.help = "Longest time to answer one request."},
     {"http_store", OPTION_STRING, AT(http_store), .def = "sqlite", .check = http_store_check,
 	.help = "What the page and /api/v1/ read: sqlite, the collector's own store, or "
 		"clickhouse, the cluster that all collectors ship to."},
-    {"http_metrics_ports", OPTION_U32, AT(http_metrics_ports), .max = 100000, .def = "1000",
+    {"http_metrics_ports", OPTION_U32, AT(http_metrics_ports), .expert = true, .max = 100000, .def = "1000",
 	.help = "Most ports that /metrics has time series for, up to 15 each."},
-    {"http_metrics_top", OPTION_U32, AT(http_metrics_top), .max = 100, .def = "10",
+    {"http_metrics_top", OPTION_U32, AT(http_metrics_top), .expert = true, .max = 100, .def = "10",
 	.help = "How many of the largest sources, and of the largest services, /metrics has "
 		"time series for, three each. The largest change with time, and each new one "
 		"creates new time series in Prometheus."},
@@ -293,43 +285,45 @@ const struct option_row collector_options[] = {
 	.help = "Files of AS numbers and countries for the page, as for easetop --mmdb: GeoLite2-ASN.mmdb, "
 		"GeoLite2-Country.mmdb and others of that format. The first that knows an address answers."},
     {"device_names", OPTION_STRING, AT(device_names), .live = true,
-	.help = "File with names of switches and their ports, and the sites where they stand; "
-		"easecapd(8) has its rows. It is read at the start and at SIGHUP into the "
-		"store, from where easetop, the page and the cluster have it. If it has a mistake, "
-		"the names stay as they are. Empty: no names."},
+	.help = "File of switches and their ports: names, the sites where they stand, which ports lead to other switches, "
+		"and who may speak for which agent; easecapd(8) has its rows. It is read at the start and at SIGHUP. "
+		"Names and sites go into the store, from where easetop, the page and the cluster have them. If it has a "
+		"mistake, nothing of it holds at a start but the names that the store has, and SIGHUP changes nothing. "
+		"Empty: there is none."},
     {"vendors", OPTION_BOOL, AT(vendors), .def = "false",
 	.help = "Whether the page shows the vendors of MAC addresses (needs the package "
 		"ieee-data)."},
     {"resolve", OPTION_BOOL, AT(resolve), .def = "false", .live = true,
 	.help = "Whether the page shows the names that the resolver knows of IP addresses, where the file names has none. "
 		"A thread of its own asks, so a name is there at the page's next look; an answer is kept for an hour."},
-    {"keep_samples", OPTION_U32, AT(keep_samples_h), .max = MAX_KEEP_H, .unit = "h", .def = "24",
+    {"keep_samples", OPTION_U32, AT(keep_samples_h), .group = "keep", .max = MAX_KEEP_H, .unit = "h", .def = "24",
 	.live = true,
 	.help = "How long the row of each sample is kept. Filters across keys and addresses "
-		"inside tunnels are answered from these rows. 0, here and in the options "
-		"keep_1min to keep_1d: for ever."},
-    {"keep_headers", OPTION_U32, AT(keep_headers_h), .max = MAX_KEEP_H, .unit = "h", .def = "0",
+		"inside tunnels are answered from these rows."},
+    {"keep_headers", OPTION_U32, AT(keep_headers_h), .group = "keep", .max = MAX_KEEP_H, .unit = "h", .def = "0",
 	.help = "How long the first 128 octets of each sampled frame are kept with its row, and not longer than that, for "
 		"easetop samples --format pcapng. easecapd --plan says what disk it takes. 0: not at all."},
-    {"keep_1min", OPTION_U32, AT(keep_1min_h), .max = MAX_KEEP_H, .unit = "h", .def = "48",
+    {"keep_1min", OPTION_U32, AT(keep_1min_h), .group = "keep", .max = MAX_KEEP_H, .unit = "h", .def = "48",
 	.live = true,
 	.help = "How long sums per minute are kept, and single discarded packets; those of longer "
 		"ago are kept by hour, port and reason. The default reaches back to yesterday."},
-    {"keep_5min", OPTION_U32, AT(keep_5min_d), .max = MAX_KEEP_D, .unit = "d", .def = "14",
+    {"keep_5min", OPTION_U32, AT(keep_5min_d), .group = "keep", .max = MAX_KEEP_D, .unit = "d", .def = "14",
 	.live = true,
 	.help = "How long sums per 5 minutes, and where addresses were seen, are kept. The "
 		"default covers this week and the last one."},
-    {"keep_1h", OPTION_U32, AT(keep_1h_d), .max = MAX_KEEP_D, .unit = "d", .def = "92",
+    {"keep_1h", OPTION_U32, AT(keep_1h_d), .group = "keep", .max = MAX_KEEP_D, .unit = "d", .def = "92",
 	.live = true,
 	.help = "How long sums per hour are kept. The default covers a quarter of a year."},
-    {"keep_1d", OPTION_U32, AT(keep_1d_d), .max = MAX_KEEP_D, .unit = "d", .def = "800",
+    {"keep_1d", OPTION_U32, AT(keep_1d_d), .group = "keep", .max = MAX_KEEP_D, .unit = "d", .def = "800",
 	.live = true,
 	.help = "How long sums per day, events and hours of discarded packets are kept. The default covers this year and "
 		"the last one, and some weeks more."},
+    {"keep", OPTION_GROUP, .live = true,
+	.help = "How long data is kept, in hours (h) or days (d). What is not named keeps its default; 0 is for ever, but of headers."},
     {"forget_after", OPTION_U32, AT(forget_after_d), .max = MAX_KEEP_D, .unit = "d", .def = "90",
 	.live = true,
 	.help = "Switches and ports that were silent for so long are forgotten once their last "
-		"figures are deleted (keep_1d). Until then one that comes back goes on where it "
+		"figures are deleted (1d in keep). Until then one that comes back goes on where it "
 		"stopped. 0: never; easecapd --forget forgets one at once."},
     {"store_size", OPTION_U32, AT(store_size_mib), .max = 1u << 26, .unit = "MiB", .def = "16384",
 	.live = true,
@@ -364,29 +358,29 @@ const struct option_row collector_options[] = {
     {"clickhouse_samples", OPTION_BOOL, AT(clickhouse_samples), .def = "true",
 	.help = "Whether the row of each sample is shipped too. Without these rows the cluster "
 		"cannot answer filters across keys."},
-    {"clickhouse_interval", OPTION_U32, AT(clickhouse_interval_s), .min = 1, .max = 3600,
+    {"clickhouse_interval", OPTION_U32, AT(clickhouse_interval_s), .expert = true, .min = 1, .max = 3600,
 	.unit = "s", .def = "10",
 	.help = "Time between two batches. A minute is shipped when no data has arrived for it "
 		"during three of these intervals."},
-    {"cluster_keep_samples", OPTION_U32, AT(cluster_keep_samples_h), .max = MAX_KEEP_H,
+    {"cluster_keep_samples", OPTION_U32, AT(cluster_keep_samples_h), .group = "cluster_keep", .max = MAX_KEEP_H,
 	.unit = "h", .def = "24", .live = true,
-	.help = "How long the cluster keeps samples; whole days are deleted. 0, here and in the "
-		"options cluster_keep_1min to cluster_keep_1d: for ever. If several collectors "
-		"ship, the shortest of their times holds."},
-    {"cluster_keep_1min", OPTION_U32, AT(cluster_keep_1min_h), .max = MAX_KEEP_H, .unit = "h",
+	.help = "How long the cluster keeps samples; whole days are deleted."},
+    {"cluster_keep_1min", OPTION_U32, AT(cluster_keep_1min_h), .group = "cluster_keep", .max = MAX_KEEP_H, .unit = "h",
 	.def = "72", .live = true,
 	.help = "How long the cluster keeps sums per minute. Data that arrives later than this "
 		"is not rolled up."},
-    {"cluster_keep_5min", OPTION_U32, AT(cluster_keep_5min_d), .max = MAX_KEEP_D, .unit = "d",
+    {"cluster_keep_5min", OPTION_U32, AT(cluster_keep_5min_d), .group = "cluster_keep", .max = MAX_KEEP_D, .unit = "d",
 	.def = "14", .live = true,
 	.help = "How long the cluster keeps sums per 5 minutes; whole weeks are deleted."},
-    {"cluster_keep_1h", OPTION_U32, AT(cluster_keep_1h_d), .max = MAX_KEEP_D, .unit = "d",
+    {"cluster_keep_1h", OPTION_U32, AT(cluster_keep_1h_d), .group = "cluster_keep", .max = MAX_KEEP_D, .unit = "d",
 	.def = "92", .live = true,
 	.help = "How long the cluster keeps sums per hour; 30 days are deleted at a time."},
-    {"cluster_keep_1d", OPTION_U32, AT(cluster_keep_1d_d), .max = MAX_KEEP_D, .unit = "d",
+    {"cluster_keep_1d", OPTION_U32, AT(cluster_keep_1d_d), .group = "cluster_keep", .max = MAX_KEEP_D, .unit = "d",
 	.def = "800", .live = true,
 	.help = "How long the cluster keeps sums per day, events, and rows of agents, accounts, ports, "
 		"error sources and outages; 360 days are deleted at a time."},
+    {"cluster_keep", OPTION_GROUP, .live = true,
+	.help = "How long the cluster keeps data, as in keep. If several collectors ship, the shortest of their times holds."},
     {"log", OPTION_ENUM, AT(log), .choices = log_targets, .def = "stderr",
 	.help = "Where messages go. Without -f they always go to syslog."},
     {"log_level", OPTION_ENUM, AT(log_level), .choices = log_levels, .def = "info",

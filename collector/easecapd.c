@@ -82,15 +82,15 @@ usage(FILE *out)
 	      "  --print-config  print all options with their values and exit; without -c FILE,\n"
 	      "                  the defaults\n"
 	      "  --plan ports=N,samples=N[,days=N]  reckon which disk and memory a network takes, of so\n"
-	      "                  many ports and samples a second, these kept for days (keep_samples), and\n"
+	      "                  many ports and samples a second, these kept as keep says, and\n"
 	      "                  exit; without -c FILE, with the defaults. --plan store: the same of the\n"
 	      "                  network that the store is of\n"
 	      "  --clickhouse-schema  print the statements that the tables of the ClickHouse cluster\n"
 	      "                  still need, and exit\n"
 	      "  --clickhouse-sql  print every statement that is sent to the ClickHouse cluster, with\n"
 	      "                  names for what differs, and exit\n"
-	      "  --agent-sources  print the sources that agents are bound to, as the option\n"
-	      "                  agent_sources of another collector takes them, and exit\n"
+	      "  --agent-sources  print the sources that agents are bound to, as rows for the file\n"
+	      "                  device_names of another collector, and exit\n"
 	      "  --forget-source AGENT-ID  unbind an agent that has moved: the next source that\n"
 	      "                  speaks for it is bound; a running collector does so at SIGHUP\n"
 	      "  --forget AGENT  delete what the store knows of a switch, by its id or address; only\n"
@@ -493,26 +493,21 @@ static void
 print_source(void *arg, const uint8_t agent_id[EASE_AGENT_ID_LEN],
     const struct store_agent_source *source)
 {
-	bool *first = arg;
-
-	fputs(*first ? "agent_sources = {\"" : ",\n    \"", stdout);
+	(void)arg;
+	fputs("source ", stdout);
 	for (int i = 0; i < EASE_AGENT_ID_LEN; i++)
 		printf("%02x", agent_id[i]);
-	printf(" %s\"", source->source);
-	*first = false;
+	printf(" %s\n", source->source);
 }
 
 static int
 print_sources(const struct collector_config *config)
 {
 	char error[ERROR_TEXT];
-	bool first = true;
-	int r = agent_sources_each(config->store, print_source, &first, error, sizeof(error));
+	int r = agent_sources_each(config->store, print_source, NULL, error, sizeof(error));
 
 	if (r < 0)
 		fprintf(stderr, "easecapd: %s\n", error);
-	else
-		puts(first ? "agent_sources = {}" : "}");
 	return r;
 }
 

@@ -111,7 +111,7 @@ check_store_size(const struct check *c)
 	if (plan.fits)
 		return;
 	plan_format_stays(&plan, stays);
-	warn(c, "store_size: keep_samples to keep_1d need %.0f MiB with the %.0f ports and %.3g samples a second of the"
+	warn(c, "store_size: what keep says needs %.0f MiB with the %.0f ports and %.3g samples a second of the"
 	    " last day: once it is full, %s; easecapd --plan store says with which options all fits",
 	    plan.all / 7 * 8 / (1 << 20), question.ports, question.samples_per_s, stays);
 }
@@ -207,11 +207,12 @@ check_page(struct check *c)
 static void
 check_device_names(struct check *c)
 {
-	char *rows, error[ERROR_TEXT];
+	struct collector_devices devices;
+	char error[ERROR_TEXT];
 
-	if (collector_device_names(c->config, &rows, error, sizeof(error)) < 0)
+	if (collector_devices_read(c->config, &devices, error, sizeof(error)) < 0)
 		fail(c, "%s", error);
-	free(rows);
+	collector_devices_free(&devices);
 }
 
 /* ---- all of it ---- */

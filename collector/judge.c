@@ -239,7 +239,7 @@ judge_accuses(void *judge, int64_t agent, uint64_t if_index)
 	for (size_t i = 0; j->known && i < j->known->n; i++) {
 		const struct verdict *v = &j->known->items[i];
 
-		if (v->agent == agent && (if_index == 0 || v->if_index == if_index) &&
+		if ((v->faults & ~VERDICT_UPLINK) && v->agent == agent && (if_index == 0 || v->if_index == if_index) &&
 		    v->judged_us + VERDICT_RANGE_US > now_us)
 			return true;
 	}

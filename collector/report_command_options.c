@@ -130,7 +130,7 @@ static const struct command_option {
 	    "                             pressed; each picture is judged for itself"},
 	{"format", "text|json|csv", "must be text, json, csv, or for samples pcapng", set_format,
 	    "text for people, JSON or CSV for programs (text);\n"
-	    "                             samples: JSON lines, or pcapng of what keep_headers keeps"},
+	    "                             samples: JSON lines, or pcapng of headers that are kept"},
 	{"store", "STORE", NULL, set_store,
 	    "sqlite:PATH, or clickhouse:[URL] (easetop(1)); default:\n"
 	    "                             $EASETOP_STORE, else the store that\n"

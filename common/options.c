@@ -189,6 +189,35 @@ refuse_value(const struct option_row *row, const char *text, const char *refusal
 		snprintf(reason, REASON_OCTETS, "\"%.100s\": %s", text, refusal);
 }
 
+/* The row that an item of a group is about, and its value, as a number in the row's unit: "1h 92d". NULL with a reason. */
+static const struct option_row *
+read_item(const struct option_row *table, const struct option_row *group, const char *item, char number[32], char *reason)
+{
+	size_t prefix = strlen(group->name) + 1, word = strcspn(item, " ");
+	const char *value = item + word + strspn(item + word, " ");
+	size_t digits = strspn(value, "0123456789");
+	char unit = value[digits];
+	uint64_t count;
+
+	for (; table->name; table++) {
+		if (!table->group || strcmp(table->group, group->name) != 0)
+			continue;
+		if (strlen(table->name + prefix) != word || strncmp(table->name + prefix, item, word) != 0)
+			continue;
+		snprintf(number, 32, "%.*s", (int)digits, value);
+		if (!parse_number(number, &count) || !unit || value[digits + 1] || !strchr("hd", unit) ||
+		    (unit == 'h' && *table->unit == 'd' && count % 24 != 0) || count > UINT32_MAX) {
+			snprintf(reason, REASON_OCTETS, "\"%.40s\": hours or days are needed, as \"%.*s 24%s\"", item,
+			    (int)word, item, table->unit);
+			return NULL;
+		}
+		snprintf(number, 32, "%" PRIu64, unit == *table->unit ? count : unit == 'd' ? 24 * count : count / 24);
+		return table;
+	}
+	snprintf(reason, REASON_OCTETS, "\"%.40s\" begins with no word of those that %s has", item, group->name);
+	return NULL;
+}
+
 /* Checks one value of a row and stores it at `to`, unless that is NULL. Returns false and sets
  * reason if the value is refused. */
 static bool
@@ -213,6 +242,7 @@ set_value(const struct option_row *row, const char *text, void *to, char *reason
 		good = set_string(row, text, to, reason);
 		break;
 	case OPTION_SECTION:
+	case OPTION_GROUP:
 		good = true;
 		break;
 	}
@@ -252,7 +282,7 @@ validate(cfg_t *cfg, cfg_opt_t *opt)
 	const struct option_row *table = find_table(current->table, cfg->name);
 	const struct option_row *row = find_row(table ? table : current->table, opt->name);
 	const char *text = cfg_opt_getnstr(opt, cfg_opt_size(opt) - 1);
-	char reason[REASON_OCTETS];
+	char reason[REASON_OCTETS], number[32] = "";
 
 	current->secret_line = row->secret ? cfg->line : 0;
 	if (row->type == OPTION_LIST && cfg_opt_size(opt) > limit_of(row, ITEMS_MAX)) {
@@ -260,8 +290,10 @@ validate(cfg_t *cfg, cfg_opt_t *opt)
 		    limit_of(row, ITEMS_MAX));
 		return -1;
 	}
-	if (!set_value(row, text, NULL, reason)) {
-		fail(current, cfg->line, row->name, "%s", reason);
+	if (row->type == OPTION_GROUP)
+		row = read_item(current->table, row, text, number, reason);
+	if (!row || !set_value(row, row->group && *number ? number : text, NULL, reason)) {
+		fail(current, cfg->line, opt->name, "%s", reason);
 		return -1;
 	}
 	return 0;
@@ -349,7 +381,7 @@ make_confuse_options(const struct option_row *table)
 		opt->type = CFGT_STR;
 		opt->validcb = validate;
 		opt->flags = CFGF_NODEFAULT;
-		if (table[i].type == OPTION_LIST) {
+		if (table[i].type == OPTION_LIST || table[i].type == OPTION_GROUP) {
 			opt->flags = CFGF_LIST;
 			opt->def.parsed = (char *)(uintptr_t)table[i].def;
 		} else if (table[i].type == OPTION_SECTION) {
@@ -445,6 +477,29 @@ fill_scalar(struct parse *p, cfg_t *cfg, const struct option_row *row, void *to)
 	return false;
 }
 
+static bool
+fill_group(struct parse *p, cfg_t *cfg, const struct option_row *table, const struct option_row *group, void *config)
+{
+	char reason[REASON_OCTETS], number[32];
+
+	for (unsigned i = 0; i < cfg_size(cfg, group->name); i++) {
+		const struct option_row *row = read_item(table, group, cfg_getnstr(cfg, group->name, i), number, reason);
+		bool again = row && cfg_size(cfg, row->name) > 0; /* by its own name, or before */
+
+		for (unsigned j = 0; j < i && !again; j++)
+			again = row == read_item(table, group, cfg_getnstr(cfg, group->name, j), (char[32]){0}, reason);
+		if (again) {
+			fail(p, cfg->line, row->name, "it is set twice, once in %s", group->name);
+			return false;
+		}
+		if (!row || !set_value(row, number, member(config, row->offset), reason)) {
+			fail(p, cfg->line, group->name, "%s", reason);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* All values were checked while they were read, so only memory or a wrong default can fail here. */
 static bool
 fill(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config)
@@ -458,6 +513,8 @@ fill(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config)
 			good = fill_list(p, cfg, row, to);
 		else if (row->type == OPTION_SECTION)
 			good = fill_sections(p, cfg, row, to);
+		else if (row->type == OPTION_GROUP)
+			good = fill_group(p, cfg, table, row, config);
 		else
 			good = fill_scalar(p, cfg, row, to);
 	}
@@ -741,8 +798,30 @@ print_value(FILE *out, const struct option_row *row, const void *value)
 		print_list(out, value);
 		break;
 	case OPTION_SECTION:
+	case OPTION_GROUP:
 		break;
 	}
+}
+
+static void
+print_group(FILE *out, const struct option_row *table, const struct option_row *group, const void *config)
+{
+	size_t prefix = strlen(group->name) + 1;
+	const char *comma = "";
+
+	for (const struct option_row *row = table; row < group; row++)
+		if (row->group && strcmp(row->group, group->name) == 0)
+			fprintf(out, "# %s: %s%s\n", row->name + prefix, row->help, row->live ? "" : " SIGHUP does not apply it.");
+	fprintf(out, "%s = {", group->name);
+	for (const struct option_row *row = table; row < group; row++) {
+		if (!row->group || strcmp(row->group, group->name) != 0)
+			continue;
+		fprintf(out, "%s\"%s ", comma, row->name + prefix);
+		print_value(out, row, const_member(config, row->offset));
+		fprintf(out, "%s\"", row->unit);
+		comma = ", ";
+	}
+	fputs("}\n", out);
 }
 
 static void print_table(FILE *out, const struct option_row *table, const void *config,
@@ -799,12 +878,18 @@ is_empty(const struct option_row *row, const void *value)
 }
 
 static void
-print_table(FILE *out, const struct option_row *table, const void *config, const char *indent)
+print_rows(FILE *out, const struct option_row *table, const void *config, const char *indent, bool expert)
 {
 	for (const struct option_row *row = table; row->name; row++) {
 		const void *value = const_member(config, row->offset);
 
+		if (row->expert != expert || row->group)
+			continue;
 		print_help(out, indent, row);
+		if (row->type == OPTION_GROUP) {
+			print_group(out, table, row, config);
+			continue;
+		}
 		if (row->type == OPTION_SECTION) {
 			print_sections(out, row, value, indent);
 			continue;
@@ -816,6 +901,13 @@ print_table(FILE *out, const struct option_row *table, const void *config, const
 			print_value(out, row, value);
 		fputc('\n', out);
 	}
+}
+
+static void
+print_table(FILE *out, const struct option_row *table, const void *config, const char *indent)
+{
+	print_rows(out, table, config, indent, false);
+	print_rows(out, table, config, indent, true);
 }
 
 void

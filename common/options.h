@@ -24,6 +24,7 @@ enum option_type {
 	OPTION_ENUM,   /* int, an index into the NULL-terminated choices */
 	OPTION_LIST,   /* struct option_list of strings */
 	OPTION_SECTION, /* struct option_sections of `section` structs, in file order */
+	OPTION_GROUP,	/* in the file a list of "WORD NUMBER", each the value of a row of this group: `keep = {"1h 92d"}` */
 };
 
 struct option_list {
@@ -47,6 +48,9 @@ struct option_row {
 				      file ("{a, b}"); NULL: 0, "" or empty */
 	const char *const *choices; /* OPTION_ENUM */
 	const char *help;
+	/* A number in hours (unit "h") or days ("d") that an OPTION_GROUP row behind it sets, too: of group "keep" the word
+	 * of "keep_1h" is "1h". Under its own name it can still be set, but it is printed as one of its group. */
+	const char *group;
 	const struct option_row *section; /* OPTION_SECTION: its table; the last row has no name */
 	size_t section_size;
 	size_t section_title_offset; /* of a char * for the section's title */
@@ -55,6 +59,7 @@ struct option_row {
 	 * good, else the reason in static storage. May be NULL. */
 	const char *(*check)(const char *value);
 	bool live; /* takes effect at a reload (options_reload.h), without a restart */
+	bool expert; /* printed behind all others: hardly anybody needs it */
 	bool secret; /* neither messages nor options_print show its value */
 };
 

@@ -77,7 +77,7 @@ static bool
 same_table(const struct option_row *table, const void *a, const void *b)
 {
 	for (const struct option_row *row = table; row->name; row++)
-		if (!same_value(row, at(a, row->offset), at(b, row->offset)))
+		if (row->type != OPTION_GROUP && !same_value(row, at(a, row->offset), at(b, row->offset)))
 			return false;
 	return true;
 }
@@ -115,8 +115,8 @@ options_reload(const struct option_row *table, void *config, void *fresh,
 	for (const struct option_row *row = table; row->name; row++) {
 		void *value = (char *)config + row->offset, *new = (char *)fresh + row->offset;
 
-		if (same_value(row, value, new))
-			continue;
+		if (row->type == OPTION_GROUP || same_value(row, value, new))
+			continue; /* a group has no value but those of its rows */
 		if (row->live)
 			swap(value, new, member_octets(row->type));
 		differs(ctx, row, row->live);

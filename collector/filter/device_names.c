@@ -36,6 +36,12 @@ struct device_names {
 	struct row *rows; /* sorted once finished */
 	size_t n, room, n_patterns;
 	uint32_t *in_order; /* their texts as they were added */
+	struct other {
+		uint32_t text;
+		unsigned line;
+		bool is_uplink;
+	} *others;
+	size_t n_others, others_room;
 	char *arena;
 	size_t n_octets, arena_room;
 };
@@ -272,7 +278,7 @@ read_row(struct device_names *names, unsigned line, const char *text, struct row
 	int err = 0;
 
 	if (!take_word(&text, &word) || word.quoted || (strcmp(word.text, "agent") != 0 && strcmp(word.text, "port") != 0))
-		return expected(error, line, "agent or port", word.text);
+		return expected(error, line, "agent, port, uplink or source", word.text);
 	row->at.what = strcmp(word.text, "port") == 0 ? WHAT_SENT : WHAT_AGENT;
 	if (!take_word(&text, &word) || word.quoted || !read_who(word.text, &row->at))
 		return expected(error, line, EXPECTED_WHO, word.text);
@@ -283,6 +289,37 @@ read_row(struct device_names *names, unsigned line, const char *text, struct row
 	if (err == 1 && row->name == 0 && row->site == 0)
 		return expected(error, line, "name or site", "");
 	return err == 1 ? 0 : err;
+}
+
+/* "uplink AGENT PORT", "source AGENT SOURCE". 1: the row is none of these. */
+static int
+add_other(struct device_names *names, unsigned line, const char *text, char *error)
+{
+	struct word kind, who, what, end;
+	char joined[2 * (DEVICE_NAMES_LINE_MAX + 1)];
+
+	if (!take_word(&text, &kind) || kind.quoted || (strcmp(kind.text, "uplink") != 0 && strcmp(kind.text, "source") != 0))
+		return 1;
+	if (!take_word(&text, &who) || !*who.text)
+		return expected(error, line, "an agent, or *", who.text);
+	if (!take_word(&text, &what) || !*what.text)
+		return expected(error, line, *kind.text == 'u' ? "a port" : "a source", what.text);
+	if (!take_word(&text, &end) || *end.text || end.quoted)
+		return expected(error, line, "the end of the line", end.text);
+	if (names->n_others == DEVICE_NAMES_OTHERS_MAX)
+		return refuse(error, "%u: expected at most %d rows of uplinks and sources", line, DEVICE_NAMES_OTHERS_MAX);
+	if (names->n_others == names->others_room) {
+		size_t room = names->others_room ? 2 * names->others_room : 64;
+		struct other *others = realloc(names->others, room * sizeof(*others));
+
+		if (!others)
+			return -ENOMEM;
+		names->others = others;
+		names->others_room = room;
+	}
+	snprintf(joined, sizeof(joined), "%s %s", strcmp(who.text, "*") == 0 ? "any" : who.text, what.text);
+	names->others[names->n_others] = (struct other){keep(names, joined, strlen(joined)), line, *kind.text == 'u'};
+	return names->others[names->n_others++].text ? 0 : -ENOMEM;
 }
 
 static int
@@ -326,6 +363,9 @@ device_names_add(struct device_names *names, unsigned line, const char *text, ch
 		return 0;
 	memcpy(row_text, text, octets);
 	row_text[octets] = '\0';
+	err = add_other(names, line, row_text, error);
+	if (err <= 0)
+		return err;
 	err = make_room(names);
 	if (err == 0)
 		err = read_row(names, line, row_text, &row, error);
@@ -486,6 +526,7 @@ device_names_destroy(struct device_names *names)
 		return;
 	free(names->rows);
 	free(names->in_order);
+	free(names->others);
 	free(names->arena);
 	free(names);
 }
@@ -593,6 +634,16 @@ size_t
 device_names_n_rows(const struct device_names *names)
 {
 	return names->n;
+}
+
+struct device_names_other
+device_names_other(const struct device_names *names, size_t i)
+{
+	const struct other *other = &names->others[i];
+
+	if (i >= names->n_others)
+		return (struct device_names_other){0};
+	return (struct device_names_other){names->arena + other->text, other->is_uplink, other->line};
 }
 
 const char *

@@ -10,6 +10,8 @@
  *	port 10.20.1.1 7         name uplink
  *	port 10.20.0.0/16 lab*   site lab
  *	port * Ethernet*         name e*
+ *	uplink 10.20.1.1 49-52
+ *	source 0123456789abcdef 192.0.2.0/24
  *
  * An agent is named by its id (16 hexadecimal digits), its address, a prefix of addresses, or *; a port by its
  * ifIndex, by the name that the device sends, or by a pattern of these with one *, whose text the * of the name
@@ -19,6 +21,9 @@
  * longer and then shorter prefixes, * last; of the same agent an ifIndex before a name, this before longer and then
  * shorter patterns, the first in the file of equally long ones. A port without a site of its own is where its agent
  * is.
+ *
+ * Rows "uplink" and "source" are no names, and not in the store: they are for the collector, which reads what they say
+ * (window/uplinks.h, window/agent_identity.h).
  */
 #ifndef EASE_COLLECTOR_FILTER_DEVICE_NAMES_H
 #define EASE_COLLECTOR_FILTER_DEVICE_NAMES_H
@@ -33,6 +38,7 @@
 enum {
 	DEVICE_NAMES_MAX = 20000,	  /* rows */
 	DEVICE_NAMES_PATTERNS_MAX = 256,  /* of them with a * in the port: each is tried on each port */
+	DEVICE_NAMES_OTHERS_MAX = 4096,	  /* uplinks and sources: each is tried on each port, or agent */
 	DEVICE_NAME_MAX = 56,		  /* octets of a name or site; a replaced agent's has # and digits more */
 	DEVICE_NAMES_LINE_MAX = 512,	  /* octets of a line */
 	DEVICE_NAMES_FILE_MAX = 12 << 20, /* octets of a file: that many rows as long as they may be */
@@ -59,6 +65,14 @@ void device_names_destroy(struct device_names *names); /* accepts NULL */
 /* The i-th row, in the order of the file, to be added elsewhere: its text without comment and blanks at its ends. */
 const char *device_names_row(const struct device_names *names, size_t i);
 size_t device_names_n_rows(const struct device_names *names);
+
+/* The i-th row "uplink" or "source": what stands behind that word, with "any" for *. NULL: there are no more. */
+struct device_names_other {
+	const char *text;
+	bool is_uplink;
+	unsigned line;
+};
+struct device_names_other device_names_other(const struct device_names *names, size_t i);
 
 /* What the rows say of one agent. Texts live as long as the names. */
 enum { DEVICE_NAMES_SELECTORS = 8 * FRAME_IP_LEN + 3 };

@@ -60,6 +60,8 @@ set_ends(struct query *query, sqlite3_stmt *stmt)
 
 	if (!port || !port->chosen)
 		return 0;
+	port->heard_from_us = first_us > REORDERED_US ? first_us - REORDERED_US : 0;
+	port->heard_until_us = last_us + REORDERED_US;
 	if (is_between(last_us - counted_us, least_us) && counted_us < query->range.to_us)
 		port->counted_until_us = counted_us;
 	return first_us + LONGEST_US > query->range.from_us ? find_first(query, port, first_us, least_us) : 0;
@@ -91,6 +93,9 @@ add_samples(struct query *query, struct query_port *port, bool is_first, uint64_
 {
 	int err = 0;
 
+	/* a history has steps before and after the port was there: no statement is run for them */
+	from_us = from_us > port->heard_from_us ? from_us : port->heard_from_us;
+	to_us = to_us < port->heard_until_us ? to_us : port->heard_until_us;
 	for (int half = 0; err == 0 && from_us < to_us && half < 2; half++) {
 		sqlite3_stmt *stmt = query_prepare_kept(query,
 		    is_first ? SAMPLES_OF_BOOT("min", "") : SAMPLES_OF_BOOT("max", " DESC"));

@@ -39,20 +39,27 @@ struct fine_sample {
 	uint32_t port; /* in the query's */
 	uint32_t octets;
 	double weight;
-	uint8_t direction, step; /* which of the window */
+	uint8_t direction, step; /* which of the window, */
+	uint8_t window;		 /* which of those that were read at once */
 	int16_t key;		 /* which of those followed it has, where lists count it; -1: none */
 };
 
-/* Of a minute, some 50 MB; if there are more, the question is refused. */
-enum { FINE_SAMPLES_MAX = 2000000 };
+/* Of a minute, some 64 MB; if there are more, the question is refused. Each port is looked up once for all windows that are
+ * read at once, of which a first one tells how many samples they have. */
+enum { FINE_SAMPLES_MAX = 2000000, FINE_AT_ONCE = 250000, FINE_WINDOWS = 60 };
 
 struct query_fine {
 	uint64_t from_us, to_us; /* of the window that was read; 0, 0: none */
 	uint64_t step_us, ends_us[FINE_ENDS];
 	size_t n_ends;
 	bool has_samples; /* of the window: */
-	struct fine_sample *samples;
-	size_t n_samples, room;
+	const struct fine_sample *samples;
+	size_t n_samples;
+	/* Of the windows that were read at once, in their order, and where those of each begin. */
+	struct fine_sample *read;
+	size_t n_read, room, starts[FINE_WINDOWS + 1];
+	uint64_t read_from_us;
+	unsigned n_windows; /* 0: none was read */
 	struct fine_port *ports; /* in the order of the query's */
 };
 
@@ -235,15 +242,15 @@ grow_samples(struct query *query)
 	size_t room = fine->room ? 2 * fine->room : 4096;
 	struct fine_sample *samples;
 
-	if (fine->n_samples < fine->room)
+	if (fine->n_read < fine->room)
 		return 0;
-	if (fine->n_samples >= FINE_SAMPLES_MAX)
+	if (fine->n_read >= FINE_SAMPLES_MAX)
 		return query_fail(query, -E2BIG, "a minute has more than %d samples: ask for longer steps or one switch",
 		    FINE_SAMPLES_MAX);
-	samples = realloc(fine->samples, room * sizeof(*samples));
+	samples = realloc(fine->read, room * sizeof(*samples));
 	if (!samples)
 		return query_fail(query, -ENOMEM, "no memory");
-	fine->samples = samples;
+	fine->read = samples;
 	fine->room = room;
 	return 0;
 }
@@ -263,33 +270,80 @@ static int
 add_sample(struct query *query, const struct query_sample *sample, void *arg)
 {
 	struct query_fine *fine = query->fine;
+	uint64_t into_us = sample->time_us - fine->read_from_us;
 	int err = grow_samples(query);
-	struct fine_sample *s;
 
 	if (err)
 		return err;
-	s = &fine->samples[fine->n_samples++];
-	*s = (struct fine_sample){.port = (uint32_t)(sample->port - query->ports), .direction = sample->direction,
-	    .key = find_asked(arg, sample), .weight = sample->weight, .octets = sample->octets};
-	while (s->step + 2u < fine->n_ends && sample->time_us >= fine->ends_us[s->step + 1])
-		s->step++;
+	fine->read[fine->n_read++] = (struct fine_sample){.port = (uint32_t)(sample->port - query->ports),
+	    .direction = sample->direction, .window = (uint8_t)(into_us / STORE_WINDOW_US),
+	    .step = (uint8_t)(into_us % STORE_WINDOW_US / fine->step_us), .key = find_asked(arg, sample),
+	    .weight = sample->weight, .octets = sample->octets};
 	return 0;
+}
+
+/* By their windows, otherwise in the order in which they came. */
+static int
+sort_samples(struct query *query)
+{
+	struct query_fine *fine = query->fine;
+	struct fine_sample *sorted = calloc(fine->room + 1, sizeof(*sorted));
+	size_t next[FINE_WINDOWS + 1] = {0};
+
+	if (!sorted)
+		return query_fail(query, -ENOMEM, "no memory");
+	for (size_t i = 0; i < fine->n_read; i++)
+		next[fine->read[i].window + 1]++;
+	for (unsigned w = 1; w <= fine->n_windows; w++)
+		next[w] += next[w - 1];
+	memcpy(fine->starts, next, sizeof(fine->starts));
+	for (size_t i = 0; i < fine->n_read; i++)
+		sorted[next[fine->read[i].window]++] = fine->read[i];
+	free(fine->read);
+	fine->read = sorted;
+	return 0;
+}
+
+static int
+read_at_once(struct query *query, const struct report_options *options, const struct dimension *dimension)
+{
+	const struct query_range step = query->range;
+	struct query_fine *fine = query->fine;
+	size_t of_each = fine->n_windows > 0 ? fine->n_read / fine->n_windows : FINE_AT_ONCE;
+	size_t n = of_each > 0 ? FINE_AT_ONCE / of_each : FINE_WINDOWS;
+	uint64_t to_us;
+	int err;
+
+	fine->n_windows = (unsigned)(n < 1 ? 1 : n > FINE_WINDOWS ? FINE_WINDOWS : n);
+	fine->read_from_us = fine->from_us;
+	fine->n_read = 0;
+	to_us = fine->from_us + fine->n_windows * STORE_WINDOW_US;
+	query->range = (struct query_range){fine->from_us, to_us < query->asked.to_us ? to_us : query->asked.to_us};
+	err = query_each_sample(query, dimension, add_sample, (void *)(uintptr_t)options);
+	query->range = step;
+	if (err == 0)
+		err = sort_samples(query);
+	if (err)
+		fine->n_windows = 0;
+	return err;
 }
 
 static int
 read_samples(struct query *query, const struct report_options *options, const struct dimension *dimension)
 {
-	const struct query_range step = query->range;
 	struct query_fine *fine = query->fine;
-	int err;
+	uint64_t window = (fine->from_us - fine->read_from_us) / STORE_WINDOW_US;
+	int err = 0;
 
+	if (fine->from_us < fine->read_from_us || window >= fine->n_windows) {
+		err = read_at_once(query, options, dimension);
+		window = 0;
+	}
 	for (size_t i = 0; i < query->n_ports; i++)
 		for (int d = EASE_IN; d <= EASE_OUT; d++)
 			fine->ports[i].kept_w[d] = fine->ports[i].kept_wb[d] = 0;
-	fine->n_samples = 0;
-	query->range = (struct query_range){fine->from_us, fine->to_us};
-	err = query_each_sample(query, dimension, add_sample, (void *)(uintptr_t)options);
-	query->range = step;
+	fine->samples = err == 0 ? fine->read + fine->starts[window] : NULL;
+	fine->n_samples = err == 0 ? fine->starts[window + 1] - fine->starts[window] : 0;
 	for (size_t i = 0; i < fine->n_samples; i++) {
 		const struct fine_sample *s = &fine->samples[i];
 
@@ -481,7 +535,7 @@ query_end_fine(struct query *query)
 {
 	if (query->fine) {
 		free(query->fine->ports);
-		free(query->fine->samples);
+		free(query->fine->read);
 	}
 	free(query->fine);
 	query->fine = NULL;

@@ -30,7 +30,7 @@ enum { QUERY_AGENT_TEXT = 112, QUERY_ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1, QUERY_
 #define QUERY_SFLOW_BOOTS 1000000000
 
 /* Since when samples, and sums of minutes, 5 minutes, hours and days, are kept; 0: there are none. What deletes them
- * is their age (keep_samples, keep_1min, …) or store_size. */
+ * is their age (option keep) or store_size. */
 enum { REPORT_N_REACH = 5 };
 struct report_reach {
 	uint64_t since_us[REPORT_N_REACH];
@@ -122,6 +122,7 @@ struct query_port {
 	uint64_t counters_us;	     /* newest counters, device's clock; 0: none are known */
 	/* In a range that reaches beyond, its counters begin or end there, though its samples do not; 0: they do not */
 	uint64_t counted_from_us, counted_until_us;
+	uint64_t heard_from_us, heard_until_us; /* its data of all time lie within, where an account says so; else 0 */
 	bool is_coarse; /* in a step of a window its counters were too far apart to tell what passed in the step */
 	struct query_end { /* of the range, or of the step that was read last (ends.c) */
 		uint64_t at_us; /* 0: none was read */

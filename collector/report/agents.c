@@ -417,7 +417,7 @@ note_refusal(struct report_result *result, const struct report_value *row)
 	note_text(note, "agent", row[COLUMN_ID].text ? row[COLUMN_ID].text : "");
 	note_time(note, "newest", row[COLUMN_REFUSED_NEWEST].time_us);
 	note_text(note, "from", row[COLUMN_REFUSED_SOURCE].text);
-	note_text(note, "source", source ? source : "what agent_sources names");
+	note_text(note, "source", source ? source : "what rows source name");
 	note_count(note, "#moved", moved);
 	note_count(note, "#both", moved && row[COLUMN_RECEIVED].time_us + BOTH_HEARD_US >= row[COLUMN_REFUSED_NEWEST].time_us);
 }

@@ -113,7 +113,7 @@ static const struct report_column uplink_columns[UPLINK_COLUMNS] = {
 	[UPLINK_STATIONS] = {"stations", "STATIONS", REPORT_COUNT},
 	[UPLINK_ELSEWHERE] = {"elsewhere", "AT HOME ELSEWHERE", REPORT_COUNT},
 	[UPLINK_TWICE] = {"counted_twice_percent", "COUNTED TWICE, % OF LISTS", REPORT_PERCENT},
-	[UPLINK_OPTION] = {"option", "ADD TO uplinks", REPORT_TEXT},
+	[UPLINK_OPTION] = {"option", "ROW FOR device_names", REPORT_TEXT},
 };
 
 enum { TEXT_ROOM = 4 * NUMBER_TEXT, VERDICT_ROOM = 512 };
@@ -600,7 +600,7 @@ add_uplink(struct report_result *table, const struct query_port *port, const str
 	if (!row)
 		return -ENOMEM;
 	if (!port->agent->lacks_address) /* else it would name another's port */
-		snprintf(option, sizeof(option), "\"%s %" PRIu64 "\"", port->agent->address, port->if_index);
+		snprintf(option, sizeof(option), "uplink %s %" PRIu64, port->agent->address, port->if_index);
 	row[UPLINK_AGENT] = cell_text(port->agent->name);
 	row[UPLINK_PORT] = cell_text(port->name);
 	row[UPLINK_IF_INDEX] = cell_number(port->if_index);

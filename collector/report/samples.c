@@ -233,6 +233,6 @@ samples_as_pcapng(struct query *query, uint64_t most, FILE *out)
 	tdestroy(p.interfaces, free);
 	if (n == 0)
 		return query_fail(query, -ENOENT, "no sample of this range has its header: easecapd keeps them with"
-		    " the option keep_headers, in its own store");
+		    " headers in the option keep, in its own store");
 	return n < 0 ? (int)n : 0;
 }

@@ -1,6 +1,6 @@
 /*
  * The samples that are kept, one JSON object a line: for whoever reads them with jq, or sends them on; or those whose
- * header is kept (easecapd's keep_headers) as pcapng, with an interface for each port. They are written as they are
+ * header is kept (easecapd's option keep) as pcapng, with an interface for each port. They are written as they are
  * read, in the order of time, however many there are.
  */
 #ifndef EASE_COLLECTOR_REPORT_SAMPLES_H

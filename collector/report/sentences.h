@@ -83,6 +83,9 @@
 	S(EGRESS, "sampled_on_egress", CAUTION, OBJECT, "sampled_on_egress", "agents", \
 	    "Sampled on egress: [, {}]. Lists have there what ports sent; a frame that leaves by several ports counts" \
 	    " at each.") \
+	S(UPLINKS, "uplinks", CAUTION, OBJECT, "counted_twice", NULL, \
+	    "{ports:whole} port{ports? looks:s look} like an uplink: what passed there was counted at other switches, too." \
+	    " easetop audit names {ports?it:them}; a row \"uplink\" of the file device_names leaves {ports?it:them} out.") \
 	S(AUDITED, "audit", WARNING, OBJECT, "audit", "ports", "audit: [; {agent} {port} {says}]: easetop audit") \
 	S(OLDER, "older", CAUTION, MEMBERS, NULL, NULL, "The store keeps NOTHING from before {sums_kept_since}.") \
 	S(KEPT_SAMPLES, "kept_samples", CAUTION, MEMBERS, NULL, NULL, \
@@ -92,7 +95,7 @@
 	    "Refused: {records:whole} records of agent {agent}, the newest at {newest} from {from}; the agent is" \
 	    " known as {source}.<#both|\n  Both send now. If these are two switches, give each an agent address of" \
 	    " its own, or name the one they state in sflow_shared_agents.><#moved|\n  If {from} is the switch itself," \
-	    " add \"{agent} {from}\" to agent_sources in easecapd.conf and send SIGHUP.>") \
+	    " add the row \"source {agent} {from}\" to the file device_names and send SIGHUP.>") \
 	S(STORE_WORK, "store_work", HINT, OBJECT, "store_work", NULL, \
 	    "The store is at work ({work}): {done:whole} of {total:whole} windows done.") \
 	S(CLUSTER_LAG, "cluster_lag", CAUTION, MEMBERS, NULL, NULL, \
@@ -101,7 +104,7 @@
 	    "Holes: [, {place}<port| {port}> ({missing:whole} interval{missing?:s} without counters, the longest hole" \
 	    " {longest_hole_s:age})]; they are in no percentile.") \
 	S(BILLING_KEPT, "five_minutes_since", CAUTION, MEMBERS, NULL, NULL, \
-	    "Counters of each five minutes are kept since {five_minutes_since} (keep_5min); before that there are holes.") \
+	    "Counters of each five minutes are kept since {five_minutes_since} (5min in keep); before that there are holes.") \
 	S(KEPT_SINCE, "kept_since", HINT, OBJECT, "kept_since", NULL, \
 	    "The store has [, <sums|sums of >{level} since {since}].")
 

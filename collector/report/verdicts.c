@@ -4,8 +4,10 @@
 #include "collector/record.h"
 #include "collector/report/audit_reader.h"
 #include "collector/report/result.h"
+#include "collector/report/uplink_search.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* The graver first. */
 static const struct {
@@ -38,6 +40,7 @@ int
 verdicts_read(struct query *query, const struct report_options *options, struct report_result *result)
 {
 	uint64_t from_us = query->range.from_us;
+	unsigned n_uplinks = 0;
 	sqlite3_stmt *stmt;
 	int more;
 
@@ -52,10 +55,17 @@ verdicts_read(struct query *query, const struct report_options *options, struct 
 		const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
 		    (uint64_t)sqlite3_column_int64(stmt, 1));
 
-		if (port && port_is_counted(options, port) && query_listed(port)->all.n > 0)
-			name_port(result, port, (unsigned)sqlite3_column_int64(stmt, 2));
+		unsigned faults = (unsigned)sqlite3_column_int64(stmt, 2);
+
+		if (!port || !port_is_counted(options, port))
+			continue;
+		n_uplinks += (faults & VERDICT_UPLINK) && port->edge && !(options->filter && options->filter->asks_for_ports);
+		if (query_listed(port)->all.n > 0)
+			name_port(result, port, faults);
 	}
 	sqlite3_finalize(stmt);
+	if (n_uplinks > 0)
+		note_count(note_of(result, NOTE_ID_UPLINKS), "ports", n_uplinks);
 	return more < 0 ? more : 0;
 }
 
@@ -95,7 +105,8 @@ first_of(const struct query *query, const struct verdict_turn *turn)
 }
 
 static int
-judge_port(struct audit_reader *reader, const struct query_port *port, double error, struct verdict_turn *turn)
+judge_port(struct audit_reader *reader, const struct query_port *port, double error, bool is_uplink,
+    struct verdict_turn *turn)
 {
 	struct audit_result result;
 	struct audit_input input;
@@ -106,7 +117,8 @@ judge_port(struct audit_reader *reader, const struct query_port *port, double er
 		err = audit_judge(&input, &result);
 	if (err)
 		return err;
-	turn->judged(turn->arg, port->agent->id, port->if_index, named_faults(result.faults));
+	turn->judged(turn->arg, port->agent->id, port->if_index,
+	    named_faults(result.faults) | (is_uplink ? VERDICT_UPLINK : 0));
 	turn->agent = port->agent->id;
 	turn->if_index = port->if_index;
 	return 0;
@@ -117,17 +129,29 @@ judge_ports(struct query *query, struct verdict_turn *turn)
 {
 	size_t first = first_of(query, turn), n_sampled = 0;
 	struct audit_reader reader;
-	int err = audit_reader_begin(&reader, query);
+	struct uplink_sight *sights;
+	int err = uplink_search(query, &sights);
 
+	if (err == 0)
+		err = audit_reader_begin(&reader, query);
+	if (err) {
+		free(sights);
+		return err;
+	}
 	for (size_t i = 0; i < query->n_ports; i++)
 		n_sampled += is_sampled(&query->ports[i]);
 	for (size_t i = 0; err == 0 && i < query->n_ports && clock_mono_us(&clock_system) < turn->until_us; i++) {
-		const struct query_port *port = &query->ports[(first + i) % query->n_ports];
+		size_t at = (first + i) % query->n_ports;
+		const struct query_port *port = &query->ports[at];
+		bool is_uplink = port->edge && uplink_is_likely(&sights[at]);
 
 		if (is_sampled(port))
-			err = judge_port(&reader, port, FALSE_VERDICTS / (double)(AUDIT_TESTS * n_sampled), turn);
+			err = judge_port(&reader, port, FALSE_VERDICTS / (double)(AUDIT_TESTS * n_sampled), is_uplink, turn);
+		else if (is_uplink)
+			turn->judged(turn->arg, port->agent->id, port->if_index, VERDICT_UPLINK);
 	}
 	audit_reader_end(&reader);
+	free(sights);
 	return err;
 }
 

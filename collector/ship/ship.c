@@ -157,7 +157,7 @@ count_missed(struct ship *s, uint64_t closed_us)
 	stat_add(&s->stats, SHIP_STAT_MISSED, s->cursor.missed_minutes);
 	clock_format_rfc3339((uint64_t)kept_us, until, sizeof(until));
 	log_warn(ROOM, "%" PRIu64 " minutes before %s were deleted from the store before the "
-		       "cluster had them; keep_1min must be longer than an outage of the cluster",
+		       "cluster had them; 1min in keep must be longer than an outage of the cluster",
 	    s->cursor.missed_minutes, until);
 }
 

@@ -109,7 +109,7 @@ tell(const uint8_t *old, const uint8_t *id, const char *address)
 		snprintf(texts[1] + 2 * i, 3, "%02x", id[i]);
 	}
 	log_info(ROOM, "the agent at %s, of which the collector itself made the id, has the id %s from now on, no longer %s: "
-	    "change it in agent_sources and device_names, if it stands there", address, texts[1], texts[0]);
+	    "change it in the file device_names, if it stands there", address, texts[1], texts[0]);
 }
 
 static void

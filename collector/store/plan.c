@@ -201,15 +201,15 @@ print_line(FILE *out, const char *what, double hours, double octets)
 }
 
 static const struct kept {
-	const char *option;
+	const char *word; /* of the option keep */
 	enum store_level_index level; /* LEVEL_UNSETTLED: samples */
 	double unit_h;
 } kepts[] = {
-    {"keep_samples", LEVEL_UNSETTLED, 1},
-    {"keep_1min", LEVEL_1_MIN, 1},
-    {"keep_5min", LEVEL_5_MIN, DAY_H},
-    {"keep_1h", LEVEL_1_H, DAY_H},
-    {"keep_1d", LEVEL_1_D, DAY_H},
+    {"samples", LEVEL_UNSETTLED, 1},
+    {"1min", LEVEL_1_MIN, 1},
+    {"5min", LEVEL_5_MIN, DAY_H},
+    {"1h", LEVEL_1_H, DAY_H},
+    {"1d", LEVEL_1_D, DAY_H},
 };
 
 static uint64_t *
@@ -241,7 +241,7 @@ print_advice(FILE *out, const struct plan_question *q)
 	double low = 1, high = EVER_H;
 	struct plan_question as_is = *q, shorter;
 	struct plan plan;
-	const char *between = " ";
+	const char *between = "";
 
 	while (high - low > 0.5) {
 		double middle = (low + high) / 2;
@@ -256,17 +256,17 @@ print_advice(FILE *out, const struct plan_question *q)
 		fputs("A larger store_size is needed, whatever is kept for how long\n", out);
 		return;
 	}
-	fputs("All fits with", out);
+	fputs("All fits with keep = {", out);
 	for (size_t i = 0; i < sizeof(kepts) / sizeof(kepts[0]); i++) {
 		uint64_t span_us = *span_kept(&shorter.keep, &kepts[i]);
 
 		if (span_us == *span_kept(&as_is.keep, &kepts[i]))
 			continue;
-		fprintf(out, "%s%s = %.0f", between, kepts[i].option,
-		    hours_of(span_us, INFINITY) / kepts[i].unit_h);
+		fprintf(out, "%s\"%s %.0f%c\"", between, kepts[i].word, hours_of(span_us, INFINITY) / kepts[i].unit_h,
+		    kepts[i].unit_h > 1 ? 'd' : 'h');
 		between = ", ";
 	}
-	fputc('\n', out);
+	fputs("}\n", out);
 }
 
 void

@@ -143,7 +143,7 @@ static const struct stored_column sample_columns[] = {
     C("inner_src_ip", OCTETS, inner.src_ip, FLAG(IF_IP, inner.ip_version)),
     C("inner_dst_ip", OCTETS, inner.dst_ip, FLAG(IF_IP, inner.ip_version)),
     C("vni", UINT, keys.carries_at, FLAG(IF, keys.carries)),
-    /* what was sampled, for keep_headers */
+    /* what was sampled, for headers in keep */
     C("header", BLOB, sample.header, FLAG(LENGTH_U16, sample.kept_octets), .may_be_null = true, LOCAL),
     C("src_as", UINT, sample.src_as, .when = STORED_IF_SET),
     C("dst_as", UINT, sample.dst_as, .when = STORED_IF_SET),

@@ -185,7 +185,7 @@ accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_
 	return true;
 }
 
-/* Whatever agent_sources has. */
+/* Whatever rows "source" have. */
 static void
 warn_of_form(const struct ease_record *r)
 {
@@ -218,9 +218,9 @@ accounting_refuse_source(struct accounting *acc, struct agent *a, const struct e
 	}
 	log_warn_limited(ROOM,
 	    "refused a record of agent %s from %s: the agent is known as %s; if %s is the switch itself, add "
-	    "\"%s %s\" to agent_sources and send SIGHUP",
+	    "the row \"source %s %s\" to the file device_names and send SIGHUP",
 	    id, agent_identity_source(r),
-	    *a->identity.bound ? a->identity.bound : "what agent_sources names", agent_identity_source(r), id,
+	    *a->identity.bound ? a->identity.bound : "what rows source name", agent_identity_source(r), id,
 	    agent_identity_source(r));
 	return true;
 }

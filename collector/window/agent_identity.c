@@ -11,7 +11,7 @@ enum { OWN_ENGINE_TEXT = sizeof(OWN_ENGINE) - 1 + 2 * EASE_AGENT_ID_LEN };
 
 static const char hex_digits[] = "0123456789abcdefABCDEF";
 
-/* The option agent_sources */
+/* Rows "source" */
 
 static int
 hex_octet(const char *text)

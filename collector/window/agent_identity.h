@@ -9,10 +9,10 @@
  * The first source that is heard for an agent is bound to it. After that
  *   - the same source is accepted;
  *   - a proven one is accepted and bound: the engine ID that easeagentd makes of its easeAgentId;
- *   - of an agent that the option agent_sources names only what stands there is accepted besides,
+ *   - of an agent that a row "source" of the file device_names names only what stands there is accepted besides,
  *     and bound;
  *   - a better one is accepted and bound: SNMPv3 from the address that is bound;
- *   - so is one that agent_sources allows for any agent, but no address where SNMPv3 is bound;
+ *   - so is one that such a row allows for any agent, but no address where SNMPv3 is bound;
  *   - any other is foreign, and refused.
  * sFlow and EASE never speak for one agent, as their ids have different forms. An sFlow switch whose address another one
  * stated before it was heard itself is another agent, by its sender, too (sflow_input.c), and the one that stated it is
@@ -27,7 +27,7 @@
 #include "common/endpoint.h"
 #include "common/made_id.h"
 
-/* A row of the option agent_sources: "AGENT-ID SOURCE", or "any SOURCE" for all agents. */
+/* What stands in a row "source": "AGENT-ID SOURCE", or "any SOURCE" for all agents. */
 struct agent_source_rule {
 	bool any;
 	uint8_t agent_id[EASE_AGENT_ID_LEN];

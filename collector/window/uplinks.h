@@ -1,5 +1,5 @@
 /*
- * The option uplinks: which ports lead to other switches although their agents do not say so. sFlow has no
+ * Rows "uplink" of the file device_names: which ports lead to other switches although their agents do not say so. sFlow has no
  * edge flag, so without it each switch that a frame crosses counts the frame in lists. A port that is named
  * here becomes what an agent of ours reports with easePortEdge false: its state says that it is no edge port,
  * and lists over several switches leave its samples out.

@@ -84,7 +84,7 @@ live_and_imported() {
 # Stopped by a signal, and killed, in the middle: what was taken is stored, and the whole import after
 # it gives what one import gives. The capture comes through a pipe that stands still in the middle.
 interrupted() { # SIGNAL
-	local name=$1 pid live status octets taken
+	local name=$1 pid writer live status octets taken
 	live=$(sums "$rig/v4.db")
 	octets=$(stat -c %s "$keep/v4.pcap")
 	rm -f "$keep/pipe"
@@ -96,6 +96,7 @@ interrupted() { # SIGNAL
 		tail -c +$((octets / 2 + 1)) "$keep/v4.pcap"
 		for _ in $(seq 20); do tail -c +25 "$keep/v4.pcap"; done
 	} >"$keep/pipe" 2>/dev/null &
+	writer=$!
 	sed -e "s#^store = .*#store = \"$rig/$name.db\"#" -e 's#^listen = .*#listen = {"127.0.0.1:1"}#' \
 	    "$rig/collector.conf" >"$rig/import.conf"
 	rm -f "$keep/go"
@@ -106,6 +107,8 @@ interrupted() { # SIGNAL
 	touch "$keep/go"
 	wait $pid 2>/dev/null
 	status=$?
+	kill $writer 2>/dev/null # it may not have seen yet that it may go on
+	wait $writer 2>/dev/null
 	rm -f "$keep/pipe" "$keep/go" "$keep/half"
 	taken=$(sqlite3 "$rig/$name.db" 'SELECT sum(received) FROM account')
 	if [ "$name" = INT ]; then
@@ -193,7 +196,7 @@ vxlan_imported() {
 headers_written() {
 	local kept
 	rig_new
-	printf 'sflow_listen = {"127.0.0.1:1"}\nsenders = {"192.0.2.0/24"}\nkeep_headers = 1\nmemory = 256\n' >>"$rig/collector.conf"
+	printf 'sflow_listen = {"127.0.0.1:1"}\nsenders = {"192.0.2.0/24"}\nkeep = {"headers 1h"}\nmemory = 256\n' >>"$rig/collector.conf"
 	perl "$top/tests/e2e/sflow_capture.pl" "$keep/headers.pcap" '192.0.2.10 0 60 0+' '192.0.2.11 0 60 0+'
 	import "$keep/headers.pcap" "$rig/headers.db" >/dev/null
 	"$build/collector/easetop" samples --last all --format pcapng --store "sqlite:$rig/headers.db" >"$keep/headers.pcapng"
@@ -202,11 +205,11 @@ headers_written() {
 	expect 'pcapng: its packets are the samples that tshark finds' "$kept" "$(timeout 60 tshark -n -r "$keep/headers.pcap" -T fields \
 	    -E separator=' ' -e ip.src -e sflow_245.header.frame_length 2>/dev/null | sed -n 's/^\([^,]*\),\([^ ]*\) \(.*\)/\1 \3 \2/p' |
 	    awk '{ print $1, "if7", $2 - 4, $3, "1 in 100 0x00000001" }' | sort | uniq -c)"
-	sed -i '/^keep_headers/d' "$rig/collector.conf"
+	sed -i '/^keep/d' "$rig/collector.conf"
 	import "$keep/headers.pcap" "$rig/none.db" >/dev/null
 	"$build/collector/easetop" samples --last all --format pcapng --store "sqlite:$rig/none.db" >"$keep/none.pcapng" 2>"$keep/none"
 	expect 'pcapng of a store without headers: says what to do' "$? $(wc -c <"$keep/none.pcapng") $(cat "$keep/none")" \
-	    '2 0 easetop: no sample of this range has its header: easecapd keeps them with the option keep_headers, in its own store'
+	    '2 0 easetop: no sample of this range has its header: easecapd keeps them with headers in the option keep, in its own store'
 }
 
 # Numbers, pools and counts of packets of 32 bits that wrap in the middle.

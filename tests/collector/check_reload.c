@@ -162,15 +162,23 @@ END_TEST
 static void
 write_config(const char *which, unsigned keep_h)
 {
-	char text[1024];
+	char text[1024], devices[sizeof(dir) + 16];
+	FILE *out;
+
+	snprintf(devices, sizeof(devices), "%s/devices", dir);
+	out = fopen(devices, "w");
+	ck_assert_ptr_nonnull(out);
+	for (unsigned i = 0; i < keep_h; i++)
+		fprintf(out, "uplink * %u\nsource * 10.0.0.%u\n", i + 1, i);
+	fclose(out);
 
 	snprintf(text, sizeof(text),
 	    "listen = {\"127.0.0.1:0\"}\nsflow_listen = {\"127.0.0.1:0\"}\nforward = {\"127.0.0.1:%u\"}\n"
 	    "http_listen = \"\"\nreceive_buffer = 100000\nmemory = 144\nstore = "
 	    "\"%s/%s.db\"\nsenders = {\"127.0.0.1\"}\n"
-	    "communities = {\"%s\"}\nhttp_token = \"a-token-of-%s\"\nkeep_samples = %u\n"
+	    "communities = {\"%s\"}\nhttp_token = \"a-token-of-%s\"\nkeep = {\"samples %uh\"}\ndevice_names = \"%s\"\n"
 	    "user \"%s\" { auth_passphrase = \"12345678\" priv_passphrase = \"12345678\" }\n",
-	    keep_h, dir, which, which, which, keep_h, which);
+	    keep_h, dir, which, which, which, keep_h, devices, which);
 	write_text(text);
 }
 
@@ -190,11 +198,12 @@ open_collector(struct collector_config *config, struct collector_arguments *opti
 
 /* All of what can change is of `which`, and what cannot of the first. */
 static bool
-is_in_force(const struct collector_config *config, const char *which, unsigned keep_h)
+is_in_force(const struct collector *c, const char *which, unsigned keep_h)
 {
+	const struct collector_config *config = c->config;
 	const struct collector_user *users = config->users.items;
 
-	return config->communities.n == 1 && strcmp(config->communities.items[0], which) == 0 &&
+	return c->devices.n_uplinks == keep_h && c->devices.n_sources == keep_h && config->communities.n == 1 && strcmp(config->communities.items[0], which) == 0 &&
 	    strcmp(config->http_token + strlen("a-token-of-"), which) == 0 &&
 	    config->keep_samples_h == keep_h && config->users.n == 1 && config->forward.n == 1 &&
 	    atoi(strrchr(config->forward.items[0], ':') + 1) == (int)keep_h &&
@@ -202,29 +211,28 @@ is_in_force(const struct collector_config *config, const char *which, unsigned k
 }
 
 static void
-reload_good_and_bad(struct collector *c, const struct collector_config *config)
+reload_good_and_bad(struct collector *c)
 {
-	ck_assert(is_in_force(config, "first", 24));
+	ck_assert(is_in_force(c, "first", 24));
 	write_config("second", 48);
 	collector_reload(c);
-	ck_assert(is_in_force(config, "second", 48));
+	ck_assert(is_in_force(c, "second", 48));
 	ck_assert_uint_eq(collector_stat(c, "easecapd.reloads"), 1);
 	write_text(GOOD "keep_samples = 1\nkeep_samples_of = 2\n");
 	collector_reload(c);
-	ck_assert(is_in_force(config, "second", 48));
+	ck_assert(is_in_force(c, "second", 48));
 	ck_assert_int_eq(unlink(conf), 0);
 	collector_reload(c);
-	ck_assert(is_in_force(config, "second", 48));
+	ck_assert(is_in_force(c, "second", 48));
 	ck_assert_uint_eq(collector_stat(c, "easecapd.reloads_refused"), 2);
 	write_config("first", 24);
 	collector_reload(c);
-	ck_assert(is_in_force(config, "first", 24));
+	ck_assert(is_in_force(c, "first", 24));
 	ck_assert_uint_eq(collector_stat(c, "easecapd.reloads"), 2);
 }
 
 struct reloading {
 	struct collector *c;
-	const struct collector_config *config;
 	bool second; /* what the file says now */
 };
 
@@ -258,11 +266,11 @@ reload(void *arg)
 	taken = collector_stat(r->c, "easecapd.reloads") - taken;
 	faults_assert(refused + taken == 1, "after %s failed: %u taken, %u refused", faults_last(),
 	    (unsigned)taken, (unsigned)refused);
-	if (refused && is_in_force(r->config, was, r->second ? 48 : 24))
+	if (refused && is_in_force(r->c, was, r->second ? 48 : 24))
 		is = was;
 	else
 		r->second = !r->second;
-	faults_assert(is_in_force(r->config, is, r->second ? 48 : 24),
+	faults_assert(is_in_force(r->c, is, r->second ? 48 : 24),
 	    "after %s failed: neither of both is in force", faults_last());
 	count_users(is, &n, &others);
 	faults_assert(others == 0 && (refused || n == 1), "after %s failed: %u and %u users",
@@ -283,11 +291,11 @@ START_TEST(what_can_change_is_taken_or_said_not_to_be)
 {
 	struct collector_config config = {0};
 	struct collector_arguments options = {0};
-	struct reloading r = {.config = &config};
+	struct reloading r = {0};
 
 	write_config("first", 24);
 	r.c = open_collector(&config, &options);
-	reload_good_and_bad(r.c, &config);
+	reload_good_and_bad(r.c);
 	faults_exhaust("reload", FAULT_BIT(FAULT_MEMORY) | FAULT_BIT(FAULT_OPENING), FAULTS_EVERY,
 	    reload, &r);
 	collector_close(r.c);

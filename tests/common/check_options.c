@@ -20,11 +20,12 @@ struct port {
 
 struct config {
 	bool foreground;
-	uint32_t wait_ms;
+	uint32_t wait_ms, rounds;
 	uint64_t retention_octets;
 	char *socket;
 	char *community;
 	int device;
+	uint32_t keep_short_h, keep_long_d;
 	struct option_list senders, words;
 	char *token;
 	struct option_sections ports;
@@ -62,6 +63,12 @@ static const struct option_row table[] = {
     {.name = "socket", .type = OPTION_STRING, .offset = AT(socket), .min = 1, .max = 20,
 	.def = "/run/agentx"},
     {.name = "community", .type = OPTION_STRING, .offset = AT(community)},
+    {.name = "keep_short", .type = OPTION_U32, .offset = AT(keep_short_h), .group = "keep", .max = 100, .unit = "h", .def = "24",
+	.help = "single ones"},
+    {.name = "keep_long", .type = OPTION_U32, .offset = AT(keep_long_d), .group = "keep", .max = 100, .unit = "d", .def = "9",
+	.help = "all together", .live = true},
+    {.name = "keep", .type = OPTION_GROUP, .help = "how long they are kept", .live = true},
+    {.name = "rounds", .type = OPTION_U32, .offset = AT(rounds), .max = 9, .expert = true, .help = "for those who count"},
     {.name = "device", .type = OPTION_ENUM, .offset = AT(device), .choices = devices,
 	.def = "dummy"},
     {.name = "senders", .type = OPTION_LIST, .offset = AT(senders), .max = 3,
@@ -165,6 +172,70 @@ static const struct {
     {"wait = 5\n# ok\nwait = 0\nwiat = 1\n",
 	"ease.conf:3: wait: must be a whole number from 1 to 10000 ms, not \"0\""},
 };
+
+START_TEST(a_group_sets_its_rows)
+{
+	static const struct {
+		const char *text;
+		uint32_t short_h, long_d;
+		const char *error;
+	} group[] = {
+	    {"", 24, 9, NULL},
+	    {"keep = {}", 24, 9, NULL},
+	    {"keep = {\"long 5d\"}", 24, 5, NULL},
+	    {"keep = {\"short 2d\", \"long 48h\"}", 48, 2, NULL},
+	    {"keep = {\"short 0h\"}\nkeep_long = 3", 0, 3, NULL}, /* the spelling of before */
+	    {"\nkeep = {\"short 2\"}", 0, 0, "ease.conf:2: keep: \"short 2\": hours or days are needed, as \"short 24h\""},
+	    {"keep = {\"short 2dh\"}", 0, 0, "ease.conf:1: keep: \"short 2dh\": hours or days are needed, as \"short 24h\""},
+	    {"keep = {\"short -2d\"}", 0, 0, "ease.conf:1: keep: \"short -2d\": hours or days are needed, as \"short 24h\""},
+	    {"keep = {\"long 25h\"}", 0, 0, "ease.conf:1: keep: \"long 25h\": hours or days are needed, as \"long 24d\""},
+	    {"keep = {\"short 5d\"}", 0, 0, "ease.conf:1: keep: must be a whole number from 0 to 100 h, not \"120\""},
+	    {"keep = {\"short 99999999999999999999d\"}", 0, 0,
+		"ease.conf:1: keep: \"short 99999999999999999999d\": hours or days are needed, as \"short 24h\""},
+	    {"keep = {\"shor 2d\"}", 0, 0, "ease.conf:1: keep: \"shor 2d\" begins with no word of those that keep has"},
+	    {"keep = {\"\"}", 0, 0, "ease.conf:1: keep: \"\" begins with no word of those that keep has"},
+	    {"keep = {\"long 2d\", \"long 3d\"}", 0, 0, "ease.conf:1: keep_long: it is set twice, once in keep"},
+	    {"keep_long = 2\nkeep = {\"long 2d\"}", 0, 0, "ease.conf:2: keep_long: it is set twice, once in keep"},
+	};
+	struct config c;
+	char error[256];
+
+	for (size_t i = 0; i < sizeof(group) / sizeof(group[0]); i++) {
+		int err = parse(group[i].text, &c, error);
+
+		ck_assert_str_eq(error, group[i].error ? group[i].error : "");
+		ck_assert_int_eq(err, group[i].error ? -EINVAL : 0);
+		if (!group[i].error) {
+			ck_assert_uint_eq(c.keep_short_h, group[i].short_h);
+			ck_assert_uint_eq(c.keep_long_d, group[i].long_d);
+		}
+		options_free(table, &c);
+	}
+}
+END_TEST
+
+/* A group is one line, and what hardly anybody needs comes last. */
+START_TEST(groups_and_experts_are_printed)
+{
+	struct config c;
+	char error[256], *text;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	const char *keep, *last;
+
+	ck_assert_int_eq(parse("keep = {\"short 2d\"}", &c, error), 0);
+	options_print(out, table, &c);
+	fclose(out);
+	keep = strstr(text, "# how long they are kept SIGHUP applies it.\n# short: single ones SIGHUP does not apply it.\n"
+	    "# long: all together\nkeep = {\"short 48h\", \"long 9d\"}\n");
+	last = strstr(text, "# for those who count (0 to 9)\nrounds = 0\n");
+	ck_assert_msg(keep && last && keep < last, "%s", text);
+	ck_assert_ptr_null(strstr(text, "keep_"));
+	ck_assert_ptr_null(strchr(last + strlen("# for those who count (0 to 9)\n"), '#'));
+	free(text);
+	options_free(table, &c);
+}
+END_TEST
 
 START_TEST(mistakes_are_told_with_their_line)
 {
@@ -341,6 +412,8 @@ main(void)
 	tcase_add_test(tc, an_empty_file_gives_the_defaults);
 	tcase_add_test(tc, values_arrive);
 	tcase_add_test(tc, mistakes_are_told_with_their_line);
+	tcase_add_test(tc, a_group_sets_its_rows);
+	tcase_add_test(tc, groups_and_experts_are_printed);
 	tcase_add_test(tc, mistakes_do_not_quote_secrets);
 	tcase_add_test(tc, variables_are_refused_not_replaced);
 	tcase_add_test(tc, wrong_syntax_is_told_with_its_line);

@@ -27,7 +27,7 @@ if [ -r "$build/conf/easecapd.conf.5" ]; then
 		page=$build/conf/${daemon#*/}.conf.5
 		expect "$(basename "$page"): options" "$(sed -n 's/^.It Ic \([a-z_0-9]*\).*/\1/p' "$page" | sort -u)" \
 		    "$(sed -n '/option_row [a-z]*_options\[\]/,/^};/p' "$top/${daemon%/*}/config.c" |
-			grep -oE '^    \{(\.name = )?"[a-z_0-9]+"' | grep -o '"[a-z_0-9]*"' | tr -d '"' | sort -u)"
+			grep -v '\.group = ' | grep -oE '^    \{(\.name = )?"[a-z_0-9]+"' | grep -o '"[a-z_0-9]*"' | tr -d '"' | sort -u)"
 		# The defaults: a file with as little as the program takes, which for easeagentd is nothing.
 		printf 'communities = {SECRET}\n' >"$rig/least.conf"
 		[ "$daemon" = collector/easecapd ] || : >"$rig/least.conf"

@@ -144,6 +144,9 @@ script check_three.sh
 run 'a script that checks nothing fails' '4 passed, 1 failed, 0 skipped' 'FAILED build check_three: it checked nothing'
 script check_three.sh 'echo "PASS three"' 'exit 3'
 run 'a script that ends with a status fails' '5 passed, 1 failed, 0 skipped' 'FAILED build check_three: it ended with status 3'
+script check_three.sh 'sleep 1234 >/dev/null 2>&1 &' 'echo "PASS three"'
+run 'a script that leaves a process behind fails' '5 passed, 1 failed, 0 skipped' 'FAILED build check_three: it left behind: sleep 1234'
+if pgrep -fx 'sleep 1234' >/dev/null; then fail 'what was left behind is ended' 'sleep 1234 is there'; else pass 'what was left behind is ended'; fi
 script check_three.sh 'echo "SKIP three: no reason"'
 run 'a skip is named with its reason' '4 passed, 0 failed, 1 skipped' '^SKIP build check_three: three: no reason'
 

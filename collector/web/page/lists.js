@@ -121,6 +121,7 @@ const LISTS = [
 		one: 'Server',
 		report: 'connections',
 		unit: 'SYN/s',
+		none: 'None: no SYN was sampled in this range.',
 		keys: (row) => [{
 			text: [end(row.dst, row.dst_name, row.dst_port), row.name].filter(Boolean).join(' '),
 			only: serverFilter(row),
@@ -236,10 +237,12 @@ function keyText(list, row) {
 
 /* ---- the note below ---- */
 
-function notesOf(result, utc) {
-	if (result.rows.length === 0 && !result.rest)
-		return 'Nothing seen in this range.';
-	return format.remarks(result, utc).join(' ');
+function notesOf(list, result, utc) {
+	const none = result.rows.length === 0 ? [list.none ?? 'Nothing seen in this range.'] : [];
+
+	if (none.length > 0 && !result.rest)
+		return none[0];
+	return [...none, ...format.remarks(result, utc)].join(' ');
 }
 
 /* ---- the section ---- */
@@ -348,7 +351,7 @@ class List {
 			    else
 				    fillRow(element, row, this.list, context);
 		    });
-		setText(this.note, notesOf(result, utc));
+		setText(this.note, notesOf(this.list, result, utc));
 		this.more.hidden = !this.#isOpen() && !(result.others?.keys > 0);
 		setText(this.more, `Top ${this.#isOpen() ? FEW : MANY}`);
 		setAttribute(this.more, 'aria-expanded', this.#isOpen());

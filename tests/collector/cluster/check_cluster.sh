@@ -87,7 +87,7 @@ ship_config() { # NAME DATABASE
 	servers=$(printf '"http://127.0.0.1:%s", ' "${clickhouse_http[@]}")
 	write_config "$1" "clickhouse = {${servers%, }}" "clickhouse_database = \"$2\"" \
 	    'clickhouse_cluster = "ease"' 'clickhouse_user = "ease"' 'clickhouse_password = "secret"' \
-	    'clickhouse_interval = 1' 'cluster_keep_samples = 0'
+	    'clickhouse_interval = 1' 'cluster_keep = {"samples 0h"}'
 }
 collector() { # NAME: starts it
 	"$build/collector/easecapd" -c "$work/$1.conf" -f >>"$work/$1.log" 2>&1 &
@@ -389,10 +389,10 @@ wait_for 10 has_old
 expect 'kept for ever' "$(old_samples)" 1
 for i in 2 3; do
 	name=$([ $i = 2 ] && echo c || echo d)
-	sed -i 's/^cluster_keep_samples.*/cluster_keep_samples = 24/' "$work/$name.conf"
+	sed -i 's/^cluster_keep.*/cluster_keep = {"samples 1d"}/' "$work/$name.conf"
 	kill -HUP "${collector_pids[$i]}"
-	wait_for 5 grep -q 'reload: cluster_keep_samples is in force' "$work/$name.log"
-	expect "SIGHUP: $name keeps samples for a day" "$(grep -c 'cluster_keep_samples is in force' "$work/$name.log")" 1
+	wait_for 5 grep -q 'reload: cluster_keep: samples is in force' "$work/$name.log"
+	expect "SIGHUP: $name keeps samples for a day" "$(grep -c 'cluster_keep: samples is in force' "$work/$name.log")" 1
 done
 if [ -n "${EASE_LONG:-}" ]; then
 	wait_for 90 has_none

@@ -2,7 +2,7 @@
 # Who may speak for an agent, with real senders: SNMPv2c and sFlow by their addresses, SNMPv3 by its engine
 # ID. A stranger with the right community, or with good keys of his own, is refused in another's name,
 # counted, logged and shown by easetop agents, also after a restart; a move is allowed by the option
-# agent_sources at SIGHUP, or by hand. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+# a row at SIGHUP, or by hand. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../../support/rig.sh"
 for need in snmptrap sqlite3 jq; do
 	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
@@ -62,17 +62,18 @@ by_address() {
 	wait_for 5 prints 2 agent refused
 	expect 'after a restart: easetop agents goes on counting' "$(agent refused)" 2
 
-	echo "agent_sources = {\"any $moved\"}" >>"$rig/collector.conf"
+	echo "source * $moved" >"$rig/devices"
+	echo "device_names = \"$rig/devices\"" >>"$rig/collector.conf"
 	hup
 	event $moved 75
-	expect_counter 'agent_sources at SIGHUP: it may move there' slow_path.events 2
+	expect_counter 'a row at SIGHUP: it may move there' slow_path.events 2
 	event $stranger 76
-	expect_counter 'agent_sources at SIGHUP: and nowhere else' accounting.foreign_source 2
+	expect_counter 'a row at SIGHUP: and nowhere else' accounting.foreign_source 2
 	wait_for 5 prints $moved agent source
-	expect 'agent_sources at SIGHUP: it is bound there' "$(agent source)" $moved
-	sed -i '/^agent_sources/d' "$rig/collector.conf"
+	expect 'a row at SIGHUP: it is bound there' "$(agent source)" $moved
+	sed -i '/^device_names/d' "$rig/collector.conf"
 	expect '--agent-sources prints what another collector needs' \
-	    "$("$build/collector/easecapd" -c "$rig/collector.conf" --agent-sources)" "agent_sources = {\"$id $moved\"}"
+	    "$("$build/collector/easecapd" -c "$rig/collector.conf" --agent-sources)" "source $id $moved"
 	expect '--forget-source' "$("$build/collector/easecapd" -c "$rig/collector.conf" --forget-source $id)" \
 	    'forgotten; a running collector must be sent SIGHUP'
 	hup
@@ -178,9 +179,10 @@ heard_first() {
 	wait_for 5 prints 1 agent refused
 	told=$("$build/collector/easetop" agents --last all --store "sqlite:$rig/ease.db" | grep -A1 '^Refused:')
 	expect 'heard first: both are told' "$(grep -c "from $here; the agent is known as $stranger\." <<<"$told")" 1
-	row=$(sed -n 's/.* add \("[^"]*"\) to agent_sources .*/\1/p' <<<"$told")
-	expect 'heard first: the log says the same' "$(grep -c "add $row to agent_sources and send SIGHUP" "$rig/collector.log")" 1
-	echo "agent_sources = {$row}" >>"$rig/collector.conf"
+	row=$(sed -n 's/.* add the row "\([^"]*\)" to the file .*/\1/p' <<<"$told")
+	expect 'heard first: the log says the same' "$(grep -c "add the row \"$row\" to the file device_names and send SIGHUP" "$rig/collector.log")" 1
+	echo "$row" >"$rig/devices"
+	echo "device_names = \"$rig/devices\"" >>"$rig/collector.conf"
 	hup
 	event $here 93
 	expect_counter 'heard first: with what was told to add the switch is taken' slow_path.events 2

@@ -132,8 +132,8 @@ END_TEST
 static const struct {
 	const char *text, *error;
 } refused[] = {
-	{"\n\nswitch 10.0.0.1 name a", "names:3: expected agent or port, not \"switch\""},
-	{"\"agent\" 10.0.0.1 name a", "names:1: expected agent or port, not \"agent\""},
+	{"\n\nswitch 10.0.0.1 name a", "names:3: expected agent, port, uplink or source, not \"switch\""},
+	{"\"agent\" 10.0.0.1 name a", "names:1: expected agent, port, uplink or source, not \"agent\""},
 	{"agent", "names:1: " WHO "the end of the line"},
 	{"agent 10.0.0.256 name a", "names:1: " WHO "\"10.0.0.256\""},
 	{"agent 10.0.0.0/33 site a", "names:1: " WHO "\"10.0.0.0/33\""},
@@ -188,6 +188,35 @@ START_TEST(mistakes_are_refused_with_their_line)
 }
 END_TEST
 
+/* They stand among the names, and are none. */
+START_TEST(uplinks_and_sources_are_rows_of_their_own)
+{
+	static const struct device_names_other must[] = {
+	    {"10.20.1.1 49-52", true, 2},
+	    {"any Ethernet 4*", true, 3},
+	    {"0123456789abcdef USER@192.0.2.7", false, 5},
+	    {"any 10.0.0.0/8", false, 6},
+	};
+	struct device_names *names = parse("agent 10.20.1.1 name core-1\n"
+	    "uplink 10.20.1.1  49-52 # to the others\n"
+	    "uplink * \"Ethernet 4*\"\n"
+	    "port * uplink name source\n"
+	    "source 0123456789abcdef USER@192.0.2.7\n"
+	    "source * 10.0.0.0/8\r\n");
+
+	ck_assert_uint_eq(device_names_n_rows(names), 2);
+	for (size_t i = 0; i < ARRAY_LEN(must); i++) {
+		const struct device_names_other other = device_names_other(names, i);
+
+		ck_assert_str_eq(other.text, must[i].text);
+		ck_assert(other.is_uplink == must[i].is_uplink);
+		ck_assert_uint_eq(other.line, must[i].line);
+	}
+	ck_assert_ptr_null(device_names_other(names, ARRAY_LEN(must)).text);
+	device_names_destroy(names);
+}
+END_TEST
+
 /* Rows as many as format is asked for; to be freed. */
 static char *
 many(unsigned n, const char *format)
@@ -225,12 +254,16 @@ assert_limit(unsigned most, const char *format, const char *reason)
 
 START_TEST(as_many_rows_as_the_limit)
 {
-	char line[DEVICE_NAMES_LINE_MAX + 2];
+	char line[DEVICE_NAMES_LINE_MAX + 2], *text;
 	struct device_names *names;
 
 	assert_limit(DEVICE_NAMES_MAX, "agent 10.%u.%u.%u name switch-%u site here\n", "expected at most 20000 rows");
 	assert_limit(DEVICE_NAMES_PATTERNS_MAX, "port 10.%u.%u.%u ge-%u* site here\n",
 	    "expected at most 256 rows with a * in the port's name");
+	text = many(DEVICE_NAMES_OTHERS_MAX + 1, "uplink 10.%u.%u.%u 4%u\n");
+	ck_assert_int_eq(device_names_parse("names", text, strlen(text), &names, error), -EINVAL);
+	ck_assert_str_eq(error, "names:4097: expected at most 4096 rows of uplinks and sources");
+	free(text);
 	memset(line, '#', sizeof(line));
 	ck_assert_int_eq(device_names_parse("names", line, DEVICE_NAMES_LINE_MAX, &names, error), 0);
 	device_names_destroy(names);
@@ -627,6 +660,7 @@ main(void)
 
 	tcase_add_test(texts, the_most_specific_row_wins);
 	tcase_add_test(texts, ports_have_names_by_index_name_and_pattern);
+	tcase_add_test(texts, uplinks_and_sources_are_rows_of_their_own);
 	tcase_add_test(texts, mistakes_are_refused_with_their_line);
 	tcase_add_test(texts, as_many_rows_as_the_limit);
 	tcase_add_test(texts, the_store_has_the_newest_rows_alone);

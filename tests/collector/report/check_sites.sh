@@ -40,6 +40,16 @@ echo 'agent 192.0.2.9 nam x' >>"$rig/devices"
 expect '--check names file and line' "$(check)" \
     "easecapd: $rig/collector.conf: device_names: $rig/devices:8: expected name or site, each once, not \"nam\""
 sed -i '$d' "$rig/devices"
+refused_row() { # ROW REASON
+	echo "$1" >>"$rig/devices"
+	expect "--check: $1" "$(check)" "easecapd: $rig/collector.conf: device_names: $rig/devices:8: $2"
+	sed -i '$d' "$rig/devices"
+}
+refused_row 'uplink sw1 49' "uplink: it must begin with an agent's ADDRESS or ADDRESS/BITS, or with \"any\""
+refused_row 'uplink * 52-49' 'uplink: an ifIndex is from 1 to 4294967295, and a range begins with the smaller one'
+refused_row 'uplink *' 'expected a port, not the end of the line'
+refused_row 'uplink * 49 50' 'expected the end of the line, not "50"'
+refused_row 'source 10.0.0.1 10.0.0.2' "source: it must begin with an agent's id, 16 hexadecimal digits, or with \"any\""
 expect '--print-config has the option' \
     "$("$build/collector/easecapd" -c "$rig/collector.conf" --print-config | grep -c "^device_names = \"$rig/devices\"")" 1
 

@@ -105,7 +105,7 @@ START_TEST(what_is_advised_fits)
 	}
 	question.hours = INFINITY;
 	line = strstr(text, "All fits with");
-	ck_assert_msg(line && sscanf(line, "All fits with keep_1h = %u, keep_1d = %u\n", &days_h, &days) == 2, "%s", text);
+	ck_assert_msg(line && sscanf(line, "All fits with keep = {\"1h %ud\", \"1d %ud\"}\n", &days_h, &days) == 2, "%s", text);
 	ck_assert_uint_eq(days_h, days);
 	for (unsigned more = 0; more <= 2; more += 2) {
 		question.keep.level_us[LEVEL_1_H] = question.keep.level_us[LEVEL_1_D] = (days + more) * 24 * HOUR_US;
