@@ -61,14 +61,13 @@ n_targets(const struct collector_config *config)
 }
 
 static void
-fill_targets(struct collector *c)
+fill_targets(const struct collector_config *config, struct poll_target *target, struct poll_credentials *credentials)
 {
-	const struct collector_poll *polls = c->config->polls.items;
-	struct poll_target *target = c->poll_targets;
+	const struct collector_poll *polls = config->polls.items;
 	const char *reason;
 
-	for (size_t i = 0; i < c->config->polls.n; i++) {
-		fill_credentials(&c->poll_credentials[i], &polls[i]);
+	for (size_t i = 0; i < config->polls.n; i++) {
+		fill_credentials(&credentials[i], &polls[i]);
 		for (size_t j = 0; j < polls[i].agents.n; j++, target++) {
 			prefix_parse(polls[i].agents.items[j], &target->agents, &reason);
 			target->udp_port = (uint16_t)polls[i].port;
@@ -77,34 +76,82 @@ fill_targets(struct collector *c)
 	}
 }
 
-int
-collector_poll_open(struct collector *c)
+static void
+forget_settings(struct collector *c)
+{
+	if (c->poll_credentials)
+		explicit_bzero(c->poll_credentials, c->n_poll_credentials * sizeof(*c->poll_credentials));
+	free(c->poll_credentials);
+	free(c->poll_targets);
+}
+
+/* Of the configuration: what is in force in c is not touched. 0 or -ENOMEM. */
+static int
+make_settings(const struct collector *c, struct poll_settings *settings, struct poll_target **targets,
+    struct poll_credentials **credentials)
 {
 	const struct collector_config *config = c->config;
-	const struct poll_source source = {see_place, c, INPUT_PLACES, INPUT_AGENT_PLACES};
-	struct poll_settings settings = {
-	    .n_targets = n_targets(config),
+	size_t n = n_targets(config);
+
+	*targets = calloc(n + 1, sizeof(**targets));
+	*credentials = calloc(config->polls.n + 1, sizeof(**credentials));
+	if (!*targets || !*credentials) {
+		free(*targets);
+		free(*credentials);
+		return -ENOMEM;
+	}
+	fill_targets(config, *targets, *credentials);
+	*settings = (struct poll_settings){
+	    .targets = *targets,
+	    .n_targets = n,
+	    .credentials = *credentials,
 	    .counters_us = config->poll_counters_s * UINT64_C(1000000),
 	    .names_us = config->poll_names_s * UINT64_C(1000000),
 	    .questions_a_second = config->poll_questions,
 	};
+	return 0;
+}
 
-	if (c->options->no_sockets || config->polls.n == 0)
+int
+collector_poll_open(struct collector *c)
+{
+	const struct poll_source source = {see_place, c, INPUT_PLACES, INPUT_AGENT_PLACES};
+	struct poll_settings settings;
+	int r;
+
+	if (c->options->no_sockets || c->config->polls.n == 0)
 		return 0;
-	settings.targets = c->poll_targets = calloc(settings.n_targets, sizeof(*c->poll_targets));
-	settings.credentials = c->poll_credentials = calloc(config->polls.n, sizeof(*c->poll_credentials));
-	if (!c->poll_targets || !c->poll_credentials)
-		return -ENOMEM;
-	fill_targets(c);
+	r = make_settings(c, &settings, &c->poll_targets, &c->poll_credentials);
+	if (r < 0)
+		return r;
+	c->n_poll_credentials = c->config->polls.n;
 	return poll_open(&c->poller, &source, &settings, c->clock, &(struct poll_sink){take_port, take_agent, c});
+}
+
+int
+collector_poll_change(struct collector *c)
+{
+	struct poll_credentials *credentials;
+	struct poll_settings settings;
+	struct poll_target *targets;
+	int r;
+
+	if (!c->poller)
+		return c->config->polls.n == 0 ? 0 : -EAGAIN;
+	r = make_settings(c, &settings, &targets, &credentials);
+	if (r < 0)
+		return r;
+	poll_set(c->poller, &settings);
+	forget_settings(c);
+	c->poll_targets = targets;
+	c->poll_credentials = credentials;
+	c->n_poll_credentials = c->config->polls.n;
+	return 0;
 }
 
 void
 collector_poll_close(struct collector *c)
 {
 	poll_close(c->poller);
-	if (c->poll_credentials)
-		explicit_bzero(c->poll_credentials, c->config->polls.n * sizeof(*c->poll_credentials));
-	free(c->poll_credentials);
-	free(c->poll_targets);
+	forget_settings(c);
 }

@@ -11,4 +11,8 @@
 int collector_poll_open(struct collector *c);
 void collector_poll_close(struct collector *c);
 
+/* Takes what the configuration says now. 0; -ENOMEM, and all stays as it was; -EAGAIN: there is no process that asks, as
+ * nobody was to be asked at the start. */
+int collector_poll_change(struct collector *c);
+
 #endif

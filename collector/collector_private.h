@@ -43,6 +43,7 @@ struct collector {
 	struct poller *poller; /* NULL: nobody is asked */
 	struct poll_target *poll_targets;
 	struct poll_credentials *poll_credentials;
+	size_t n_poll_credentials;
 	struct slow_path *slow_path;
 	uint64_t submitted; /* batches given to the store */
 	struct input *input;

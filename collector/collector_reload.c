@@ -4,6 +4,7 @@
  */
 #include "collector/collector.h"
 #include "collector/collector_alarms.h"
+#include "collector/collector_poll.h"
 #include "collector/collector_private.h"
 #include "collector/collector_settings.h"
 #include "collector/store/agent_sources.h"
@@ -80,6 +81,18 @@ change_forward(struct collector *c)
 	return r;
 }
 
+static int
+change_poll(struct collector *c)
+{
+	int r = collector_poll_change(c);
+
+	if (r == -EAGAIN)
+		log_warn(ROOM, "reload: poll: nobody was asked so far; switches are asked from the next start on");
+	else if (r < 0)
+		log_error(ROOM, "reload: poll: %s; switches are asked as before", strerror(-r));
+	return r == -EAGAIN ? 0 : r;
+}
+
 /* Takes the names, the uplinks, which hold for each port from its next state on, and who may speak for whom. */
 static int
 change_devices(struct collector *c, struct collector_devices *devices)
@@ -144,6 +157,8 @@ take_over(struct collector *c, struct collector_config *fresh, struct collector_
 		if (change_devices(c, devices) < 0)
 			r = -EIO;
 		if (change_forward(c) < 0)
+			r = -EIO;
+		if (change_poll(c) < 0)
 			r = -EIO;
 		store_set_retention(c->store, &retention);
 		accounting_set_forget(c->accounting, retention.forget_us);

@@ -188,16 +188,16 @@ const struct option_row collector_options[] = {
 	.section_size = sizeof(struct collector_user), .section_title_offset = USER_AT(name),
 	.help = "An SNMPv3 user that may send notifications, authenticated and encrypted "
 		"(authPriv)."},
-    {"poll", OPTION_SECTION, AT(polls), .max = MAX_POLLS, .section = poll_options,
+    {"poll", OPTION_SECTION, AT(polls), .max = MAX_POLLS, .live = true, .section = poll_options,
 	.section_size = sizeof(struct collector_poll), .section_title_offset = POLL_AT(title),
 	.help = "Switches that send sFlow and are asked by SNMP for what they do not send: their name, names and aliases "
 		"of interfaces, link aggregates, uplinks by LLDP, and counters, if they send none. There is no default: "
-		"nobody is asked."},
-    {"poll_counters", OPTION_U32, AT(poll_counters_s), .min = 10, .max = 600, .unit = "s", .def = "30",
+		"nobody is asked. The first one of all begins with the next start."},
+    {"poll_counters", OPTION_U32, AT(poll_counters_s), .min = 10, .max = 600, .live = true, .unit = "s", .def = "30",
 	.help = "How often a port is asked for its counters."},
-    {"poll_names", OPTION_U32, AT(poll_names_s), .min = 60, .max = 86400, .unit = "s", .def = "3600",
+    {"poll_names", OPTION_U32, AT(poll_names_s), .min = 60, .max = 86400, .live = true, .unit = "s", .def = "3600",
 	.help = "How often a port is asked for its names. A new port is asked at once."},
-    {"poll_questions", OPTION_U32, AT(poll_questions), .min = 1, .max = 10000, .unit = "questions/s", .def = "500",
+    {"poll_questions", OPTION_U32, AT(poll_questions), .min = 1, .max = 10000, .live = true, .unit = "questions/s", .def = "500",
 	.help = "Most questions of all together in a second; one is of 3 ports' counters or 8 ports' names."},
     {"senders", OPTION_LIST, AT(senders), .max = MAX_SENDERS, .live = true,
 	.def = "{\"127.0.0.0/8\", \"::1/128\"}", .check = prefix_check,
@@ -211,7 +211,7 @@ const struct option_row collector_options[] = {
     {"alarms", OPTION_LIST, AT(alarms), .max = ALARM_RULES_MAX, .live = true, .check = alarm_rule_check,
 	.help = "What is told at once: \"KEY above RATE of each port\" or \"of all ports\", with \"burst SECONDSs\" "
 		"behind it. KEY is talker, destination, pair, service, connections (SYNs of a server), protocol or "
-		"port; RATE is in frame/s, b/s, kb/s, Mb/s, Gb/s, or % of the port's speed. A key raises the alarm "
+		"port; RATE is in pps, b/s, kb/s, Mb/s, Gb/s, or % of the port's speed. A key raises the alarm "
 		"when in some stretch of time it sent more than RATE, and RATE for the burst (1 s) beside it. All "
 		"rules together raise one false alarm a month at most, whatever the traffic; conf/guide/alarms.md "
 		"says why, and how soon a flood is told."},

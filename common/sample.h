@@ -67,7 +67,13 @@ struct ease_sample {
 	uint64_t drops;	     /* samples of this port that the agent lost so far */
 	uint32_t delay_us;   /* from the sample to the counter snapshot sent with it */
 	uint32_t frame_octets; /* on the wire: with padding and FCS, without preamble */
-	const struct ease_way *way; /* borrowed; goes out by sFlow only; NULL: the chip told nothing */
+	union {
+		/* In an agent, borrowed; goes out by sFlow only; NULL: the chip told nothing */
+		const struct ease_way *way;
+		struct { /* in a collector, which keeps many: AS numbers that a router's sFlow states; 0: not known */
+			uint32_t src_as, dst_as;
+		};
+	};
 	const uint8_t *header; /* borrowed; first octet of the destination MAC */
 };
 

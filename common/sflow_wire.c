@@ -17,6 +17,7 @@ enum flow_record {
 	FLOW_IP4 = 3,
 	FLOW_IP6 = 4,
 	FLOW_SWITCH = 1001,
+	FLOW_GATEWAY = 1003,
 	FLOW_VLAN_TUNNEL = 1012,
 	FLOW_EGRESS_QUEUE = 1036,
 	FLOW_FUNCTION = 1038,
@@ -254,6 +255,38 @@ get_ethernet(struct rbuf *r, struct sflow_flow *flow)
 	return get_body(r, flow->is_packed ? SFLOW_PACKED_ETHERNET : SFLOW_SAMPLED_ETHERNET, &flow->ethernet);
 }
 
+/* extended_gateway up to the path. The last of several in a set is not the last of the path, and an empty path is of a
+ * destination that the router has without BGP. */
+static bool
+get_gateway(struct rbuf *r, struct sflow_flow *flow)
+{
+	enum { AS_SET = 1 };
+	uint32_t type = rbuf_be32(r), src_as, dst_as = 0, n_segments;
+
+	if (type > SFLOW_ADDRESS_IP6 || !rbuf_take(r, address_octets(type) + 4)) /* next hop, and the router's own AS */
+		return false;
+	src_as = rbuf_be32(r);
+	rbuf_be32(r); /* where it came from to the router */
+	for (n_segments = rbuf_be32(r); n_segments > 0 && !r->failed; n_segments--) {
+		bool is_set = rbuf_be32(r) == AS_SET;
+		uint32_t n = rbuf_be32(r);
+
+		if (n > rbuf_left(r) / 4)
+			return false;
+		if (n == 0)
+			continue;
+		rbuf_take(r, 4 * (size_t)(n - 1));
+		dst_as = rbuf_be32(r);
+		if (is_set && n > 1)
+			dst_as = 0;
+	}
+	if (r->failed)
+		return false;
+	flow->src_as = src_as;
+	flow->dst_as = dst_as;
+	return true;
+}
+
 /* Layers are listed from the outermost on. */
 static bool
 get_vlan_tunnel(struct rbuf *r, struct sflow_flow *flow)
@@ -323,6 +356,8 @@ get_flow_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 		return get_body(r, SFLOW_SAMPLED_IP6, &s->flow.ip6);
 	case FLOW_SWITCH:
 		return get_switch(r, &s->flow);
+	case FLOW_GATEWAY:
+		return get_gateway(r, &s->flow);
 	case FLOW_VLAN_TUNNEL:
 		return get_vlan_tunnel(r, &s->flow);
 	}
@@ -447,6 +482,7 @@ begin_flow(struct sflow_flow *flow, bool expanded)
 	flow->header_protocol = flow->frame_octets = flow->stripped_octets = flow->kept_octets = 0;
 	flow->header = flow->ethernet = flow->ip4 = flow->ip6 = NULL;
 	flow->src_vlan = flow->src_priority = flow->dst_vlan = flow->dst_priority = flow->outer_tag = 0;
+	flow->src_as = flow->dst_as = 0;
 	flow->reason = 0;
 	flow->way.known = 0;
 }

@@ -123,8 +123,9 @@ trap_wire_get_sample(const void *octets, size_t len, struct ease_sample *sample)
 	s.delay_us = rbuf_be32(&r);
 	s.frame_octets = rbuf_be32(&r);
 	s.kept_octets = rbuf_be16(&r);
-	s.vlan = 0; /* these three it does not carry */
+	s.vlan = 0; /* these five it does not carry */
 	s.is_outer_vlan = s.is_packet = false;
+	s.src_as = s.dst_as = 0;
 	s.header = rbuf_take(&r, s.kept_octets);
 	if (!known || !rbuf_done(&r) || !sample_in_range(&s))
 		return -EBADMSG;

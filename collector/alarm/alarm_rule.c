@@ -150,7 +150,7 @@ take(struct words *w, const char *word)
 	return true;
 }
 
-/* A number and its unit behind it, with or without a space: 10k frame/s, 50 Mb/s, 5%. As reports write them, and as
+/* A number and its unit behind it, with or without a space: 10 kpps, 50 Mb/s, 5%. As reports write them, and as
  * others do. */
 static const char *
 take_rate(struct words *w, struct alarm_rule *rule)
@@ -160,9 +160,10 @@ take_rate(struct words *w, struct alarm_rule *rule)
 		enum alarm_unit unit;
 		double factor;
 	} units[] = {
+	    {"pps", ALARM_PACKETS, 1}, {"kpps", ALARM_PACKETS, 1e3}, {"k pps", ALARM_PACKETS, 1e3}, {"Mpps", ALARM_PACKETS, 1e6},
 	    {"frame/s", ALARM_PACKETS, 1}, {"k frame/s", ALARM_PACKETS, 1e3}, {"M frame/s", ALARM_PACKETS, 1e6},
 	    {"frames/s", ALARM_PACKETS, 1}, {"packets/s", ALARM_PACKETS, 1}, {"k packets/s", ALARM_PACKETS, 1e3},
-	    {"M packets/s", ALARM_PACKETS, 1e6}, {"pps", ALARM_PACKETS, 1}, {"/s", ALARM_PACKETS, 1},
+	    {"M packets/s", ALARM_PACKETS, 1e6}, {"/s", ALARM_PACKETS, 1},
 	    {"b/s", ALARM_BITS, 1}, {"kb/s", ALARM_BITS, 1e3}, {"Mb/s", ALARM_BITS, 1e6}, {"Gb/s", ALARM_BITS, 1e9},
 	    {"bit/s", ALARM_BITS, 1}, {"kbit/s", ALARM_BITS, 1e3}, {"Mbit/s", ALARM_BITS, 1e6}, {"Gbit/s", ALARM_BITS, 1e9},
 	    {"%", ALARM_SHARE, 0.01},
@@ -172,7 +173,7 @@ take_rate(struct words *w, struct alarm_rule *rule)
 	w->at += strspn(w->at, " \t");
 	rule->limit = strtod(w->at, &end);
 	if (end == w->at || !(rule->limit > 0 && rule->limit <= RATE_MOST))
-		return "behind \"above\" a rate must follow, such as 10000 frame/s, 50 Mb/s or 5%";
+		return "behind \"above\" a rate must follow, such as 10000 pps, 50 Mb/s or 5%";
 	w->at = end;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (!take(w, units[i].word))
@@ -183,7 +184,7 @@ take_rate(struct words *w, struct alarm_rule *rule)
 			return "a port cannot have more than 100% of its speed";
 		return NULL;
 	}
-	return "the rate's unit must be frame/s, b/s, kb/s, Mb/s, Gb/s or % (of the port's speed)";
+	return "the rate's unit must be pps, b/s, kb/s, Mb/s, Gb/s or % (of the port's speed)";
 }
 
 static const char *

@@ -2,7 +2,7 @@
  * The option alarms: what is to be told at once. A rule names a kind of key, a rate, and whether each port
  * is looked at by itself:
  *
- *   talker above 10000 frame/s of each port
+ *   talker above 10000 pps of each port
  *   destination above 200 Mb/s of all ports burst 10s
  *   connections above 500/s of each port
  *   pair above 20% of each port

@@ -29,10 +29,10 @@ const struct sql_text cluster_sql[CLUSTER_N_SQL] = {
     [CLUSTER_SQL_DISTRIBUTED_TABLE] = {"distributed_table", "the parts of all servers together",
 	"CREATE TABLE IF NOT EXISTS {table} AS {table_local} ENGINE = Distributed('{cluster}', '{database}',"
 	" '{name}_local'{shard})"},
-    [CLUSTER_SQL_LOCAL_COLUMN] = {"local_column", "what version 10 has that a table of version 8 or 9 lacks",
-	"ALTER TABLE {sample_local} ADD COLUMN vni Nullable(Int64)"},
+    [CLUSTER_SQL_LOCAL_COLUMN] = {"local_column", "what a later version has that a table of an earlier one lacks",
+	"ALTER TABLE {sample_local} {additions}"},
     [CLUSTER_SQL_DISTRIBUTED_COLUMN] = {"distributed_column", "the same of all servers together",
-	"ALTER TABLE {sample} ADD COLUMN vni Nullable(Int64)"},
+	"ALTER TABLE {sample} {additions}"},
     [CLUSTER_SQL_SEED] = {"seed", "without a row a level would look as if it were up to date",
 	"INSERT INTO {rolled_local} (level) SELECT arrayJoin([{levels}])"},
     [CLUSTER_SQL_MIGRATED] = {"migrated", "the end of it",

@@ -99,6 +99,21 @@ filter_judge(const struct filter *filter, const struct filter_subject *subject)
 	return filter && filter->n_nodes > 0 ? judge(filter, &filter->nodes[0], subject) : FILTER_YES;
 }
 
+/* Makes a term of an AS one of what samples state, where they can: not inside of tunnels. */
+static bool
+ask_samples(struct filter *filter, struct filter_node *node)
+{
+	const uint32_t number = node->member.number;
+
+	if (!(FILTER_BIT(node->field) & FILTER_IPS))
+		return false;
+	node->op = FILTER_IN_RANGE;
+	node->field = node->field == FILTER_SRC_IP ? FILTER_SRC_AS : FILTER_DST_AS;
+	node->range.low = node->range.high = number;
+	filter->fields |= FILTER_BIT(node->field);
+	return true;
+}
+
 int
 filter_bind_groups(struct filter *filter, const struct filter_groups *groups, char error[FILTER_ERROR_TEXT])
 {
@@ -116,6 +131,11 @@ filter_bind_groups(struct filter *filter, const struct filter_groups *groups, ch
 		if (node->member.number == 0) {
 			snprintf(error, FILTER_ERROR_TEXT, "column %u: there is no %s %.100s", node->column,
 			    words[node->member.group], filter_name(filter, node->name));
+			return -EINVAL;
+		}
+		if (node->member.group == ADDRESS_AS && groups->samples_state_as && !ask_samples(filter, node)) {
+			snprintf(error, FILTER_ERROR_TEXT, "column %u: inner as needs a file that knows AS numbers: mmdb, or"
+			    " --mmdb", node->column);
 			return -EINVAL;
 		}
 	}
@@ -141,7 +161,8 @@ filter_field_word(enum filter_field field)
 		[FILTER_INNER_DST_IP] = "inner dst host", [FILTER_VLAN] = "vlan",
 		[FILTER_ETHERTYPE] = "ether proto", [FILTER_IP_PROTO] = "proto", [FILTER_SRC_PORT] = "src port",
 		[FILTER_DST_PORT] = "dst port", [FILTER_OCTETS] = "octets", [FILTER_ICMP_TYPE] = "icmp-type",
-		[FILTER_ICMP_CODE] = "icmp-code", [FILTER_VNI] = "vni",
+		[FILTER_ICMP_CODE] = "icmp-code", [FILTER_VNI] = "vni", [FILTER_SRC_AS] = "src as",
+		[FILTER_DST_AS] = "dst as",
 	};
 
 	return words[field];

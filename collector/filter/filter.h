@@ -47,6 +47,8 @@ enum filter_field {
 	FILTER_ICMP_TYPE, /* of ICMP and ICMPv6 */
 	FILTER_ICMP_CODE,
 	FILTER_VNI, /* of the outermost VXLAN or GENEVE */
+	FILTER_SRC_AS, /* AS numbers that a sample states */
+	FILTER_DST_AS,
 	FILTER_N_FIELDS,
 };
 
@@ -103,6 +105,7 @@ struct filter_groups {
 	uint32_t (*group_of)(void *arg, enum address_group group, size_t n_octets, const uint8_t *octets);
 	uint32_t (*find)(void *arg, enum address_group group, const char *text); /* 0: there is no such group */
 	void *arg;
+	bool samples_state_as; /* nobody knows whose AS an address is: terms ask for what samples state */
 };
 
 struct filter {

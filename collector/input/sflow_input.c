@@ -412,6 +412,8 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 	r->sample.sequence = step->number;
 	r->sample.input_if = input_of(f);
 	r->sample.output_if = output_of(f);
+	r->sample.src_as = f->src_as;
+	r->sample.dst_as = f->dst_as;
 	r->sample.mean_skip = weight;
 	r->sample.pool_pkts = pool_of(p, f);
 	r->sample.skip = p->rate.stated > 0 && !f->is_record ? p->rate.stated - 1 : weight - 1; /* sFlow does not carry the drawn value */

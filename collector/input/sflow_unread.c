@@ -5,7 +5,6 @@
 /* Sorted by format. Names are those of the structures that sFlow.org publishes. */
 #define FLOW_RECORDS(X) \
 	X(1002, "extended router") \
-	X(1003, "extended gateway") \
 	X(1004, "extended user") \
 	X(1005, "extended URL") \
 	X(1006, "extended MPLS") \
@@ -81,6 +80,7 @@
 	X(3, "IPv4") \
 	X(4, "IPv6") \
 	X(1001, "switch") \
+	X(1003, "gateway") \
 	X(1012, "VLAN tunnel") \
 	X(1038, "function") \
 	X(1041, "hardware trap") \

@@ -78,6 +78,14 @@ poll_open(struct poller **out, const struct poll_source *source, const struct po
 }
 
 void
+poll_set(struct poller *p, const struct poll_settings *settings)
+{
+	poll_plan_set(p->plan, settings);
+	explicit_bzero(&p->waiting, sizeof(p->waiting));
+	p->has_waiting = false;
+}
+
+void
 poll_close(struct poller *p)
 {
 	if (!p)

@@ -45,6 +45,9 @@ int poll_open(struct poller **out, const struct poll_source *source, const struc
     const struct clock *clock, const struct poll_sink *sink);
 void poll_close(struct poller *p); /* accepts NULL */
 
+/* Asks by other settings from now on (poll_plan_set). */
+void poll_set(struct poller *p, const struct poll_settings *settings);
+
 /* Readable when answers are there. */
 int poll_fd(const struct poller *p);
 

@@ -50,26 +50,68 @@ poll_links_compact(struct poll_links *l)
 		poll_links_clear(l);
 }
 
-bool
-poll_links_name(const struct poll_links *by, const struct poll_link *link)
+static uint32_t *
+head_of(const struct poll_pairs *pairs, uint64_t own, uint64_t remote)
 {
-	for (uint32_t i = 0; i < by->n; i++)
-		if (by->links[i].own != 0 && by->links[i].own == link->remote && by->links[i].remote == link->own)
-			return true;
-	return false;
+	uint64_t hash = (own ^ remote * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+
+	return &pairs->first[hash >> 32 & pairs->mask];
+}
+
+static struct poll_link *
+link_at(const struct poll_pairs *pairs, uint32_t at)
+{
+	return &pairs->all[(at - 1) / POLL_LINKS_MAX]->links[(at - 1) % POLL_LINKS_MAX];
+}
+
+void
+poll_pairs_add(struct poll_pairs *pairs, uint32_t i)
+{
+	for (uint32_t k = 0; k < pairs->all[i]->n; k++) {
+		struct poll_link *link = &pairs->all[i]->links[k];
+		uint32_t *head = head_of(pairs, link->own, link->remote);
+
+		link->next = *head;
+		*head = 1 + POLL_LINKS_MAX * i + k;
+	}
+}
+
+void
+poll_pairs_remove(struct poll_pairs *pairs, uint32_t i)
+{
+	for (uint32_t k = 0; k < pairs->all[i]->n; k++) {
+		const struct poll_link *link = &pairs->all[i]->links[k];
+		uint32_t *at = head_of(pairs, link->own, link->remote);
+
+		while (*at != 1 + POLL_LINKS_MAX * i + k)
+			at = &link_at(pairs, *at)->next;
+		*at = link->next;
+	}
+}
+
+const struct poll_link *
+poll_pairs_other(const struct poll_pairs *pairs, uint32_t i, const struct poll_link *link, uint32_t *at, uint32_t *j)
+{
+	*at = *at == 0 ? *head_of(pairs, link->remote, link->own) : link_at(pairs, *at)->next;
+	for (; *at != 0; *at = link_at(pairs, *at)->next) {
+		const struct poll_link *other = link_at(pairs, *at);
+
+		*j = (*at - 1) / POLL_LINKS_MAX;
+		if (*j != i && other->own == link->remote && other->remote == link->own)
+			return other;
+	}
+	return NULL;
 }
 
 bool
-poll_links_confirm(const struct poll_links *const all[], size_t n, size_t i, uint32_t if_index)
+poll_pairs_confirm(const struct poll_pairs *pairs, uint32_t i, uint32_t if_index)
 {
-	for (uint32_t k = 0; k < all[i]->n; k++) {
-		const struct poll_link *link = &all[i]->links[k];
+	for (uint32_t k = 0; k < pairs->all[i]->n; k++) {
+		const struct poll_link *link = &pairs->all[i]->links[k];
+		uint32_t at = 0, j;
 
-		if (link->if_index != if_index || link->own == 0)
-			continue;
-		for (size_t j = 0; j < n; j++)
-			if (j != i && poll_links_name(all[j], link))
-				return true;
+		if (link->if_index == if_index && poll_pairs_other(pairs, i, link, &at, &j))
+			return true;
 	}
 	return false;
 }

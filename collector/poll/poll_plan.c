@@ -25,12 +25,24 @@ poll_plan_free(struct poll_plan *plan)
 {
 	if (!plan)
 		return;
-	for (uint32_t i = 0; plan->agents && i < plan->source.n_agents; i++)
-		poll_plan_forget_links(&plan->agents[i]);
+	for (uint32_t i = 0; plan->agents && plan->pairs.first && i < plan->source.n_agents; i++)
+		poll_plan_forget_links(plan, &plan->agents[i]);
 	free(plan->ports);
+	free(plan->pairs.first);
 	free(plan->links);
 	free(plan->agents);
 	free(plan);
+}
+
+/* Lists of the table of links: a power of two. */
+static uint32_t
+n_pairs(uint32_t n_places)
+{
+	uint32_t n = 1;
+
+	while (n < n_places)
+		n *= 2;
+	return n;
 }
 
 int
@@ -47,9 +59,12 @@ poll_plan_new(struct poll_plan **out, const struct poll_source *source, const st
 	plan->ports = calloc(source->n_places, sizeof(*plan->ports));
 	plan->agents = calloc(source->n_agents, sizeof(*plan->agents));
 	plan->links = calloc(source->n_agents, sizeof(*plan->links));
-	for (uint32_t i = 0; plan->agents && plan->links && i < source->n_agents; i++)
+	plan->pairs.first = plan->agents && plan->links ? calloc(n_pairs(source->n_places), sizeof(*plan->pairs.first)) : NULL;
+	plan->pairs.mask = n_pairs(source->n_places) - 1;
+	plan->pairs.all = plan->links;
+	for (uint32_t i = 0; plan->pairs.first && i < source->n_agents; i++)
 		plan->links[i] = &plan->agents[i].links;
-	if (plan->ports && plan->agents && plan->links && source->n_agents <= 1u << AGENT_BITS)
+	if (plan->ports && plan->pairs.first && source->n_agents <= 1u << AGENT_BITS)
 		return 0;
 	poll_plan_free(plan);
 	*out = NULL;
@@ -62,7 +77,7 @@ poll_plan_memory(uint32_t n_places, uint32_t n_agents)
 	return sizeof(struct poll_plan) + n_places * sizeof(struct planned_port) +
 	    n_agents * (sizeof(struct planned_agent) + sizeof(struct poll_links *) +
 			   POLL_LINKS_MAX * sizeof(struct poll_link)) + /* that are being read, and those that were: */
-	    n_places * POLL_LINKS_A_PORT * sizeof(struct poll_link);
+	    n_places * POLL_LINKS_A_PORT * sizeof(struct poll_link) + n_pairs(n_places) * sizeof(uint32_t);
 }
 
 /* ---- who is due ---- */
@@ -95,7 +110,7 @@ agent_of(struct poll_plan *plan, const struct polled_place *p)
 	if (a->number == p->number)
 		return a;
 	forget_job(plan, a);
-	poll_plan_forget_links(a);
+	poll_plan_forget_links(plan, a);
 	*a = (struct planned_agent){.number = p->number, .target = find_target(&plan->settings, p->address)};
 	strncpy(a->address, p->address, sizeof(a->address) - 1);
 	return a;
@@ -125,7 +140,7 @@ look_at(struct poll_plan *plan, const struct polled_place *p, uint64_t now_us)
 		return;
 	a->seen_us = now_us;
 	if (port->number != p->number || port->if_index != p->if_index)
-		*port = (struct planned_port){.number = p->number, .if_index = p->if_index, .met_us = now_us};
+		*port = (struct planned_port){.number = p->number, .if_index = p->if_index, .agent = p->agent, .met_us = now_us};
 	if (a->job != 0 || now_us < a->next_us || a->n_list == LIST_MAX)
 		return;
 	parts = due_parts(plan, port, p, now_us);
@@ -152,6 +167,26 @@ look_at_all(struct poll_plan *plan, uint64_t now_us)
 	for (uint32_t i = 0; i < plan->source.n_agents; i++)
 		poll_plan_begin_links(plan, &plan->agents[i], now_us);
 	plan->looked_us = now_us;
+}
+
+void
+poll_plan_set(struct poll_plan *plan, const struct poll_settings *settings)
+{
+	const uint32_t most_in_flight = plan->settings.most_in_flight;
+
+	plan->settings = *settings;
+	plan->settings.most_in_flight = most_in_flight;
+	plan->idle_until_us = plan->looked_us = 0;
+	for (struct planned_agent *a = plan->agents; a < plan->agents + plan->source.n_agents; a++) {
+		forget_job(plan, a);
+		a->n_list = a->at = 0;
+		a->step = LINKS_READ;
+		a->failures = 0;
+		a->next_us = 0;
+		a->target = find_target(&plan->settings, a->address);
+		if (a->target == NO_TARGET)
+			poll_plan_forget_links(plan, a);
+	}
 }
 
 /* ---- questions ---- */

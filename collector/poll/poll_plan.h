@@ -41,6 +41,10 @@ struct poll_plan;
 /* 0 or -ENOMEM. */
 int poll_plan_new(struct poll_plan **out, const struct poll_source *source, const struct poll_settings *settings);
 void poll_plan_free(struct poll_plan *plan);
+
+/* Others are asked from now on, or otherwise; most_in_flight stays. What was asked before has no answer any more, and who
+ * was silent is asked again at once. The settings before are not used any more. */
+void poll_plan_set(struct poll_plan *plan, const struct poll_settings *settings);
 size_t poll_plan_memory(uint32_t n_places, uint32_t n_agents); /* octets */
 
 /* Fills in the next question that is due; false: none is now. Times are monotonic. */

@@ -6,8 +6,9 @@
 #define LINKS_LEAST_US (300 * SECOND_US) /* between two readings of neighbours, however many ports are new */
 
 void
-poll_plan_forget_links(struct planned_agent *a)
+poll_plan_forget_links(struct poll_plan *plan, struct planned_agent *a)
 {
+	poll_pairs_remove(&plan->pairs, (uint32_t)(a - plan->agents));
 	poll_links_clear(&a->links);
 	poll_links_clear(&a->fresh);
 }
@@ -72,36 +73,40 @@ tell_uplink(struct poll_plan *plan, uint32_t place, bool is_uplink, const struct
 	    .parts = POLLED_UPLINK, .is_uplink = is_uplink}, to->now_us);
 }
 
-static void
-tell_other(struct poll_plan *plan, uint32_t number, uint32_t if_index, const struct taking *to)
-{
-	for (uint32_t place = 0; place < plan->source.n_places; place++)
-		if (plan->ports[place].number == number && plan->ports[place].if_index == if_index)
-			tell_uplink(plan, place, true, to);
-}
-
 /* The switch's own ports as they are now, and those of others that it confirms. */
 static void
-tell_uplinks(struct poll_plan *plan, const struct planned_agent *a, const struct taking *to)
+tell_uplinks(struct poll_plan *plan, struct planned_agent *a, const struct taking *to)
 {
-	uint32_t n = plan->source.n_agents, own = (uint32_t)(a - plan->agents);
+	uint32_t own = (uint32_t)(a - plan->agents), j;
 
-	for (uint32_t i = 0; i < plan->source.n_places; i++)
-		if (plan->ports[i].number == a->number)
-			tell_uplink(plan, i, poll_links_confirm(plan->links, n, own, plan->ports[i].if_index), to);
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; i != own && k < plan->links[i]->n; k++)
-			if (poll_links_name(&a->links, &plan->links[i]->links[k]))
-				tell_other(plan, plan->agents[i].number, plan->links[i]->links[k].if_index, to);
+	for (uint32_t k = 0; k < a->links.n; k++)
+		for (uint32_t at = 0; poll_pairs_other(&plan->pairs, own, &a->links.links[k], &at, &j);)
+			plan->agents[j].linked_to = a->number;
+	for (uint32_t i = 0; i < plan->source.n_places; i++) {
+		const struct planned_port *port = &plan->ports[i];
+		const struct planned_agent *of = &plan->agents[port->agent];
+		bool is_own = of == a;
+
+		if (port->number != of->number || (!is_own && of->linked_to != a->number))
+			continue;
+		if (poll_pairs_confirm(&plan->pairs, port->agent, port->if_index))
+			tell_uplink(plan, i, true, to);
+		else if (is_own)
+			tell_uplink(plan, i, false, to);
+	}
+	for (uint32_t i = 0; i < plan->source.n_agents; i++)
+		plan->agents[i].linked_to = 0;
 }
 
 static void
 end_links(struct poll_plan *plan, struct planned_agent *a, const struct taking *to)
 {
+	poll_pairs_remove(&plan->pairs, (uint32_t)(a - plan->agents));
 	poll_links_clear(&a->links);
 	a->links = a->fresh;
 	a->fresh = (struct poll_links){.n = 0};
 	poll_links_compact(&a->links);
+	poll_pairs_add(&plan->pairs, (uint32_t)(a - plan->agents));
 	a->step = LINKS_READ;
 	a->links_us = to->now_us;
 	tell_uplinks(plan, a, to);

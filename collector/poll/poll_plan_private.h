@@ -14,6 +14,7 @@ enum { LIST_MAX = 64 }; /* ports of a switch that are due, of one look at all of
 
 struct planned_port {
 	uint32_t number, if_index; /* of whom the rest is; number 0: nobody's */
+	uint32_t agent;		   /* its place */
 	uint64_t names[2];	   /* hashes of ifName and ifDescr, by which LLDP's ports are found; 0: none */
 	bool is_uplink;
 	bool has_counted;
@@ -41,6 +42,7 @@ struct planned_agent {
 	uint32_t cursor[POLL_CURSOR];
 	uint32_t local_ports[POLL_PORTS_MAX]; /* that the question is for */
 	uint64_t links_us;
+	uint32_t linked_to; /* while links are told: the number of the switch that they are of */
 	bool has_new_ports;
 	uint64_t seen_us; /* when a port of it was there */
 	bool is_small; /* its messages have room for one port only */
@@ -55,7 +57,8 @@ struct poll_plan {
 	struct poll_settings settings;
 	struct planned_port *ports;
 	struct planned_agent *agents;
-	const struct poll_links **links; /* those of each agent */
+	struct poll_links **links; /* those of each agent, and by whom they name: */
+	struct poll_pairs pairs;
 	uint32_t serial, next_agent;
 	uint32_t in_flight, unanswered; /* unanswered: of these, to switches that have not answered lately */
 	uint64_t looked_us, idle_until_us, n_crowded;
@@ -83,6 +86,6 @@ void poll_plan_take_links(
 /* They are not asked for again before it is time. */
 void poll_plan_give_up_links(struct planned_agent *a, uint64_t now_us);
 
-void poll_plan_forget_links(struct planned_agent *a);
+void poll_plan_forget_links(struct poll_plan *plan, struct planned_agent *a);
 
 #endif

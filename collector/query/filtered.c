@@ -236,6 +236,8 @@ static const struct {
     [KEY_DST_PORT] = {FILTER_BIT(FILTER_DST_PORT), FILTER_DST_PORT},
     [KEY_SERVER_PORT] = {FILTER_ICMP, 0},
     [KEY_VNI] = {FILTER_BIT(FILTER_VNI), FILTER_VNI},
+    [KEY_SRC_AS] = {FILTER_BIT(FILTER_SRC_AS), FILTER_SRC_AS},
+    [KEY_DST_AS] = {FILTER_BIT(FILTER_DST_AS), FILTER_DST_AS},
 };
 
 enum key_field
@@ -343,6 +345,7 @@ static const struct {
 	{FILTER_DST_PORT, "iif(" STORE_IS_ICMP ", NULL, dst_port)", false}, {FILTER_OCTETS, "frame_octets", false},
 	{FILTER_ICMP_TYPE, "iif(" STORE_IS_ICMP ", dst_port >> 8, NULL)", false},
 	{FILTER_ICMP_CODE, "iif(" STORE_IS_ICMP ", dst_port & 255, NULL)", false}, {FILTER_VNI, "vni", false},
+	{FILTER_SRC_AS, "src_as", false}, {FILTER_DST_AS, "dst_as", false},
 };
 
 enum { N_COLUMNS = sizeof(columns) / sizeof(columns[0]) };

@@ -104,6 +104,8 @@ static const struct {
     [KEY_SERVER_PORT] = {"iif(" STORE_IS_ICMP ", dst_port, MIN(src_port, dst_port))", "dst_port"},
     [KEY_IP_PROTO] = {"ip_proto", "ip_proto"},
     [KEY_VNI] = {"vni", "vni"},
+    [KEY_SRC_AS] = {"src_as", "src_as"},
+    [KEY_DST_AS] = {"dst_as", "dst_as"},
 };
 
 static bool

@@ -99,7 +99,7 @@ add_headings(const struct grid *grid, struct table *table)
 
 	table_add_column(table, "", true);
 	table_add_column(table,
-	    grid->result->list->sort == ESTIMATE_OCTETS ? "bit/s from \\ to" : "frame/s from \\ to",
+	    grid->result->list->sort == ESTIMATE_OCTETS ? "bit/s from \\ to" : "pps from \\ to",
 	    false);
 	for (size_t d = 0; d < grid->n_addresses; d++) {
 		snprintf(text, sizeof(text), "%zu", d + 1);

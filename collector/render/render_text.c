@@ -225,7 +225,7 @@ add_sum_rows(struct table *table, const struct report_result *result,
 			continue;
 		number_format_count((double)n, number);
 		if (i == REPORT_SUM_TOGETHER)
-			snprintf(name, sizeof(name), "%s row%s together", number, plural);
+			snprintf(name, sizeof(name), "top %s together", number);
 		else if (i == REPORT_SUM_OTHERS && sum->name)
 			snprintf(name, sizeof(name), "%s %s", number, sum->name);
 		else if (i == REPORT_SUM_OTHERS)
@@ -233,7 +233,7 @@ add_sum_rows(struct table *table, const struct report_result *result,
 		else if (i == REPORT_SUM_NO_SAMPLE)
 			snprintf(name, sizeof(name), "%s port%s, no sample", number, plural);
 		else
-			snprintf(name, sizeof(name), "%s", sum->name ? sum->name : "not seen");
+			snprintf(name, sizeof(name), "%s", sum->name ? sum->name : "unseen");
 		add_named_row(table, result, sum->row, name, options);
 	}
 }
@@ -247,7 +247,7 @@ add_change(struct table *table, const struct report_result *result, size_t row)
 
 	number_format_range(change->before.low * factor, change->before.high * factor,
 	    number_scale(change->before.estimate * factor), text);
-	table_set(table, table->n_columns - 3, change->known ? text : "not seen");
+	table_set(table, table->n_columns - 3, change->known ? text : "unseen");
 	table_set(table, table->n_columns - 2, report_direction_name(change->direction));
 }
 
@@ -307,7 +307,7 @@ print_totals(FILE *out, const struct report_result *result)
 {
 	enum estimate_unit unit = result->list ? result->list->sort : ESTIMATE_OCTETS;
 	double factor = (unit == ESTIMATE_OCTETS ? 8 : 1) / result->seconds;
-	const char *what = unit == ESTIMATE_OCTETS ? "b/s" : "frame/s";
+	const char *what = unit == ESTIMATE_OCTETS ? "b/s" : "pps";
 	char sampled[NUMBER_TEXT];
 
 	if (result->seconds <= 0)

@@ -45,7 +45,7 @@ const struct claim claims[] = {
 	{"rank", "RANK a-b",
 	    "In 95 of 100 lists all ranks lie in their ranges, keys without a sample included; so a row whose range ends"
 	    " at 10 or before is one of the ten largest.", ESTIMATE_TESTS "check_printed.c"},
-	{"together", "rows together",
+	{"together", "top n together",
 	    "What the rows have in all, corrected for their having been chosen for size; at least 94 of 100 limits hold; in"
 	    " the unit that the list is not sorted by at least 92, and 91 where some ports sample 1 in 10 and others 1 in 5,000.",
 	    ESTIMATE_TESTS "check_printed.c"},
@@ -53,7 +53,7 @@ const struct claim claims[] = {
 	    "What all other keys with a sample have; at least 94 of 100 limits hold; in the unit that the"
 	    " list is not sorted by at least 92, and 89 where some ports sample 1 in 10 and others 1 in 5,000.",
 	    ESTIMATE_TESTS "check_printed.c"},
-	{"not_seen", "not seen",
+	{"not_seen", "unseen",
 	    "What all keys without a sample have together; at least 91 of 100 limits hold, 83 where the skip was a hundred"
 	    " times as large for a tenth of the time.", ESTIMATE_TESTS "check_printed.c"},
 	{"rest", "without IP; other frames; outside the filter",

@@ -12,7 +12,7 @@
 /* ---- columns ---- */
 
 #define RANK {"rank", "RANK", REPORT_RANK}
-#define TAIL TAIL_OF("frame/s", "bit/s")
+#define TAIL TAIL_OF("pps", "bit/s")
 #define TAIL_OF(pkts, octets)                                                                      \
 	{"site", "SITE", REPORT_TEXT}, /* known if there is one only, as the next two are */       \
 	{"agent", "AGENT", REPORT_TEXT},                                                           \
@@ -329,6 +329,7 @@ fill_client(const struct report_options *options, const struct query_key *key,
 /* ---- the dimensions ---- */
 
 static const struct key_layout vni_alone = {.halves = {{KEY_VNI}}};
+static const struct key_layout stated_as = {.halves = {{KEY_SRC_AS}, {KEY_DST_AS}}};
 static const struct key_layout inner_pair = {.halves = {{KEY_INNER_SRC_IP}, {KEY_INNER_DST_IP}}};
 
 #define KEY(index) .key = &key_layouts[index]
@@ -344,13 +345,14 @@ static const struct key_layout inner_pair = {.halves = {{KEY_INNER_SRC_IP}, {KEY
 	{.by = b, .layer = REPORT_LAYER_INNER, .has_layer = true, .key = &inner_pair,              \
 	 HALVES(k1, k2), .layout = &addresses, .has_two = true, .fill = f, u, .rest = "not in a tunnel", \
 	 .rest_or_folded = "not in a tunnel"}
-#define GROUP(b, of, k1, k2, what, did, without)                                                   \
-	{.by = b, KEY(KIND_IP_PAIR), HALVES(k1, k2), .fold = FOLD_GROUP, .group = of, .layout = &addresses, .has_two = true, \
+#define GROUP(b, k, folded, of, k1, k2, what, did, without)                                        \
+	{.by = b, .key = k, HALVES(k1, k2), .fold = folded, .group = of, .layout = &addresses, .has_two = true, \
 	 .fill = fill_groups, .noun = what, .unseen = what " without a sample " did, REST(without)}
-#define GROUPS(src, dst, pair, of, what, without)                                                  \
-	GROUP(src, of, true, false, what, "sent", without),                                        \
-	    GROUP(dst, of, false, true, what, "received", without),                                \
-	    GROUP(pair, of, true, true, "pair of " what "s", "carried", without)
+#define GROUPS_OF(k, folded, src, dst, pair, of, what, without)                                    \
+	GROUP(src, k, folded, of, true, false, what, "sent", without),                             \
+	    GROUP(dst, k, folded, of, false, true, what, "received", without),                     \
+	    GROUP(pair, k, folded, of, true, true, "pair of " what "s", "carried", without)
+#define GROUPS(...) GROUPS_OF(&key_layouts[KIND_IP_PAIR], FOLD_GROUP, __VA_ARGS__)
 #define SYN(b, k1, k2, l, f, ...)                                                                  \
 	{.by = b, .layer = REPORT_LAYER_SYN, .has_layer = true, KEY(KIND_SYN), HALVES(k1, k2),      \
 	 .layout = l, .fill = f, __VA_ARGS__, REST("other frames")}
@@ -383,6 +385,8 @@ static const struct dimension dimensions[] = {
 	ALONE(REPORT_BY_SERVICE, KIND_SERVER_PORT, &services, fill_service, "service", "without ports"),
 	GROUPS(REPORT_BY_NETWORK, REPORT_BY_DST_NETWORK, REPORT_BY_NETWORK_PAIR, ADDRESS_NETWORK, "network",
 	    "in no named network, or without IP"),
+	GROUPS_OF(&stated_as, FOLD_NOTHING, REPORT_BY_AS, REPORT_BY_DST_AS, REPORT_BY_AS_PAIR, ADDRESS_AS, "AS number",
+	    "without a stated AS number"),
 	GROUPS(REPORT_BY_AS, REPORT_BY_DST_AS, REPORT_BY_AS_PAIR, ADDRESS_AS, "AS number", "in no known AS, or without IP"),
 	GROUPS(REPORT_BY_COUNTRY, REPORT_BY_DST_COUNTRY, REPORT_BY_COUNTRY_PAIR, ADDRESS_COUNTRY, "country code",
 	    "in no known country, or without IP"),
@@ -400,7 +404,8 @@ dimension_find(const struct report_options *options)
 {
 	for (size_t i = 0; i < ARRAY_LEN(dimensions); i++)
 		if (dimensions[i].by == options->by &&
-		    (!dimensions[i].has_layer || dimensions[i].layer == options->layer))
+		    (!dimensions[i].has_layer || dimensions[i].layer == options->layer) &&
+		    (dimensions[i].key != &stated_as || !address_names_has_groups(options->names, ADDRESS_AS)))
 			return &dimensions[i];
 	return NULL;
 }

@@ -722,7 +722,6 @@ check_groups(struct query *query, const struct report_options *options)
 {
 	static const char *const needs[] = {
 	    [ADDRESS_NETWORK] = "prefixes with names: a file of rows as \"10.20.0.0/16 customer-a\"; names, or --names",
-	    [ADDRESS_AS] = "a file that knows AS numbers: mmdb, or --mmdb",
 	    [ADDRESS_COUNTRY] = "a file that knows countries: mmdb, or --mmdb",
 	};
 	const struct dimension *d = dimension_find(options);

@@ -57,6 +57,7 @@ enum {
 	COLUMN_SECONDS,
 	COLUMN_MEAN_SKIP,
 	COLUMN_SKIP,
+	COLUMN_RATE,
 	COLUMN_SKIPS,
 	COLUMN_CHECK,
 	N_COLUMNS,
@@ -75,7 +76,7 @@ static const struct report_column load_columns[N_COLUMNS] = {
 	[COLUMN_UTIL_TX] = {"utilization_tx", "tx", REPORT_PERCENT},
 	[COLUMN_BPS_RX] = {"rx_bps", "bit/s rx", REPORT_BITRATE},
 	[COLUMN_BPS_TX] = {"tx_bps", "tx", REPORT_BITRATE},
-	[COLUMN_FPS] = {"frames_per_s", "frame/s", REPORT_RATE},
+	[COLUMN_FPS] = {"frames_per_s", "pps", REPORT_RATE},
 	[COLUMN_BCAST] = {"broadcasts_per_s", "bcast", REPORT_RATE},
 	[COLUMN_MCAST] = {"multicasts_per_s", "mcast", REPORT_RATE},
 	[COLUMN_ERRORS] = {"errors_per_s", "err/s", REPORT_RATE},
@@ -87,8 +88,9 @@ static const struct report_column load_columns[N_COLUMNS] = {
 	[COLUMN_SAMPLES] = {"samples", NULL, REPORT_COUNT},
 	[COLUMN_SECONDS] = {"seconds", NULL, REPORT_COUNT},
 	[COLUMN_MEAN_SKIP] = {"mean_skip", NULL, REPORT_COUNT}, /* frames per sample */
-	[COLUMN_SKIP] = {"skip_in_force", "SKIP", REPORT_COUNT},
-	[COLUMN_SKIPS] = {"skips", "SKIPS", REPORT_TEXT},
+	[COLUMN_SKIP] = {"skip_in_force", NULL, REPORT_COUNT},
+	[COLUMN_RATE] = {NULL, "RATE", REPORT_TEXT},
+	[COLUMN_SKIPS] = {"skips", "RATES", REPORT_TEXT},
 	[COLUMN_CHECK] = {"check", "CHECK", REPORT_TEXT},
 };
 
@@ -284,8 +286,12 @@ fill_skip(const struct port_load *p, struct report_value *row)
 	if (p->skip <= 0)
 		return;
 	row[COLUMN_MEAN_SKIP] = cell_number(p->skip);
-	if (p->skip_in_force > 0)
+	if (p->skip_in_force > 0) {
 		row[COLUMN_SKIP] = cell_number(p->skip_in_force);
+		number_format_count(round(p->skip_in_force), mean);
+		snprintf(text, sizeof(text), "1 in %s", mean);
+		row[COLUMN_RATE] = cell_text(text);
+	}
 	if (!p->mixed)
 		return;
 	number_format_count(round(p->skip), mean);

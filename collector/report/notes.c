@@ -218,7 +218,7 @@ say_number(const struct speech *s, const struct note_value *value, char form)
 	else if (form == 'a')
 		number_format_age(number, text);
 	else if (value->type == REPORT_BITRATE || value->type == REPORT_RATE)
-		number_format_rate(number, value->type == REPORT_BITRATE ? "b/s" : "frame/s", text);
+		number_format_rate(number, value->type == REPORT_BITRATE ? "b/s" : "pps", text);
 	else
 		number_format_count(form == 'r' ? round(number) : form == 'c' ? ceil(number) : number, text);
 	fputs(text, s->out);

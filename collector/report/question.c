@@ -285,9 +285,9 @@ const struct question_option question_options[] = {
 	    "                             once in 95 of 100 lists (row)"},
 	{"versus", "SPAN", TIME_SPAN, REPORT_TAKES_VERSUS, false, set_versus,
 	    "marks rows up, down or not settled since that long ago: 1d"},
-	{"warn", "RATE", "must be a rate above 0: 500, 20k, 1.5G (bit/s, or frame/s by packets)",
+	{"warn", "RATE", "must be a rate above 0: 500, 20k, 1.5G (bit/s, or pps by packets)",
 	    REPORT_TAKES_WARN, false, set_warn,
-	    "exit 1 if a row surely has more: 100M bit/s, 5k frame/s;\n"
+	    "exit 1 if a row surely has more: 100M bit/s, 5k pps;\n"
 	    "                             wrong of a row at one look in a million"},
 	{NULL, NULL, NULL, 0, false, NULL, NULL},
 };
@@ -478,7 +478,8 @@ find_group(void *names, enum address_group group, const char *text)
 static int
 bind_groups(const struct question *question, struct query *query, struct filter *filter)
 {
-	const struct filter_groups groups = {group_of, find_group, question->options.names};
+	struct address_names *names = question->options.names;
+	const struct filter_groups groups = {group_of, find_group, names, !address_names_has_groups(names, ADDRESS_AS)};
 	char error[FILTER_ERROR_TEXT];
 
 	*filter = question->filter;

@@ -42,6 +42,8 @@ static const struct {
     {"inner_src", "inner_src_ip", IP},
     {"inner_dst", "inner_dst_ip", IP},
     {"vni", "vni", NUMBER},
+    {"src_as", "src_as", NUMBER}, /* as a router states them */
+    {"dst_as", "dst_as", NUMBER},
 };
 
 enum { AGENT, IF_INDEX, TIME, DIRECTION, INPUT_IF, OUTPUT_IF, FIRST_FIELD };

@@ -29,11 +29,14 @@ enum key_field {
 	KEY_DST_PORT,
 	KEY_SERVER_PORT, /* the lower of the two; of ICMP, type and code */
 	KEY_IP_PROTO,
-	KEY_VNI, /* of the outermost VXLAN or GENEVE; no stored key has it */
+	KEY_VNI, /* of the outermost VXLAN or GENEVE; no stored key has it, nor the next two */
+	KEY_SRC_AS, /* as a router states them */
+	KEY_DST_AS,
 	KEY_N_FIELDS,
 };
 
 enum { KEY_HALF_FIELDS = 3 };
+_Static_assert((int)KEY_N_FIELDS <= 16, "bits of struct key_reader");
 
 /* Indices into key_layouts, which is in the order in which keys are rolled up and shipped; stores remember it, so a new
  * kind comes last. */
@@ -125,7 +128,8 @@ key_single_of(unsigned kind)
 static inline uint8_t
 key_field_octets(enum key_field field)
 {
-	return field < KEY_N_ADDRESSES ? 0 : field == KEY_IP_PROTO ? 1 : field == KEY_VNI ? 3 : 2;
+	return field < KEY_N_ADDRESSES ? 0 : field == KEY_IP_PROTO ? 1 : field == KEY_VNI ? 3 :
+	    field == KEY_SRC_AS || field == KEY_DST_AS ? 4 : 2;
 }
 
 /* The octets of a half behind its address, if it has one. */

@@ -114,6 +114,7 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     "ALTER TABLE sample ADD COLUMN vni INTEGER; ALTER TABLE sample ADD COLUMN header BLOB;" HEADERS
     "CREATE TABLE IF NOT EXISTS polled(agent INTEGER NOT NULL, name TEXT NOT NULL, names_us INTEGER NOT NULL,"
     " counters_us INTEGER NOT NULL, silent_us INTEGER NOT NULL, reason INTEGER NOT NULL, PRIMARY KEY(agent));",
+    "ALTER TABLE sample ADD COLUMN src_as INTEGER; ALTER TABLE sample ADD COLUMN dst_as INTEGER",
 };
 
 const char *

@@ -145,6 +145,8 @@ static const struct stored_column sample_columns[] = {
     C("vni", UINT, keys.carries_at, FLAG(IF, keys.carries)),
     /* what was sampled, for headers in keep */
     C("header", BLOB, sample.header, FLAG(LENGTH_U16, sample.kept_octets), .may_be_null = true, LOCAL),
+    C("src_as", UINT, sample.src_as, .when = STORED_IF_SET),
+    C("dst_as", UINT, sample.dst_as, .when = STORED_IF_SET),
 };
 #undef ROW
 

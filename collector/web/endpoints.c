@@ -104,7 +104,7 @@ groups_json(const struct address_names *names)
 	json_t *groups = json_array();
 
 	for (enum address_group g = ADDRESS_NETWORK; g < ADDRESS_N_GROUPS; g++)
-		if (address_names_has_groups(names, g))
+		if (g == ADDRESS_AS || address_names_has_groups(names, g)) /* samples may state AS numbers */
 			json_array_append_new(groups, json_string(report_by_name(by[g])));
 	return groups;
 }

@@ -460,6 +460,26 @@ records_of_any_kind(struct attack_rig *r, uint32_t i)
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
+/* AS paths whose segments and numbers have no end, or are all empty; and numbers that no other sample has. */
+static void
+as_paths(struct attack_rig *r, uint32_t i)
+{
+	static const uint8_t frame[64] = {[12] = 8, [14] = 0x45, [23] = 17, [26] = 10, [30] = 10};
+	enum { SAMPLE_AT = 28, PATH_WORDS = 300 }; /* behind the datagram's own fields */
+
+	built_begin(&b, ATTACKER, 0, i, 1000 * i, 1);
+	built_add_flow(&b, &(struct built_flow){.sequence = i + 1, .index = 1, .rate = 100, .pool = 100 * i, .input = 1,
+	    .frame_octets = 68, .stripped = 4, .kept = sizeof(frame), .header = frame});
+	built_patch(&b, SAMPLE_AT + 4, (uint32_t)(b.n - SAMPLE_AT - 8 + 8 + 4 * PATH_WORDS));
+	built_patch(&b, SAMPLE_AT + 36, 2); /* records */
+	built_word(&b, 1003);
+	built_word(&b, 4 * PATH_WORDS);
+	for (uint32_t word = 0; word < PATH_WORDS; word++)
+		built_word(&b, word == 0 ? 0 : word < 4 ? i + word : word == 4 && i % 4 == 0 ? 1 :
+		    (uint32_t)attack_draw(r, i % 2 ? 1ull << 32 : 2));
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
 /* IPFIX: a template of its own and eight samples, at ports without end; of domain and template id. */
 static void
 ipfix_message(uint32_t domain, uint32_t id, uint32_t i)
@@ -617,6 +637,7 @@ const struct attack attacks[] = {
     {"messages with broken octets", broken_octets, "input.refused_parse", NULL, 0},
     {"sFlow with broken words", broken_sflow, "sflow.refused_datagram|sflow.refused_sample|sflow.no_rate|sflow.unknown", NULL, 0},
     {"sFlow records of any kind", records_of_any_kind, "sflow.unread_flow_other", NULL, 0},
+    {"AS paths without end", as_paths, "sflow.spoiled_flow_1003", NULL, 0},
     {"IPFIX domains, templates and ports without end", ipfix_without_end, "sflow.agents_left", NULL, 0},
     {"IPFIX with broken words", broken_ipfix, "ipfix.no_template|sflow.refused_datagram", NULL, 0},
     {"discarded packets without end", discards_without_end, "accounting.discards_folded", NULL, 0},

@@ -327,6 +327,56 @@ START_TEST(test_records_of_other_lengths)
 }
 END_TEST
 
+/* extended_gateway (format 1003): whose AS numbers of source and destination are taken. */
+static const struct {
+	uint32_t words[16];
+	uint32_t n, src_as, dst_as;
+	bool is_spoiled;
+} gateways[] = {
+    {{1, 0xc0000201, 64500, 64501, 64502, 1, 2, 2, 64503, 64504, 1, 0xfbf40064, 100}, 13, 64501, 64504, false},
+    {{2, 0x20010db8, 0, 0, 1, 64500, 64501, 0, 1, 2, 1, 4200000001u, 0, 100}, 14, 64501, 4200000001u, false},
+    {{0, 64500, 64501, 64502, 2, 2, 1, 64503, 1, 1, 64504, 0, 100}, 13, 64501, 64504, false}, /* a set of one */
+    {{0, 64500, 64501, 64502, 2, 2, 1, 64503, 1, 2, 64504, 64505}, 12, 64501, 0, false}, /* of several: none is last */
+    {{0, 64500, 64501, 64502, 2, 2, 1, 64503, 2, 0}, 10, 64501, 64503, false}, /* an empty segment */
+    {{0, 64500, 0, 0, 0, 0, 100}, 7, 0, 0, false}, /* no path */
+    {{0, 64500, 64501, 64502}, 4, 0, 0, true}, /* it ends before its path, in it, in a segment, */
+    {{0, 64500, 64501, 64502, 2, 2, 1, 64503}, 8, 0, 0, true},
+    {{0, 64500, 64501, 64502, 1, 2, 3, 64503, 64504}, 9, 0, 0, true},
+    {{0, 64500, 64501, 64502, 0xffffffff, 2, 0, 2, 0}, 9, 0, 0, true}, /* and has segments or numbers without end */
+    {{0, 64500, 64501, 64502, 1, 2, 0xffffffff, 64503}, 8, 0, 0, true},
+    {{0, 64500, 64501, 64502, 1, 2, 0x40000001, 64503}, 8, 0, 0, true},
+    {{3, 0, 64500, 64501, 64502, 0}, 6, 0, 0, true}, /* of an unknown kind of address */
+};
+
+START_TEST(test_reads_gateways)
+{
+	struct built_flow flow = a_flow;
+	struct sflow_builder b;
+	struct sflow_datagram d;
+	struct sflow_sample s;
+
+	flow.header = NULL;
+	flow.vlan = 0;
+	built_begin(&b, AGENT, 0, 1, 0, 2);
+	built_add_flow(&b, &flow);
+	built_patch(&b, b.n - 4, 1);
+	built_patch(&b, SAMPLE_AT + 4, (uint32_t)(b.n - SAMPLE_AT - 8 + 8 + 4 * gateways[_i].n));
+	built_word(&b, 1003);
+	built_word(&b, 4 * gateways[_i].n);
+	for (uint32_t i = 0; i < gateways[_i].n; i++)
+		built_word(&b, gateways[_i].words[i]);
+	built_add_flow(&b, &a_flow);
+	ck_assert_int_eq(sflow_open(&d, b.octets, b.n), SFLOW_OK);
+	ck_assert_int_eq(sflow_next(&d, &s), SFLOW_OK);
+	ck_assert_uint_eq(s.flow.src_as, gateways[_i].src_as);
+	ck_assert_uint_eq(s.flow.dst_as, gateways[_i].dst_as);
+	ck_assert_uint_eq(s.n_spoiled, gateways[_i].is_spoiled);
+	ck_assert_int_eq(sflow_next(&d, &s), SFLOW_OK);
+	ck_assert_uint_eq(s.flow.src_as, 0); /* of the sample before */
+	check_a_flow(&s, false);
+}
+END_TEST
+
 START_TEST(test_no_prefix_is_whole)
 {
 	struct sflow_builder b;
@@ -477,6 +527,7 @@ main(void)
 	tcase_add_loop_test(tc, test_reads_what_is_readable, 0, sizeof(mistakes) / sizeof(mistakes[0]));
 	tcase_add_test(tc, test_goes_on_after_a_bad_sample);
 	tcase_add_loop_test(tc, test_records_of_other_lengths, 0, 3);
+	tcase_add_loop_test(tc, test_reads_gateways, 0, sizeof(gateways) / sizeof(gateways[0]));
 	tcase_add_test(tc, test_no_prefix_is_whole);
 	tcase_add_test(tc, test_writes_what_the_builder_builds);
 	tcase_add_test(tc, test_writes_within_the_limit);

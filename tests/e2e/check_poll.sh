@@ -67,8 +67,13 @@ refused 'two kinds of them' 'poll "x" { agents = {"10.0.0.1"} community = "a" us
 refused 'no passphrase' 'poll "x" { agents = {"10.0.0.1"} user = "b" auth_passphrase = "maplesyrup" }' \
     'auth_passphrase and priv_passphrase are needed'
 
-polled "user = \"reader\" $passphrases"
-check_names 'SNMPv3'
+polled 'community = "wrong"'
+is_silent() { [ "$(count_of silent)" -gt 0 ]; }
+wait_for 20 is_silent
+expect 'a wrong community: no name' "$(names | cut -d'|' -f2 | sort -u)" ''
+sed -i "s/community = \"wrong\"/user = \"reader\" $passphrases/" "$rig/collector.conf"
+kill -HUP "$collector_pid"
+check_names 'SNMPv3, after SIGHUP'
 must=$(snmp_get 1.3.6.1.2.1.1.5.0 | tr -d '"')
 wait_for 10 is_named "$must"
 expect 'sysName' "$(agent .agent)" "$must"

@@ -58,6 +58,22 @@ expect 'a packet alone has no MACs' "$(rows 'SELECT group_concat(sequence) FROM 
     '5,6,7,8,11,12,14'
 expect 'only a SYN without ACK asks for a connection' \
     "$("$build/collector/easetop" connections --last all --by src --format json --store "sqlite:$rig/ease.db" | jq -c '[.rows[].samples] | add')" 8
+# sequence, AS of the source, the last of the path; tshark calls communities behind the path by the same name
+gateways() {
+	tshark -n -r "$pcap" -d udp.port==6343,sflow -Y "sflow_245.srcAS && $number != 4" -T fields -e $number -e sflow_245.srcAS \
+	    -e sflow_245.dstAS -e sflow_245.communityEntries 2>/dev/null |
+	    awk -F '\t' '{ n = split($3, as, ",") - $4; print $1, $2, (n > 0 ? as[n] : 0) }'
+}
+same 'gateways: AS numbers of the source, and the last of the path' "$(gateways)" \
+    "$(rows 'SELECT sequence, src_as, ifnull(dst_as, 0) FROM sample WHERE src_as > 0 AND sequence <> 4 ORDER BY 1')"
+expect 'gateways: of several in a set none is the last' "$(rows 'SELECT src_as, dst_as FROM sample WHERE sequence = 4')" '64501 '
+easetop() { "$build/collector/easetop" "$@" --last all --format json --store "sqlite:$rig/ease.db"; }
+same 'rows by AS: what samples state, counted' \
+    "$(gateways | awk '$3 > 0 { n["AS" $2 " AS" $3]++ } END { for (pair in n) print pair, n[pair] }' | sort)" \
+    "$(easetop talkers --by as-pair | jq -r '.rows[] | "\(.src) \(.dst) \(.samples)"' | sort)"
+expect 'filter by AS: either end, the source, both, no end' \
+    "$(for f in 'as 64504' 'src as 64501' 'src as 64501 and dst as 64504' 'dst as 64501'; do
+        easetop protocols --by proto --filter "$f" | jq '[.rows[].samples] | add // 0'; done | xargs)" '3 5 3 0'
 same 'LACP: the aggregate' "$(fields sflow.lag_port.attached_agg_id sflow_245.ifindex sflow.lag_port.attached_agg_id)" \
     "$(rows 'SELECT if_index, lag_parent FROM port WHERE lag_parent > 0')"
 same "Ethernet's kinds of errors stand in for errors that are not counted" \
@@ -67,6 +83,6 @@ expect 'names of ports, cleaned' "$(rows 'SELECT if_index, name FROM port ORDER 
     "$(printf '8 swp7\n9 uplink to the roof\n10 \n11 x?[31m')"
 expect 'what is not used is counted by number' \
     "$(rows "SELECT group_concat(replace(name, 'sflow.unread_', '') || '=' || value, ' ') FROM (SELECT * FROM stat WHERE name LIKE 'sflow.unread%' AND value > 0 ORDER BY name)")" \
-    'counters_1001=1 counters_5=1 flow_1002=1 flow_1003=1 flow_1030=1 flow_1036=1 flow_1039=1 flow_1040=1 flow_1043=1 flow_other=1'
+    'counters_1001=1 counters_5=1 flow_1002=1 flow_1030=1 flow_1036=1 flow_1039=1 flow_1040=1 flow_1043=1 flow_other=1'
 expect 'nothing is refused' "$(rows "SELECT group_concat(name) FROM stat WHERE name IN ('sflow.refused_sample', 'sflow.no_header', 'sflow.unknown') AND value > 0")" ''
 exit $failed

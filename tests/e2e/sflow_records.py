@@ -59,17 +59,25 @@ def packet6(length, protocol, src, dst, rest):
     return struct.pack('!IHBB', 6 << 28, length - 40, protocol, 64) + ip6(src) + ip6(dst) + rest
 
 
+def gateway(hop, source, *path):
+    """extended_gateway: path of (kind, numbers)."""
+    segments = b''.join(words(kind, len(numbers), *numbers) for kind, numbers in path)
+    return record(1003, hop + words(64500, source, 64502, len(path)) + segments + words(1, 0xfbf40064, 100))
+
+
+SET, SEQUENCE = 1, 2
+HOP4, HOP6 = words(1) + ip4('10.0.0.1'), words(2) + ip6('2001:db8::9')
 TCP = struct.pack('!HHIIBB', 40001, 443, 0, 0, 0x50, 2)
 UDP = struct.pack('!HHHH', 40002, 53, 0, 0)
 FRAME = MAC2 + MAC1 + b'\x08\x00' + packet4(986, 6, '10.9.0.1', '10.9.0.2', TCP)
 TAGGED = FRAME[:12] + b'\x81\x00\x00\x2a' + FRAME[12:]
 
 FLOWS = [
-    [header(1, 1004, FRAME, 4)],
-    [header(1, 1004, FRAME, 4), switch(17, 18)],
-    [header(1, 1008, TAGGED, 4), switch(17, 18)],
-    [header(1, 1008, TAGGED, 4), record(1012, words(2, 0x88a80065, 0x810000c8))],
-    [switch(19, 0), header(11, 1000, packet4(1000, 17, '10.1.0.1', '10.1.0.2', UDP))],
+    [header(1, 1004, FRAME, 4), gateway(HOP4, 64501, (SEQUENCE, (64503, 64504)))],
+    [header(1, 1004, FRAME, 4), switch(17, 18), gateway(HOP6, 64501, (SEQUENCE, (64503,)), (SEQUENCE, (64505, 64504)))],
+    [gateway(HOP4, 4200000001, (SEQUENCE, (64503, 64506)), (SET, (64507,))), header(1, 1008, TAGGED, 4), switch(17, 18)],
+    [gateway(HOP4, 64501, (SEQUENCE, (64503, 64506)), (SET, (64507, 64508))), header(1, 1008, TAGGED, 4), record(1012, words(2, 0x88a80065, 0x810000c8))],
+    [gateway(HOP4, 64501), switch(19, 0), header(11, 1000, packet4(1000, 17, '10.1.0.1', '10.1.0.2', UDP))],
     [header(11, 1018, packet4(1000, 6, '10.1.0.3', '10.1.0.4', TCP))],
     [header(12, 40, packet6(40, 59, '2001:db8::1', '2001:db8::2', b''))],
     [header(12, 1400, packet6(1400, 6, '2001:db8::3', '2001:db8::4', TCP))],

@@ -73,7 +73,7 @@ export function completeness(fraction) {
 
 /* The unit of a rate for each value of --sort. */
 export function unit(sort) {
-	return sort === 'octets' ? 'bit/s' : 'frame/s';
+	return sort === 'octets' ? 'bit/s' : 'pps';
 }
 
 /* Converts a figure of octets or packets in some seconds to a rate; all NaN if it is unknown. */

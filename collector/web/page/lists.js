@@ -220,7 +220,7 @@ function sumsOf(result) {
 	if (result.others)
 		sums.push({label: format.plural(result.others.keys, 'other'), row: result.others});
 	if (result.not_seen)
-		sums.push({label: 'not seen', row: result.not_seen});
+		sums.push({label: 'unseen', row: result.not_seen});
 	if (result.rest)
 		sums.push({label: result.rest.name ?? 'without a key', row: result.rest});
 	if (result.no_sample)

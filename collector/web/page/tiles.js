@@ -59,7 +59,7 @@ function describe(port) {
 		return [...parts, port.check].join(' · ');
 	parts.push(`received ${format.bits(port.rx_bps)} (${format.percent(port.utilization_rx)})`,
 	    `sent ${format.bits(port.tx_bps)} (${format.percent(port.utilization_tx)})`,
-	    `${format.count(port.frames_per_s)} frame/s`,
+	    `${format.count(port.frames_per_s)} pps`,
 	    `${format.count(port.broadcasts_per_s)} broadcast/s`,
 	    `${format.count(port.multicasts_per_s)} multicast/s`,
 	    `${format.count(port.errors_per_s)} error/s`);
@@ -88,7 +88,7 @@ function summary(result) {
 			parts.push(`${n(state)} ${state}`);
 	if (seconds > 0)
 		parts.push(traffic(result),
-		    `${format.count(result.totals.packets / seconds)} frame/s`);
+		    `${format.count(result.totals.packets / seconds)} pps`);
 	return parts.join(' · ');
 }
 
@@ -155,11 +155,11 @@ const COLUMNS = [
 	['tx', (p) => format.percent(p.utilization_tx)],
 	['bit/s rx', (p) => format.rate(p.rx_bps)],
 	['tx', (p) => format.rate(p.tx_bps)],
-	['frame/s', (p) => format.count(p.frames_per_s)],
+	['pps', (p) => format.count(p.frames_per_s)],
 	['bcast/s', (p) => format.count(p.broadcasts_per_s)],
 	['mcast/s', (p) => format.count(p.multicasts_per_s)],
 	['err/s', (p) => format.count(p.errors_per_s)],
-	['Skip', (p) => format.count(p.skip_in_force) + (p.skips ? ` (${p.skips})` : '')],
+	['Rate', (p) => (p.skip_in_force ? '1 in ' : '') + format.count(p.skip_in_force) + (p.skips ? ` (${p.skips})` : '')],
 	['Check', (p) => (stateOf(p) === 'down' ? 'down' : p.check || format.UNKNOWN)],
 ];
 

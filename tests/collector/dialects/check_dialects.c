@@ -242,6 +242,17 @@ check_output(const struct dialect *d)
 		object_to("output interface lost");
 }
 
+static void
+check_as(const struct dialect *d)
+{
+	char sql[SQL_TEXT];
+
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM sample WHERE ifnull(src_as, 0) <> %u OR ifnull(dst_as, 0) <> %u",
+	    d->truth.src_as, d->truth.dst_as);
+	if (sql_number(heard.store, sql) > 0)
+		object_to("other AS numbers");
+}
+
 /* Whoever speaks as the specification has it is not accused of anything, and others of what is so. */
 static void
 check_oddities(const struct dialect *d)
@@ -274,6 +285,7 @@ START_TEST(row)
 		check_port(d, i);
 	check_verdict(d);
 	check_output(d);
+	check_as(d);
 	check_oddities(d);
 	heard_end(&heard); /* nothing runs behind an assertion that fails */
 	ck_assert_msg(*wrong == '\0', "%s: %s (%s): %s", d->make, d->odd, d->where, wrong);

@@ -224,6 +224,22 @@ records_of_a_router(struct wbuf *w, const struct flow *f)
 }
 
 static uint32_t
+path_that_ends_in_a_set(struct wbuf *w, const struct flow *f)
+{
+	put_record(w, 1003, WORDS(2, 0x20010db8, 0, 0, 1, 64500, 64501, 64502, 2, 2, 1, 64503, 1, 2, 64504, 64505, 0, 100));
+	speaker_header_record(w, f);
+	return 2;
+}
+
+static uint32_t
+path_longer_than_its_record(struct wbuf *w, const struct flow *f)
+{
+	put_record(w, 1003, WORDS(1, 0xc0000201, 64500, 64501, 64502, 1, 2, 0x40000001, 64503));
+	speaker_header_record(w, f);
+	return 2;
+}
+
+static uint32_t
 records_of_a_tunnel(struct wbuf *w, const struct flow *f)
 {
 	speaker_header_record(w, f);
@@ -1008,7 +1024,12 @@ const struct dialect dialects[] = {
     {"hsflowd with tcp", "a record of the connection (2209) before the header", "codeout/fluent-plugin-sflow#2",
 	.speech = {.records = records_of_tcp}},
     {"routers", "next hop of IPv6, AS path and MPLS before the header",
-	"robcowart/elastiflow#145, google/gopacket#191", .speech = {.records = records_of_a_router}},
+	"robcowart/elastiflow#145, google/gopacket#191", .speech = {.records = records_of_a_router},
+	.truth = {.src_as = 64501, .dst_as = 64504}},
+    {"routers", "an AS path that ends in a set (of aggregated routes)", "RFC 4271, section 5.1.6 [constructed]",
+	.speech = {.records = path_that_ends_in_a_set}, .truth = {.src_as = 64501}},
+    {"any", "an AS path that is longer than its record", "[constructed]",
+	.speech = {.records = path_longer_than_its_record}, .truth = {.odd = ODD(RECORD)}},
     {"Open vSwitch", "records of tunnels (1029, 1030) behind the header", "phaag/nfdump#486",
 	.speech = {.records = records_of_a_tunnel}},
     {"VPP with hsflowd", "discarded packets beside samples", "pmacct/pmacct#879",

@@ -21,6 +21,7 @@ struct truth {
 	uint32_t before;   /* numbers given out before the collector came: 0; DIALECT_ANY */
 	uint32_t dropped;  /* samples that the agent says it dropped since: 0 */
 	uint32_t output;   /* the interface that stored samples have; 0: not looked at */
+	uint32_t src_as, dst_as; /* AS numbers that they have; 0: none */
 	uint32_t first_if; /* the port that the next two are of; 0: all */
 	const char *check; /* how CHECK of `load` begins: ok */
 	uint64_t speed_bps; /* 0: not looked at */

@@ -404,6 +404,44 @@ START_TEST(who_has_left)
 }
 END_TEST
 
+/* Who is in the new settings is asked by them, at once even if he was silent; who is not is not, and confirms no link. */
+START_TEST(other_settings)
+{
+	const struct poll_credentials others = {.community = "other"};
+	struct poll_settings settings = {&target, 1, &credentials, 30 * SECOND_US, 3600 * SECOND_US, 100, 1};
+	struct poll_target upper = {.udp_port = 1161};
+	const char *reason;
+	struct poll_job job;
+
+	ck_assert_int_eq(prefix_parse("10.0.1.0/24", &upper.agents, &reason), 0);
+	memset(neighbours, 0, sizeof(neighbours));
+	begin(100);
+	neighbours[1] = (typeof(*neighbours)){102, 1, 101, false};
+	neighbours[102] = (typeof(*neighbours)){1, 1, 101, false};
+	switches.is_there[1] = switches.sends_counters[1] = true;
+	switches.is_there[102] = switches.sends_counters[102] = true;
+	switches.is_there[103] = switches.is_silent[103] = true;
+	turns(200);
+	ck_assert_uint_eq(n_uplinks, 2);
+	ck_assert(!poll_plan_next(plan, now_us, &job));
+	switches.is_there[104] = true;
+	poll_plan_set(plan, &(struct poll_settings){&upper, 1, &others, 30 * SECOND_US, 3600 * SECOND_US, 100, 1});
+	for (unsigned agents = 0; agents != (1u << 3 | 1u << 4);) {
+		ck_assert(poll_plan_next(plan, now_us, &job));
+		ck_assert_str_eq(job.as.community, "other");
+		ck_assert_uint_eq(job.udp_port, 1161);
+		ck_assert_uint_ge(agent_of(&job), 103);
+		agents |= 1u << (agent_of(&job) - 100);
+	}
+	turns(4000); /* 102 has read its neighbours again */
+	ck_assert_uint_eq(n_uplinks, 3);
+	poll_plan_set(plan, &settings);
+	turns(4000);
+	ck_assert_uint_ge(n_uplinks, 4);
+	end();
+}
+END_TEST
+
 START_TEST(what_nobody_waits_for)
 {
 	struct poll_job job;
@@ -454,6 +492,7 @@ main(void)
 	tcase_add_test(tests, links_by_name);
 	tcase_add_test(tests, short_messages);
 	tcase_add_test(tests, who_has_left);
+	tcase_add_test(tests, other_settings);
 	tcase_add_test(tests, what_nobody_waits_for);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);

@@ -270,7 +270,7 @@ START_TEST(groups_are_known_once_they_are_bound)
 		{"src network ten or vlan 3", FILTER_NOT_KNOWN, FILTER_YES},
 	};
 	char arg[] = "groups";
-	const struct filter_groups groups = {group_of, find_group, arg};
+	struct filter_groups groups = {group_of, find_group, arg, false};
 	const uint8_t octets[] = {10, 1, 2, 3};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -287,6 +287,20 @@ START_TEST(groups_are_known_once_they_are_bound)
 	read_filter("tcp and src network eleven");
 	ck_assert_int_lt(filter_bind_groups(&filter, &groups, error), 0);
 	ck_assert_str_eq(error, "column 21: there is no network eleven");
+	groups.samples_state_as = true;
+	for (size_t i = 0; i < 2; i++) {
+		struct filter_subject subject = {0};
+
+		read_filter(i == 0 ? "src as 64500 and network ten" : "not dst as 64501 and src network ten");
+		ck_assert_int_eq(filter_bind_groups(&filter, &groups, error), 0);
+		filter_set_address(&subject, FILTER_SRC_IP, octets, sizeof(octets));
+		ck_assert_int_eq(filter_judge(&filter, &subject), FILTER_NOT_KNOWN);
+		filter_set_number(&subject, FILTER_SRC_AS, 64500);
+		filter_set_absent(&subject, FILTER_BIT(FILTER_DST_AS));
+		ck_assert_int_eq(filter_judge(&filter, &subject), FILTER_YES);
+	}
+	read_filter("inner as 64500");
+	ck_assert_int_lt(filter_bind_groups(&filter, &groups, error), 0);
 }
 END_TEST
 

@@ -167,8 +167,11 @@ expect 'a network that there is not' "$(easetop talkers --names "$names" --filte
     'easetop: filter: column 9: there is no network nobody'
 expect 'an AS that is no number' "$(easetop talkers --filter 'as example' 2>&1)" \
     'easetop: filter: column 4: there is no AS number example'
-expect 'without a file' "$(easetop talkers --by as 2>&1)" \
-    'easetop: --by as needs a file that knows AS numbers: mmdb, or --mmdb'
+# shellcheck disable=SC2086
+expect 'AS numbers without a file: what samples state, and these state none' \
+    "$(easetop talkers --by as $range --format json | jq -c '[(.rows | length), .account.rest.octets.estimate == .totals.octets]')" '[0,true]'
+expect 'inside of tunnels they state none' "$(easetop talkers --filter 'inner as 5' 2>&1)" \
+    'easetop: filter: column 10: inner as needs a file that knows AS numbers: mmdb, or --mmdb'
 expect 'a file of another format' "$(easetop talkers --by as --mmdb "$names" 2>&1)" \
     "easetop: $names: The MaxMind DB file contains invalid metadata"
 expect 'a file that is not there' "$(easetop talkers --by as --mmdb "$rig/none.mmdb" 2>&1)" \
@@ -177,7 +180,7 @@ expect 'a file that is not there' "$(easetop talkers --by as --mmdb "$rig/none.m
 # The page's answers: names and databases of the configuration, live.
 api() { curl -s --max-time 60 "http://$rig_http/api/v1/talkers?from=${range#--from }&top=1000&by=$1"; }
 reloaded() { grep -q 'reload: .* read again' "$rig/collector.log"; }
-expect 'API: no database yet' "$(api dst-as | jq -r .error)" '--by dst-as needs a file that knows AS numbers: mmdb, or --mmdb'
+expect 'API: no database yet' "$(api dst-country | jq -r .error)" '--by dst-country needs a file that knows countries: mmdb, or --mmdb'
 printf 'mmdb = {"%s", "%s"}\n' "$rig/as.mmdb" "$rig/country.mmdb" >>"$rig/collector.conf"
 kill -HUP "$collector_pid"
 wait_for 10 reloaded || fail 'SIGHUP' 'the log does not tell of it'
@@ -186,4 +189,18 @@ for by in network as country-pair; do
 	expect "API: $by, as easetop says" "$(api $by | jq -c '[.rows[] | [.src, .dst, .samples]]')" \
 	    "$(easetop talkers --by $by $range --top 1000000 --format json $with | jq -c '[.rows[] | [.src, .dst, .samples]]')"
 done
+
+# Samples that state AS numbers: without a file these count, with one the file alone.
+# shellcheck disable=SC2086
+before=$(easetop talkers --by as $range --top 1000000 --format json $with --filter 'octets >= 1' | jq -c '[.rows[] | [.src, .samples]]')
+rig_end "$collector_pid"
+sqlite3 "$rig/ease.db" 'UPDATE sample SET src_as = 65000 + sequence % 2, dst_as = 65002 WHERE sequence % 3 > 0'
+# shellcheck disable=SC2086
+easetop talkers --by as $range --format json >"$rig/list.json"
+within="time_us / 1000000 BETWEEN $(jq '"\(.from | sub("[.][0-9]+";"") | fromdate) AND \(.to | sub("[.][0-9]+";"") | fromdate - 1)"' -r "$rig/list.json")"
+expect 'AS numbers that samples state' "$(jq -r '.rows[] | "\(.src) \(.samples)"' "$rig/list.json" | sort)" \
+    "$(sqlite3 "$rig/ease.db" "SELECT 'AS' || src_as || ' ' || count(*) FROM sample WHERE src_as > 0 AND direction = 1 AND $within GROUP BY src_as" | sort)"
+# shellcheck disable=SC2086
+expect 'a file goes before them' \
+    "$(easetop talkers --by as $range --top 1000000 --format json $with --filter 'octets >= 1' | jq -c '[.rows[] | [.src, .samples]]')" "$before"
 exit $failed

@@ -243,7 +243,7 @@ START_TEST(load_text_shows_unknown_as_a_dash)
 	ck_assert_ptr_nonnull(strstr(up, "2.5G"));
 	ck_assert_ptr_nonnull(strstr(up, "8.00M"));
 	ck_assert_ptr_nonnull(strstr(up, "24,500"));
-	ck_assert_int_eq(column(up, "24,500") + 6, column(heading, "frame/s") + 7);
+	ck_assert_int_eq(column(up, "24,500") + 6, column(heading, "pps") + 3);
 	ck_assert_ptr_nonnull(strstr(down, "down"));
 	ck_assert_ptr_nonnull(strstr(down, " - "));
 	ck_assert_ptr_null(strchr(down, '0'));
@@ -426,9 +426,9 @@ START_TEST(a_note_has_words_by_its_values)
 	note_count(warned, "warned", 0);
 	says(&result, NOTE_ID_WARNED, &text, "");
 	note_count(warned, "warned", 1);
-	says(&result, NOTE_ID_WARNED, &text, "WARNING: 1 row is surely above 500 frame/s.");
+	says(&result, NOTE_ID_WARNED, &text, "WARNING: 1 row is surely above 500 pps.");
 	note_count(warned, "warned", 2);
-	says(&result, NOTE_ID_WARNED, &text, "WARNING: 2 rows are surely above 500 frame/s.");
+	says(&result, NOTE_ID_WARNED, &text, "WARNING: 2 rows are surely above 500 pps.");
 	note_count(note_of(&result, NOTE_ID_FEW_SAMPLES), "mean_skip", 99.6);
 	says(&result, NOTE_ID_FEW_SAMPLES, &text, "FEW SAMPLES: try --last 1h, or a smaller skip (now 100)");
 	says(&result, NOTE_ID_FEW_SAMPLES, NULL, "FEW SAMPLES: try a longer range, or a smaller skip (now 100)");

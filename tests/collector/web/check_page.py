@@ -397,7 +397,7 @@ def check_groups(page, asked):
     """Networks in place of addresses, in both lists and in the chart; a network filters."""
     page.open(**asked)
     offered = page.js("[...document.querySelector('#sources select').options].filter((o) => !o.hidden).map((o) => o.value)")
-    equal('groups are offered for which there are names', offered, ['', 'network'])
+    equal('groups are offered for which there are names', offered, ['', 'network', 'as'])
     choose(page, 'sources', 'network')
     for section, by, key in (('sources', 'network', 'src'), ('destinations', 'dst-network', 'dst')):
         rows = api('talkers', **asked, by=by, top=5)['rows']

@@ -136,6 +136,20 @@ same load port=e-1
 same addresses layer=eth top=2
 expect 'as easetop: there are rows' "$(get "$url/api/v1/talkers?last=all" | jq '.rows | length')" 10
 
+# ---- Grafana's panels of the API: each question is answered, with rows, and these have each field that the panel names ----
+
+while IFS=$'\t' read -r title question fields; do
+	for part in '{collector}'"=$url" '{filter:percentencode}=any' '{__from:date:iso}='"${from%Z}.000Z" '{__to:date:iso}='"${to%Z}.000Z"; do
+		question=${question//"\$${part%%=*}"/${part#*=}}
+	done
+	get "$question" >"$rig/panel"
+	expect "panel $title: its fields are there" "$(jq -c --arg fields "$fields" \
+	    '[.rows[0] | paths] as $there | [$fields | split(" ")[] | split(".") | select(. as $field | $there | index([$field]) == null)]' \
+	    "$rig/panel" 2>&1)" '[]'
+done < <(jq -r '.panels[] | [.title, .targets[0].url, (.targets[0].columns | map(.selector) | join(" "))] | @tsv' \
+    "$top/conf/grafana-api-dashboard.json")
+expect 'panels: some' "$(jq '.panels | length' "$top/conf/grafana-api-dashboard.json")" 6
+
 # ---- what there is ----
 
 expect 'the index has each report' "$(get "$url/api/v1/" | jq -r '.reports[].report' | tr '\n' ' ')" \
