@@ -14,8 +14,7 @@
 #include "agent/sim/chip/tnetx4090_model.h"
 #include "agent/sim/feed.h"
 #include "agent/sim/wire.h"
-
-#include <assert.h>
+#include "common/assert_hot.h"
 
 enum {
 	BUFFERS_MAX_POOLS = 8,
@@ -101,7 +100,7 @@ buffers_add_flight(struct buffers *buffers, const struct flight *flight)
 	struct flight *heap = buffers->flights;
 	unsigned i = buffers->n_flights++;
 
-	assert(i < buffers->max_flights);
+	assert_hot(i < buffers->max_flights);
 	for (; i > 0 && heap[(i - 1) / 2].until_ns > flight->until_ns; i = (i - 1) / 2)
 		heap[i] = heap[(i - 1) / 2];
 	heap[i] = *flight;

@@ -4,6 +4,7 @@
 #include "agent/sim/live_input.h"
 #include "agent/sim/port_assignment.h"
 #include "agent/sim/savefile.h"
+#include "common/assert_hot.h"
 #include "common/log.h"
 
 #include <assert.h>
@@ -436,7 +437,7 @@ merge_sources(struct feed *feed, struct feed_frame *frames, size_t max)
 				break;
 			continue;
 		}
-		assert(feed->n_heap < 2 || !comes_before(feed->heap[1], s));
+		assert_hot(feed->n_heap < 2 || !comes_before(feed->heap[1], s));
 		frames[n] = s->frames[s->next++];
 		s->given = true;
 		if (frames[n++].event != FEED_FRAME)

@@ -7,6 +7,7 @@
 #include "mibs/mibs.h"
 #include "tests/agent/hal/fake_device.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct sampling_port_config defaults = {.enabled = true, .mean_skip = 400,
     .header_octets = 128};
 
+/* Objects of every other length are there. */
+static int
+read_object(void *ctx, const struct mib_oid *name, bool fresh, struct rmon_reading *reading)
+{
+	(void)ctx;
+	(void)fresh;
+	*reading = (struct rmon_reading){.value = 7, .syntax = MIB_COUNTER32};
+	return name->n % 2 ? 0 : -ENXIO;
+}
+
 static void
 apply(struct state *state)
 {
@@ -26,7 +37,7 @@ apply(struct state *state)
 	const struct sampling_options how = {.has_seed = true, .seed = 1, .defaults = defaults};
 	struct rmon_options options = {.clock = &clock_system, .event_table = &rmon_mib_event_table,
 	    .control_table = &rmon_mib_history_control_table, .alarm_table = &rmon_mib_alarm_table,
-	    .hc_alarm_table = &hc_alarm_mib_table};
+	    .hc_alarm_table = &hc_alarm_mib_table, .read = read_object};
 	struct sampling *sampling;
 	struct rmon *rmon;
 
