@@ -3,12 +3,12 @@
 # --once), and easetop's lists by source, destination and pair of both layers held against what a capture holds,
 # counted frame by frame by a program that shares nothing with the collector. Rows are chosen by rank; low and high
 # misses are judged apart; the lines of each account must add up to the counters, to the frame.
-# Over composed-a.pcap with 2 seeds and two skips. With --long (EASE_LONG) 40 seeds and three skips, and over every other
+# Over composed-a.pcap with 4 seeds and two skips. With --long (EASE_LONG) 40 seeds and three skips, and over every other
 # capture as many as EASE_SEEDS says (2), pooled by skip. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
 rig_needs_sim
 rig_stop
-captures=() others=() seeds=2 skips=(20 100)
+captures=() others=() seeds=4 skips=(20 100)
 [ ! -r "${EASE_CAPTURES:-}/composed-a.pcap" ] || captures=("$EASE_CAPTURES/composed-a.pcap")
 if [ ${#captures[@]} = 0 ]; then
 	skip 'real captures' "EASE_CAPTURES is not set: the demo's own capture is used"
