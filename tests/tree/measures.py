@@ -53,7 +53,7 @@ class Source:
         code = TOKEN.sub(blank, text)
         self.lines = text.count('\n')
         self.code = sum(1 for line in code.split('\n') if line.strip())
-        self.asserts = len(ASSERT.findall(code))
+        self.asserts = len(ASSERT.findall(re.sub(r'^#.*', '', code, flags=re.M)))
         self.body_lines = self.body_comments = 0
         outside, bodies, end = [], [], 0
         for body in BODY.finditer(code):
