@@ -126,7 +126,7 @@ read_levels(struct rollup *r)
 				r->levels[l] = (struct level_state){
 				    (uint64_t)sqlite3_column_int64(s, 1),
 				    (uint64_t)sqlite3_column_int64(s, 2),
-				    (uint32_t)sqlite3_column_int64(s, 3),
+				    (uint32_t)sqlite3_column_int64(s, 3) % N_UNITS, /* of a damaged file: any unit, made anew */
 				    (uint32_t)sqlite3_column_int64(s, 4),
 				    (uint64_t)sqlite3_column_int64(s, 5),
 				};
