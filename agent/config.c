@@ -68,32 +68,32 @@ const struct option_row agent_options[] = {
 	.def = DEFAULT_DEVICE, .help = "what the agent serves. emulated: a board of emulated chips; "
 		"dummy: generated ports, for tests; linux: this machine's network interfaces; "
 		"sonic: the switch on which SONiC runs, from its databases" SIM_HELP},
-    {.name = "board", .type = OPTION_STRING, AT(board), .max = PATH_MAX_OCTETS,
+    {.name = "board", .type = OPTION_STRING, AT(board), .expert = true, .max = PATH_MAX_OCTETS,
 	.help = "emulated: the board file, which lists chips and ports"},
-    {.name = "capture", .type = OPTION_STRING, AT(capture), .max = PATH_MAX_OCTETS,
+    {.name = "capture", .type = OPTION_STRING, AT(capture), .expert = true, .max = PATH_MAX_OCTETS,
 	.help = "emulated: where the board's frames come from: a pcap or pcapng file, or "
 		"live:INTERFACE; the option deal chooses the port of each frame"},
-    {.name = "deal", .type = OPTION_ENUM, AT(deal), .choices = deal_choices, .def = "source",
+    {.name = "deal", .type = OPTION_ENUM, AT(deal), .expert = true, .choices = deal_choices, .def = "source",
 	.help = "emulated: which port receives a frame of the capture. source: each new source "
 		"address goes to the next port and stays there; hash: a hash of the source address "
 		"chooses the port; interface: each interface of the pcapng file goes to the next "
 		"port"},
-    {.name = "pace", .type = OPTION_ENUM, AT(pace), .choices = pace_choices, .def = "recorded",
+    {.name = "pace", .type = OPTION_ENUM, AT(pace), .expert = true, .choices = pace_choices, .def = "recorded",
 	.help = "emulated: recorded: play the capture at the speed of its time stamps; lock_step: "
 		"play it as fast as the agent can follow"},
-    {.name = "speed_factor", .type = OPTION_U32, AT(speed_factor), .min = 1, .max = 1000,
+    {.name = "speed_factor", .type = OPTION_U32, AT(speed_factor), .expert = true, .min = 1, .max = 1000,
 	.def = "1", .help = "emulated, pace recorded: play the capture this many times faster"},
-    {.name = "loop", .type = OPTION_BOOL, AT(loop), .def = "false",
+    {.name = "loop", .type = OPTION_BOOL, AT(loop), .expert = true, .def = "false",
 	.help = "emulated: play the capture again and again"},
-    {.name = "time_zero", .type = OPTION_ENUM, AT(time_zero), .choices = zero_choices,
+    {.name = "time_zero", .type = OPTION_ENUM, AT(time_zero), .expert = true, .choices = zero_choices,
 	.def = "auto",
 	.help = "emulated: when the board's clock starts. capture: at the capture's first time "
 		"stamp; now: at the present time; auto: capture in lock step, else now"},
-    {.name = "dummy_ports", .type = OPTION_U32, AT(dummy_ports), .min = 1, .max = HAL_MAX_PORTS,
+    {.name = "dummy_ports", .type = OPTION_U32, AT(dummy_ports), .expert = true, .min = 1, .max = HAL_MAX_PORTS,
 	.def = "48", .help = "dummy: number of generated ports"},
-    {.name = "dummy_addresses", .type = OPTION_U32, AT(dummy_addresses), .min = 0,
+    {.name = "dummy_addresses", .type = OPTION_U32, AT(dummy_addresses), .expert = true, .min = 0,
 	.max = HAL_MAX_ADDRESSES, .def = "1000", .help = "dummy: number of generated addresses"},
-    {.name = "dummy_vlans", .type = OPTION_U32, AT(dummy_vlans), .min = 0, .max = HAL_VLAN_MAX,
+    {.name = "dummy_vlans", .type = OPTION_U32, AT(dummy_vlans), .expert = true, .min = 0, .max = HAL_VLAN_MAX,
 	.def = "0", .help = "dummy: number of VLANs of the ports; 0: the bridge is not VLAN-aware"},
     {.name = "sampling", .type = OPTION_ENUM, AT(sampling), .choices = sampling_choices,
 	.def = "auto",
@@ -119,17 +119,17 @@ const struct option_row agent_options[] = {
 	.help = "linux: report each packet that the kernel or a switch chip drops, as an event of sFlow to "
 		"sflow_collector: its first octets, where it came in, why, and which function or trap "
 		"dropped it. Only one program of a machine can have the kernel's drop monitor"},
-    {.name = "drops_per_s", .type = OPTION_U32, AT(drops_per_s), .min = 1, .max = 100000, .unit = "1/s",
+    {.name = "drops_per_s", .type = OPTION_U32, AT(drops_per_s), .expert = true, .min = 1, .max = 100000, .unit = "1/s",
 	.def = "100",
 	.help = "linux: the most dropped packets that are reported; further ones are only counted, by port"},
-    {.name = "trap_port", .type = OPTION_U32, AT(trap_port), .min = 1, .max = 65535,
+    {.name = "trap_port", .type = OPTION_U32, AT(trap_port), .expert = true, .min = 1, .max = 65535,
 	.def = "162", .help = "linux, sonic: the UDP port to which this machine's snmpd sends "
 			      "notifications. The agent does not sample these, nor what it sends "
 			      "itself to trap_sinks and sflow_collector"},
-    {.name = "sonic_database_config", .type = OPTION_STRING, AT(sonic_database_config),
+    {.name = "sonic_database_config", .type = OPTION_STRING, AT(sonic_database_config), .expert = true,
 	.max = PATH_MAX_OCTETS, .def = "/var/run/redis/sonic-db/database_config.json",
 	.help = "sonic: the file in which SONiC says where its databases are"},
-    {.name = "sonic_by_tcp", .type = OPTION_BOOL, AT(sonic_by_tcp), .def = "false",
+    {.name = "sonic_by_tcp", .type = OPTION_BOOL, AT(sonic_by_tcp), .expert = true, .def = "false",
 	.help = "sonic: reach the databases by TCP (hostname and port in that file); false: by Unix "
 		"socket"},
     {.name = "mean_skip", .type = OPTION_U32, AT(mean_skip), .min = 1, .max = EASE_DRAWN_MEAN_MAX,
@@ -147,19 +147,19 @@ const struct option_row agent_options[] = {
 	.max = SAMPLING_MAX_PER_SECOND, .unit = "samples/s", .def = "2000",
 	.help = "above this rate the agent raises the port's mean skip in force, until a manager "
 		"sets another limit (easePortMaxSamples); 0: no limit"},
-    {.name = "seed", .type = OPTION_U64, AT(seed), .min = 0, .max = UINT64_MAX, .def = "0",
+    {.name = "seed", .type = OPTION_U64, AT(seed), .expert = true, .min = 0, .max = UINT64_MAX, .def = "0",
 	.help = "seed of the random skips, for runs that can be repeated; 0: a random seed"},
     {.name = "agentx_socket", .type = OPTION_STRING, AT(agentx_socket), .max = PATH_MAX_OCTETS,
 	.def = "/var/agentx/master",
 	.help = "the AgentX socket of the master (snmpd): a path, or tcp:ADDRESS:PORT",
 	.check = master_address_check},
-    {.name = "message_octets", .type = OPTION_U32, AT(message_octets),
+    {.name = "message_octets", .type = OPTION_U32, AT(message_octets), .expert = true,
 	.min = TRAP_WIRE_MESSAGE_MIN, .max = TRAP_WIRE_MESSAGE_MAX, .unit = "octets",
 	.def = "1400", .help = "the largest SNMP message that a notification may need"},
-    {.name = "message_wait_ms", .type = OPTION_U32, AT(message_wait_ms), .min = 0, .max = 10000,
+    {.name = "message_wait_ms", .type = OPTION_U32, AT(message_wait_ms), .expert = true, .min = 0, .max = 10000,
 	.unit = "ms", .def = "50", .live = true,
 	.help = "how long a sample waits for others that are sent in the same notification"},
-    {.name = "queue_notifications", .type = OPTION_U32, AT(queue_notifications), .min = 64,
+    {.name = "queue_notifications", .type = OPTION_U32, AT(queue_notifications), .expert = true, .min = 64,
 	.max = NOTIFY_RING_MAX, .def = "16384",
 	.help = "how many notifications are kept while the master is away; samples in older ones "
 		"are counted as drops of their port"},
@@ -167,17 +167,17 @@ const struct option_row agent_options[] = {
 	.max = 3600, .unit = "s", .def = "2", .live = true,
 	.help = "the time between two easeCounters of a port; those of more than 64 ports are spread over "
 		"it, and of these, idle ones rest for 20 s. Reports of the last minutes end where counters end, so they are so much behind"},
-    {.name = "state_interval_s", .type = OPTION_U32, AT(state_interval_s), .min = 10,
+    {.name = "state_interval_s", .type = OPTION_U32, AT(state_interval_s), .expert = true, .min = 10,
 	.max = 86400, .unit = "s", .def = "600", .live = true,
 	.help = "the time between two easePortState of a port"},
-    {.name = "address_rate", .type = OPTION_U32, AT(address_rate), .min = 0, .max = 10000,
+    {.name = "address_rate", .type = OPTION_U32, AT(address_rate), .expert = true, .min = 0, .max = 10000,
 	.unit = "1/s", .def = "50", .live = true,
 	.help = "the most easeNewAddress that are sent; further ones are only counted"},
-    {.name = "event_rate", .type = OPTION_U32, AT(event_rate), .min = 0, .max = 10000,
+    {.name = "event_rate", .type = OPTION_U32, AT(event_rate), .expert = true, .min = 0, .max = 10000,
 	.unit = "1/s", .def = "10",
 	.help = "the most easeErrorSource, easeBackPressure and easeSamplingStalled together that "
 		"are sent; further ones are only counted"},
-    {.name = "stall_event_percent", .type = OPTION_U32, AT(stall_event_percent), .min = 0,
+    {.name = "stall_event_percent", .type = OPTION_U32, AT(stall_event_percent), .expert = true, .min = 0,
 	.max = 100, .unit = "%", .def = "1",
 	.help = "easeSamplingStalled is sent for a minute in which more than this share of a port's "
 		"frames passed unsampled, because its skip counter had run out, and at least as many "

@@ -903,10 +903,20 @@ print_rows(FILE *out, const struct option_row *table, const void *config, const 
 	}
 }
 
+static bool
+has_experts(const struct option_row *table)
+{
+	while (table->name && !table->expert)
+		table++;
+	return table->name != NULL;
+}
+
 static void
 print_table(FILE *out, const struct option_row *table, const void *config, const char *indent)
 {
 	print_rows(out, table, config, indent, false);
+	if (has_experts(table))
+		fprintf(out, "\n%s## What follows is for special cases and for tests.\n", indent);
 	print_rows(out, table, config, indent, true);
 }
 

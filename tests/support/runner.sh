@@ -7,7 +7,6 @@
 
 jobs=$(nproc)
 at_once=$((5 * jobs / 2)) # tests: more than half of their time they wait for a daemon
-waiting_at_once=$((2 * jobs)) # further ones that hardly do anything else, "waits" in tests/slowest
 
 # ---- counting ----
 
@@ -62,7 +61,6 @@ unit_programs() { (cd "$top" && find tests -name 'check_*.c' | sed 's,\.c$,,' | 
 script_tests() { (cd "$top" && find tests -name 'check_*.sh' | slowest_first); }
 fuzz_targets() { (cd "$top" && find tests -name 'fuzz_*.c' | sed 's,\.c$,,' | LC_ALL=C sort); }
 # tests/slowest names those that take longest: they start first, so that none is left alone at the end.
-# Those that it says of that they wait are no load for the others, and have places of their own.
 slowest_first() {
 	LC_ALL=C sort | awk '!tests { place[$1] = FNR; next }
 	    { print ($1 in place ? place[$1] : 1000000) "\t" NR "\t" $1 }' "$top/tests/slowest" tests=1 - |
@@ -141,24 +139,13 @@ expect_built() { # DIR PROGRAM...
 
 # ---- a pool of programs ----
 
-declare -A waits=()
-while read -r path kind; do
-	[ "$kind" != waits ] || waits[$(basename "$path" .sh)]=1
-done <"$top/tests/slowest"
-is_waiting() { [ -n "${waits[${1##*[ /]}]:-}" ]; } # NAME
-n_waiting=0 # of those that run
-has_place() { # NAME
-	if is_waiting "$1"; then [ "$n_waiting" -lt "$waiting_at_once" ]; else [ $((${#running[@]} - n_waiting)) -lt "$at_once" ]; fi
-}
-
 # Of each process: how its end is judged, its name, its log, the seconds it may take, when it began, and what all that it
 # starts have in their environment.
 declare -A running=()
 start() { # JUDGE NAME SECONDS FOLDER LOG COMMAND...
 	local judge=$1 name=$2 limit=$3 folder=$4 log=$5
 	shift 5
-	until has_place "$name"; do reap; done
-	! is_waiting "$name" || n_waiting=$((n_waiting + 1))
+	while [ ${#running[@]} -ge "$at_once" ]; do reap; done
 	ran
 	mkdir -p "$(dirname "$log")"
 	local mark=EASE_TEST=$$.$SRANDOM
@@ -166,10 +153,10 @@ start() { # JUDGE NAME SECONDS FOLDER LOG COMMAND...
 	running[$!]="$judge|$name|$log|$limit|${EPOCHREALTIME/[.,]/}|$mark"
 }
 # A process that outlives its test takes time from all others, and stays when the tests have ended. What a test has
-# told to end has a second for it.
+# told to end has five seconds for it.
 end_left_behind() { # NAME MARK
 	local pid pids=()
-	for _ in {1..11}; do
+	for _ in {1..51}; do
 		mapfile -t pids < <(grep -lszxF "$2" /proc/[0-9]*/environ | cut -d/ -f3)
 		if [ ${#pids[@]} = 0 ]; then return; fi
 		sleep 0.1
@@ -183,7 +170,6 @@ reap() { # waits for the next one that ends, and judges it
 	status=$?
 	IFS='|' read -r judge name log limit began mark <<<"${running[$pid]}"
 	unset "running[$pid]"
-	! is_waiting "$name" || n_waiting=$((n_waiting - 1))
 	took=$(((${EPOCHREALTIME/[.,]/} - began) / 100000))
 	took=$((took / 10)).$((took % 10))
 	seconds+=("$took $name")
