@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { A_LINE = 2, LINES = ALARM_RUNS / A_LINE };
+enum { A_LINE = 4, LINES = ALARM_RUNS / A_LINE };
 
 int
 alarm_runs_init(struct alarm_runs *r)

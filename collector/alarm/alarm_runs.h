@@ -1,8 +1,8 @@
 /*
  * The runs that are open: one for each key whose statistic is above 0 (sequential.h). A key without a run
- * costs nothing, so the number of keys that are watched has no limit. The table has a fixed size, two runs to
- * a cache line. Where a line is full the run with the least statistic goes, which costs delay and never
- * raises an alarm; so what somebody sends from many invented addresses, each with a sample or two, cannot
+ * costs nothing, so the number of keys that are watched has no limit. The table has a fixed size, four runs to a line of
+ * two neighbouring cache lines: with two, one of some hundred ports met two others by chance once in a hundred starts.
+ * Where a line is full the run with the least statistic goes, which costs delay and never raises an alarm; so what somebody sends from many invented addresses, each with a sample or two, cannot
  * push out the run of a flood. Used by one thread.
  */
 #ifndef EASE_COLLECTOR_ALARM_ALARM_RUNS_H
