@@ -12,6 +12,17 @@
 
 #define HASH_GOLDEN 0x9e3779b97f4a7c15ull /* 2^64 / golden ratio, odd: spreads seeds */
 
+/* Lists of a table of n: a power of two, 16 at least. */
+static inline uint32_t
+hash_lists(uint32_t n)
+{
+	uint32_t lists = 16;
+
+	while (lists < n && lists < UINT32_C(1) << 31)
+		lists *= 2;
+	return lists;
+}
+
 static inline uint64_t
 hash_pair(uint64_t seed, uint64_t a, uint64_t b)
 {

@@ -1,4 +1,5 @@
 #include "common/lru_table.h"
+#include "common/hash.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,27 +10,17 @@ enum {
 	SPARE = 2, /* times the reserve: who is silent leaves so early that nobody is refused for it */
 };
 
-static uint32_t
-buckets_for(uint32_t max)
-{
-	uint32_t n = 16;
-
-	while (n < max)
-		n *= 2;
-	return n;
-}
-
 uint64_t
 lru_table_memory(uint32_t max)
 {
-	return max * sizeof(struct lru_owner) + buckets_for(max) * sizeof(uint32_t);
+	return max * sizeof(struct lru_owner) + hash_lists(max) * sizeof(uint32_t);
 }
 
 int
 lru_table_init(struct lru_table *t, uint32_t max, struct lru_link *first_link, size_t stride)
 {
 	*t = (struct lru_table){.links = (char *)first_link, .stride = stride, .max = max,
-	    .reserve = max / RESERVE_PART, .n_free = max, .mask = buckets_for(max) - 1,
+	    .reserve = max / RESERVE_PART, .n_free = max, .mask = hash_lists(max) - 1,
 	    .free = LRU_NONE, .newest = LRU_NONE, .oldest = LRU_NONE, .free_owner = LRU_NONE,
 	    .most = LRU_NONE};
 	t->owners = calloc(max, sizeof(*t->owners));

@@ -1,4 +1,5 @@
 #include "collector/poll/poll_plan_private.h"
+#include "common/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,17 +35,6 @@ poll_plan_free(struct poll_plan *plan)
 	free(plan);
 }
 
-/* Lists of the table of links: a power of two. */
-static uint32_t
-n_pairs(uint32_t n_places)
-{
-	uint32_t n = 1;
-
-	while (n < n_places)
-		n *= 2;
-	return n;
-}
-
 int
 poll_plan_new(struct poll_plan **out, const struct poll_source *source, const struct poll_settings *settings)
 {
@@ -59,8 +49,8 @@ poll_plan_new(struct poll_plan **out, const struct poll_source *source, const st
 	plan->ports = calloc(source->n_places, sizeof(*plan->ports));
 	plan->agents = calloc(source->n_agents, sizeof(*plan->agents));
 	plan->links = calloc(source->n_agents, sizeof(*plan->links));
-	plan->pairs.first = plan->agents && plan->links ? calloc(n_pairs(source->n_places), sizeof(*plan->pairs.first)) : NULL;
-	plan->pairs.mask = n_pairs(source->n_places) - 1;
+	plan->pairs.first = plan->agents && plan->links ? calloc(hash_lists(source->n_places), sizeof(*plan->pairs.first)) : NULL;
+	plan->pairs.mask = hash_lists(source->n_places) - 1;
 	plan->pairs.all = plan->links;
 	for (uint32_t i = 0; plan->pairs.first && i < source->n_agents; i++)
 		plan->links[i] = &plan->agents[i].links;
@@ -77,7 +67,7 @@ poll_plan_memory(uint32_t n_places, uint32_t n_agents)
 	return sizeof(struct poll_plan) + n_places * sizeof(struct planned_port) +
 	    n_agents * (sizeof(struct planned_agent) + sizeof(struct poll_links *) +
 			   POLL_LINKS_MAX * sizeof(struct poll_link)) + /* that are being read, and those that were: */
-	    n_places * POLL_LINKS_A_PORT * sizeof(struct poll_link) + n_pairs(n_places) * sizeof(uint32_t);
+	    n_places * POLL_LINKS_A_PORT * sizeof(struct poll_link) + hash_lists(n_places) * sizeof(uint32_t);
 }
 
 /* ---- who is due ---- */

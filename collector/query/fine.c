@@ -44,8 +44,8 @@ struct fine_sample {
 	int16_t key;		 /* which of those followed it has, where lists count it; -1: none */
 };
 
-/* Of a minute, some 64 MB; if there are more, the question is refused. Each port is looked up once for all windows that are
- * read at once, of which a first one tells how many samples they have. */
+/* Of a minute, some 50 MB; if there are more, the question is refused. Each port is looked up once for all windows that are
+ * read at once: so many that they have no more samples than FINE_AT_ONCE, but one at least. */
 enum { FINE_SAMPLES_MAX = 2000000, FINE_AT_ONCE = 250000, FINE_WINDOWS = 60 };
 
 struct query_fine {
@@ -287,9 +287,14 @@ static int
 sort_samples(struct query *query)
 {
 	struct query_fine *fine = query->fine;
-	struct fine_sample *sorted = calloc(fine->room + 1, sizeof(*sorted));
+	struct fine_sample *sorted;
 	size_t next[FINE_WINDOWS + 1] = {0};
 
+	fine->starts[0] = 0;
+	fine->starts[1] = fine->n_read;
+	if (fine->n_windows == 1)
+		return 0;
+	sorted = calloc(fine->room + 1, sizeof(*sorted));
 	if (!sorted)
 		return query_fail(query, -ENOMEM, "no memory");
 	for (size_t i = 0; i < fine->n_read; i++)
@@ -304,22 +309,40 @@ sort_samples(struct query *query)
 	return 0;
 }
 
+/* How many windows are read at once: an index of times tells it without reading samples. */
+static int
+find_windows(struct query *query)
+{
+	struct query_fine *fine = query->fine;
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT time_us FROM sample WHERE time_us >= ?1 ORDER BY time_us LIMIT 1 OFFSET ?2");
+	uint64_t n = FINE_WINDOWS;
+	int more;
+
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)fine->from_us);
+	sqlite3_bind_int64(stmt, 2, FINE_AT_ONCE);
+	more = query_step(query, stmt);
+	if (more == 1)
+		n = (query_u64(stmt, 0) - fine->from_us) / STORE_WINDOW_US;
+	sqlite3_finalize(stmt);
+	fine->n_windows = (unsigned)(n < 1 ? 1 : n > FINE_WINDOWS ? FINE_WINDOWS : n);
+	return more < 0 ? more : 0;
+}
+
 static int
 read_at_once(struct query *query, const struct report_options *options, const struct dimension *dimension)
 {
 	const struct query_range step = query->range;
 	struct query_fine *fine = query->fine;
-	size_t of_each = fine->n_windows > 0 ? fine->n_read / fine->n_windows : FINE_AT_ONCE;
-	size_t n = of_each > 0 ? FINE_AT_ONCE / of_each : FINE_WINDOWS;
-	uint64_t to_us;
-	int err;
+	int err = find_windows(query);
+	uint64_t to_us = fine->from_us + fine->n_windows * STORE_WINDOW_US;
 
-	fine->n_windows = (unsigned)(n < 1 ? 1 : n > FINE_WINDOWS ? FINE_WINDOWS : n);
 	fine->read_from_us = fine->from_us;
 	fine->n_read = 0;
-	to_us = fine->from_us + fine->n_windows * STORE_WINDOW_US;
 	query->range = (struct query_range){fine->from_us, to_us < query->asked.to_us ? to_us : query->asked.to_us};
-	err = query_each_sample(query, dimension, add_sample, (void *)(uintptr_t)options);
+	if (err == 0)
+		err = query_each_sample(query, dimension, add_sample, (void *)(uintptr_t)options);
 	query->range = step;
 	if (err == 0)
 		err = sort_samples(query);

@@ -149,9 +149,10 @@ uplink_search(struct query *query, struct uplink_sight **sights)
 	struct search s = {.query = query, .sights = calloc(query->n_ports + 1, sizeof(**sights))};
 	int err = s.sights ? find_leads(&s) : query_fail(query, -ENOMEM, "no memory");
 
-	if (err == 0)
+	/* At a single switch nothing is at home elsewhere, however many places there are to read. */
+	if (err == 0 && query->n_agents > 1)
 		err = read_places(&s, count_station);
-	if (err == 0)
+	if (err == 0 && query->n_agents > 1)
 		err = read_places(&s, find_home);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		s.sights[i] = s.sights[s.leads[i]];

@@ -14,15 +14,11 @@
 _Static_assert(
     (int)SEQUENCE_TRACKER_SAVED_OCTETS <= (int)STORE_TRACKER_MAX, "raise STORE_TRACKER_MAX");
 
-/* A power of two, so that the table is at most half full. */
+/* So that the table is at most half full. */
 static uint64_t
 buckets_for(uint32_t most)
 {
-	uint64_t n = 16;
-
-	while (n < 2ull * most)
-		n *= 2;
-	return n;
+	return hash_lists(2 * most);
 }
 
 uint64_t

@@ -33,16 +33,6 @@ hash_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint
 
 /* Table */
 
-static uint64_t
-buckets_for(uint32_t n)
-{
-	uint64_t b = 16;
-
-	while (b < n)
-		b *= 2;
-	return b;
-}
-
 void
 window_room(const struct window_limits *limits, struct store_room room[STORE_N_TABLES])
 {
@@ -61,11 +51,11 @@ window_memory(const struct window_limits *limits)
 	window_room(limits, room);
 	return prefault_octets(limits->windows, sizeof(struct window)) +
 	    prefault_octets(limits->windows, sizeof(uint32_t)) +
-	    prefault_octets(buckets_for(limits->windows), sizeof(uint32_t)) +
+	    prefault_octets(hash_lists(limits->windows), sizeof(uint32_t)) +
 	    prefault_octets(limits->keys, sizeof(struct key)) +
 	    prefault_octets(limits->keys, sizeof(struct address_pairs)) +
 	    prefault_octets(limits->keys, sizeof(uint32_t)) +
-	    prefault_octets(buckets_for(limits->keys), sizeof(uint32_t)) +
+	    prefault_octets(hash_lists(limits->keys), sizeof(uint32_t)) +
 	    flow_cache_memory(limits->keys / KEYS_A_FLOW) +
 	    store_memory(room);
 }
@@ -98,8 +88,8 @@ window_table_new(struct window_table **out, const struct window_limits *limits, 
 	t->limits = *limits;
 	t->seed = seed;
 	t->stats = (struct stat_set){stat_names, WINDOW_N_STATS, t->values};
-	t->window_mask = buckets_for(limits->windows) - 1;
-	t->key_mask = buckets_for(limits->keys) - 1;
+	t->window_mask = hash_lists(limits->windows) - 1;
+	t->key_mask = hash_lists(limits->keys) - 1;
 	t->windows = prefault_alloc(limits->windows, sizeof(*t->windows), 0);
 	t->keys = prefault_alloc(limits->keys, sizeof(*t->keys), 0);
 	t->address_pairs = prefault_alloc(limits->keys, sizeof(*t->address_pairs), 0);

@@ -192,6 +192,11 @@ for name in a b one; do
 	    UNION ALL SELECT 1, 71, 1) k WHERE agent_id = x'$both'"
 done
 
+# What routers state of each sample.
+for name in a b one; do
+	sqlite3 "$work/$name.db" 'UPDATE sample SET src_as = 64496 + ifnull(src_port, 0) % 4, dst_as = 64500 + ifnull(dst_port, 0) % 4'
+done
+
 # ---- shipping ----
 
 for name in a b; do ship_config $name ease; done
@@ -252,6 +257,8 @@ reports() { # DATABASE REFERENCE
 	equal_report "$1" "$2" connections --by src --addr 10.0.0.0/8
 	equal_report "$1" "$2" connections --addr 10.0.0.0/8
 	equal_report "$1" "$2" talkers --per site
+	equal_report "$1" "$2" talkers --by as-pair
+	equal_report "$1" "$2" talkers --by dst-as --filter 'src as 64497'
 	equal_report "$1" "$2" talkers --filter 'site two and not if e-1'
 	equal_report "$1" "$2" conversations --filter 'icmp-type icmp-echo or dst port < 1024' --top 20
 	equal_report "$1" "$2" protocols --filter 'icmp and not (icmp-type 0 and icmp-code 0)'
