@@ -1,5 +1,6 @@
 #include "collector/collector.h"
 
+#include "collector/alarm/alarm_outbox.h"
 #include "collector/alarm/alarms.h"
 #include "collector/collector_alarms.h"
 #include "collector/collector_poll.h"
@@ -75,8 +76,9 @@ collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLE
 	sets[9] = alarms_stats(c->alarms);
 	sets[10] = forward_stats(c->forward);
 	sets[11] = c->poller ? poll_stats(c->poller) : &none;
+	sets[12] = c->outbox ? outbox_stats(c->outbox) : &none;
 	for (int i = 0; i < COLLECTOR_FURTHER_STATS; i++)
-		sets[12 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
+		sets[13 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
 }
 
 void
@@ -524,6 +526,7 @@ collector_close(struct collector *c)
 	store_close(c->store);
 	accounting_free(c->accounting);
 	alarms_free(c->alarms);
+	outbox_free(c->outbox);
 	if (c->signal_fd >= 0)
 		close(c->signal_fd);
 	free(c->shared_agents);
@@ -691,6 +694,7 @@ flush_if_due(struct collector *c)
 	c->next_flush_us = clock_mono_us(c->clock) + c->config->flush_interval_ms * 1000ull;
 	input_count_drops(c->input); /* also if no datagram was accepted */
 	alarms_tick(c->alarms, clock_mono_us(c->clock));
+	collector_tell_receivers(c);
 	if (stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS) != c->flushed_datagrams)
 		collector_flush(c);
 }
@@ -814,12 +818,13 @@ collector_turn(struct collector *c)
 int
 collector_run(struct collector *c)
 {
-	struct pollfd polls[INPUT_POLLS_MAX + 2];
+	struct pollfd polls[INPUT_POLLS_MAX + 2 + OUTBOX_RECEIVERS_MAX];
 	size_t n = input_polls(c->input, polls);
 
 	polls[n++] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
 	if (c->poller)
 		polls[n++] = (struct pollfd){.fd = poll_fd(c->poller), .events = POLLIN};
+	n += collector_poll_receivers(c, &polls[n]);
 
 	collector_flush(c); /* reports show at once that the collector started */
 	while (!c->stopping) {
@@ -832,6 +837,7 @@ collector_run(struct collector *c)
 			return -errno;
 		input_awake(c->input);
 		collector_turn(c);
+		collector_take_answers(c);
 	}
 	return collector_stop(c);
 }

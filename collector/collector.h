@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 struct collector;
+struct collector_receivers;
 
 /* What the command line adds. */
 struct collector_arguments {
@@ -28,6 +29,7 @@ struct collector_arguments {
 	 * NULL: SIGHUP changes nothing. */
 	const char *config_file;
 	struct collector_config *live_config;
+	const struct collector_receivers *receivers; /* of alarms (collector_alarms.h); NULL: none */
 	/* Called when everything that needs privileges is open, before the first thread starts; or
 	 * NULL. 0, or -errno with the reason in error: then nothing is started. */
 	int (*opened)(const struct collector_config *config, char *error, size_t error_size);
@@ -58,7 +60,7 @@ int collector_import(struct collector *c, struct clock *clock, const char *file,
 
 /* All sets of counters, valid while the collector is open. collector_add_stats adds one before
  * collector_run; it is stored and logged with the others. */
-enum { COLLECTOR_STAT_SETS = 14 };
+enum { COLLECTOR_STAT_SETS = 15 };
 void collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLECTOR_STAT_SETS]);
 void collector_add_stats(struct collector *c, const struct stat_set *stats);
 

@@ -37,8 +37,8 @@ take_agent(void *arg, const struct polled_agent *agent)
 	memcpy(row->name, agent->name, sizeof(row->name));
 }
 
-static void
-fill_credentials(struct poll_credentials *to, const struct collector_poll *from)
+void
+collector_snmp_credentials(const struct collector_credentials *from, struct poll_credentials *to)
 {
 	memset(to, 0, sizeof(*to)); /* they are compared whole */
 	snprintf(to->community, sizeof(to->community), "%s", from->community);
@@ -67,7 +67,7 @@ fill_targets(const struct collector_config *config, struct poll_target *target, 
 	const char *reason;
 
 	for (size_t i = 0; i < config->polls.n; i++) {
-		fill_credentials(&credentials[i], &polls[i]);
+		collector_snmp_credentials(&polls[i].as, &credentials[i]);
 		for (size_t j = 0; j < polls[i].agents.n; j++, target++) {
 			prefix_parse(polls[i].agents.items[j], &target->agents, &reason);
 			target->udp_port = (uint16_t)polls[i].port;

@@ -6,6 +6,7 @@
 #define EASE_COLLECTOR_COLLECTOR_PRIVATE_H
 
 #include "collector/collector.h"
+#include "collector/collector_alarms.h"
 #include "collector/collector_settings.h"
 #include "collector/config.h"
 #include "collector/input/input.h"
@@ -26,6 +27,7 @@ enum collector_stat_id {
 enum { COLLECTOR_FURTHER_STATS = 2 }; /* sets of the page and of shipping */
 
 struct alarms;
+struct outbox;
 struct poller;
 struct poll_target;
 struct poll_credentials;
@@ -50,6 +52,8 @@ struct collector {
 	struct forward *forward;
 	struct accounting *accounting;
 	struct alarms *alarms;
+	struct outbox *outbox; /* NULL: no receiver of alarms */
+	struct collector_receivers receivers;
 	struct store *store;
 	struct store_batch *batch; /* being filled */
 	uint64_t next_flush_us;	   /* monotonic */

@@ -20,6 +20,7 @@
 
 #define USER_AT(member) offsetof(struct collector_user, member)
 #define POLL_AT(member) offsetof(struct collector_poll, member)
+#define INFORM_AT(member) offsetof(struct collector_inform, member)
 #define AT(member) offsetof(struct collector_config, member)
 
 enum {
@@ -28,6 +29,8 @@ enum {
 	CREDENTIAL_MAX = 255,
 	MAX_POLL_AGENTS = 1024,
 	MAX_POLLS = 64,
+	MAX_ALARM_POSTS = 4,
+	MAX_ALARM_INFORMS = 4,
 };
 
 static const char *const log_targets[] = {"stderr", "syslog", NULL};
@@ -126,23 +129,47 @@ poll_passphrase_check(const char *value)
 	return strlen(value) > CREDENTIAL_MAX ? "at most 255 characters are allowed" : passphrase_check(value);
 }
 
+/* The rows of struct collector_credentials, at its place in a section's struct. */
+#define CREDENTIAL_ROWS(at, may) \
+    {"community", OPTION_STRING, (at) + offsetof(struct collector_credentials, community), .secret = true, \
+	.check = poll_community_check, .help = "SNMPv2c community that " may ". Empty: SNMPv3, with the user below."}, \
+    {"user", OPTION_STRING, (at) + offsetof(struct collector_credentials, user), .max = V3_USER_MAX, \
+	.help = "SNMPv3 user that " may ", authenticated and encrypted (authPriv)."}, \
+    {"auth_protocol", OPTION_ENUM, (at) + offsetof(struct collector_credentials, auth_protocol), \
+	.choices = v3_auth_protocols, .def = "SHA-256", .help = "Protocol that authenticates messages."}, \
+    {"auth_passphrase", OPTION_STRING, (at) + offsetof(struct collector_credentials, auth_passphrase), .secret = true, \
+	.check = poll_passphrase_check, .help = "8 to 255 characters."}, \
+    {"priv_protocol", OPTION_ENUM, (at) + offsetof(struct collector_credentials, priv_protocol), \
+	.choices = v3_priv_protocols, .def = "AES", .help = "Protocol that encrypts messages."}, \
+    {"priv_passphrase", OPTION_STRING, (at) + offsetof(struct collector_credentials, priv_passphrase), .secret = true, \
+	.check = poll_passphrase_check, .help = "8 to 255 characters."}
+
 static const struct option_row poll_options[] = {
     {"agents", OPTION_LIST, POLL_AT(agents), .max = MAX_POLL_AGENTS, .check = prefix_check,
 	.help = "Who is asked: ADDRESS or ADDRESS/BITS of the agents' addresses, as their sFlow states them. Nobody "
 		"else ever gets a packet or these credentials. The first section that has an address counts."},
     {"port", OPTION_U32, POLL_AT(port), .min = 1, .max = UINT16_MAX, .def = "161", .help = "Their UDP port."},
-    {"community", OPTION_STRING, POLL_AT(community), .secret = true, .check = poll_community_check,
-	.help = "SNMPv2c community that may read. Empty: SNMPv3, with the user below."},
-    {"user", OPTION_STRING, POLL_AT(user), .max = V3_USER_MAX,
-	.help = "SNMPv3 user that may read, authenticated and encrypted (authPriv)."},
-    {"auth_protocol", OPTION_ENUM, POLL_AT(auth_protocol), .choices = v3_auth_protocols, .def = "SHA-256",
-	.help = "Protocol that authenticates messages."},
-    {"auth_passphrase", OPTION_STRING, POLL_AT(auth_passphrase), .secret = true, .check = poll_passphrase_check,
-	.help = "8 to 255 characters."},
-    {"priv_protocol", OPTION_ENUM, POLL_AT(priv_protocol), .choices = v3_priv_protocols, .def = "AES",
-	.help = "Protocol that encrypts messages."},
-    {"priv_passphrase", OPTION_STRING, POLL_AT(priv_passphrase), .secret = true, .check = poll_passphrase_check,
-	.help = "8 to 255 characters."},
+    CREDENTIAL_ROWS(POLL_AT(as), "may read"),
+    {.name = NULL},
+};
+
+static const char *
+absolute_check(const char *value)
+{
+	return !*value || *value == '/' ? NULL : "the path of a program must begin with /";
+}
+
+static const char *
+post_check(const char *value)
+{
+	if (strncmp(value, "http://", 7) != 0 && strncmp(value, "https://", 8) != 0)
+		return "expected http://… or https://…";
+	return cluster_http_is_built() ? NULL : "this program was built without libcurl";
+}
+
+static const struct option_row inform_options[] = {
+    {"to", OPTION_STRING, INFORM_AT(to), .check = endpoint_check, .help = "Where they go, written as in listen; the usual port is 162."},
+    CREDENTIAL_ROWS(INFORM_AT(as), "it takes informs of"),
     {.name = NULL},
 };
 
@@ -215,6 +242,18 @@ const struct option_row collector_options[] = {
 		"when in some stretch of time it sent more than RATE, and RATE for the burst (1 s) beside it. All "
 		"rules together raise one false alarm a month at most, whatever the traffic; conf/guide/alarms.md "
 		"says why, and how soon a flood is told."},
+    {"alarm_command", OPTION_STRING, AT(alarm_command), .max = 1023, .check = absolute_check,
+	.help = "Program that is run when an alarm is raised (PATH raised) and when it is over (PATH over), with the facts as "
+		"JSON on its standard input, as nobody where root starts the collector. It has 10 s, one is begun a second, and "
+		"one that fails is run again. Empty: none. conf/guide/alarms.md has recipes."},
+    {"alarm_post", OPTION_LIST, AT(alarm_posts), .max = MAX_ALARM_POSTS, .secret = true, .check = post_check,
+	.help = "URLs that the same JSON is posted to: http://HOST:PORT/PATH or https://…"},
+    {"alarm_inform", OPTION_SECTION, AT(alarm_informs), .max = MAX_ALARM_INFORMS, .section = inform_options,
+	.section_size = sizeof(struct collector_inform), .section_title_offset = INFORM_AT(title),
+	.help = "An SNMP manager that gets informs of alarms (EASE-COLLECTOR-MIB)."},
+    {"alarm_hold", OPTION_U32, AT(alarm_hold_s), .max = 86400, .unit = "s", .def = "300",
+	.help = "How long an alarm must have been over before command, URLs and managers are told so. One that comes back before "
+		"they are told nothing of, and the next time it must be over for twice as long, up to 16 times."},
     {"store", OPTION_STRING, AT(store), .def = "/var/lib/easeswitch/ease.db", .check = store_check,
 	.help = "The SQLite file that holds all data."},
     {"flush_interval", OPTION_U32, AT(flush_interval_ms), .expert = true, .min = 50, .max = 60000, .unit = "ms",
@@ -418,22 +457,37 @@ find_incomplete_user(const struct collector_config *config)
 	return NULL;
 }
 
-/* Why the first of the polls that is incomplete is so, or NULL. */
 static const char *
-find_incomplete_poll(const struct collector_config *config, const struct collector_poll **poll)
+why_incomplete(const struct collector_credentials *as)
+{
+	if (!*as->community == !*as->user)
+		return "either community or user is needed";
+	return *as->user && (!*as->auth_passphrase || !*as->priv_passphrase) ? "auth_passphrase and priv_passphrase are needed"
+									     : NULL;
+}
+
+/* The first section that speaks SNMP and is incomplete, and why; reason NULL: none is. */
+struct incomplete_section {
+	const char *option, *title, *reason;
+};
+static struct incomplete_section
+find_incomplete_section(const struct collector_config *config)
 {
 	const struct collector_poll *polls = config->polls.items;
+	const struct collector_inform *informs = config->alarm_informs.items;
+	const char *reason;
 
 	for (size_t i = 0; i < config->polls.n; i++) {
-		*poll = &polls[i];
-		if (polls[i].agents.n == 0)
-			return "agents: at least one address is needed";
-		if (!*polls[i].community == !*polls[i].user)
-			return "either community or user is needed";
-		if (*polls[i].user && (!*polls[i].auth_passphrase || !*polls[i].priv_passphrase))
-			return "auth_passphrase and priv_passphrase are needed";
+		reason = polls[i].agents.n == 0 ? "agents: at least one address is needed" : why_incomplete(&polls[i].as);
+		if (reason)
+			return (struct incomplete_section){"poll", polls[i].title, reason};
 	}
-	return NULL;
+	for (size_t i = 0; i < config->alarm_informs.n; i++) {
+		reason = *informs[i].to ? why_incomplete(&informs[i].as) : "to: an address is needed";
+		if (reason)
+			return (struct incomplete_section){"alarm_inform", informs[i].title, reason};
+	}
+	return (struct incomplete_section){NULL};
 }
 
 /* Where forward would send what comes back at once; NULL: nowhere. */
@@ -494,19 +548,18 @@ collector_config_load(const char *file, struct collector_config *config, char *e
 {
 	int r = collector_config_read(file, config, error, error_size);
 	const struct collector_user *user = r == 0 ? find_incomplete_user(config) : NULL;
-	const struct collector_poll *poll = NULL;
-	const char *poll_reason = r == 0 ? find_incomplete_poll(config, &poll) : NULL;
+	const struct incomplete_section section = r == 0 ? find_incomplete_section(config) : (struct incomplete_section){NULL};
 	const char *reason = r == 0 ? check_together(config) : NULL;
 
 	if (user)
 		snprintf(error, error_size,
 		    "%s: user \"%s\": auth_passphrase and priv_passphrase are "
 					    "needed", file, user->name);
-	else if (poll_reason)
-		snprintf(error, error_size, "%s: poll \"%s\": %s", file, poll->title, poll_reason);
+	else if (section.reason)
+		snprintf(error, error_size, "%s: %s \"%s\": %s", file, section.option, section.title, section.reason);
 	else if (reason)
 		snprintf(error, error_size, "%s: %s", file, reason);
-	return user || poll_reason || reason ? -EINVAL : r;
+	return user || section.reason || reason ? -EINVAL : r;
 }
 
 void

@@ -18,15 +18,26 @@ struct collector_user {
 	char *auth_passphrase, *priv_passphrase;
 };
 
-/* Switches that are asked by SNMP, and as whom. */
-struct collector_poll {
-	char *title;
-	struct option_list agents;
-	uint32_t port;
+/* As whom SNMP is spoken. */
+struct collector_credentials {
 	char *community; /* "": SNMPv3 */
 	char *user;
 	int auth_protocol, priv_protocol; /* as of struct collector_user */
 	char *auth_passphrase, *priv_passphrase;
+};
+
+/* Switches that are asked by SNMP. */
+struct collector_poll {
+	char *title;
+	struct option_list agents;
+	uint32_t port;
+	struct collector_credentials as;
+};
+
+/* An SNMP manager that gets informs of alarms. */
+struct collector_inform {
+	char *title, *to;
+	struct collector_credentials as;
 };
 
 struct collector_config {
@@ -38,6 +49,10 @@ struct collector_config {
 	struct option_list agent_sources;
 	struct option_list uplinks;
 	struct option_list alarms;
+	char *alarm_command;
+	struct option_list alarm_posts;
+	struct option_sections alarm_informs; /* struct collector_inform */
+	uint32_t alarm_hold_s;
 	struct option_sections users; /* struct collector_user */
 	struct option_sections polls; /* struct collector_poll */
 	uint32_t poll_counters_s, poll_names_s, poll_questions;

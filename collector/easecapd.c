@@ -4,6 +4,7 @@
  */
 #include "collector/clickhouse.h"
 #include "collector/collector.h"
+#include "collector/collector_alarms.h"
 #include "collector/collector_settings.h"
 #include "collector/easecapd_check.h"
 #include "collector/judge.h"
@@ -571,6 +572,7 @@ forget(const struct collector_config *config, const char *agent)
 static int
 start(struct collector_config *config, struct command *cmd)
 {
+	struct collector_receivers receivers = {0};
 	struct clickhouse clickhouse;
 	char error[ERROR_TEXT];
 	int r;
@@ -584,7 +586,9 @@ start(struct collector_config *config, struct command *cmd)
 	r = clickhouse_read(&clickhouse, config);
 	if (r < 0)
 		snprintf(error, sizeof(error), "out of memory");
-	else
+	if (r == 0 && !cmd->import_file) /* an import tells of what is over */
+		r = collector_start_receivers(config, &receivers, error, sizeof(error));
+	if (r == 0)
 		r = become_user(config, error, sizeof(error));
 	if (r < 0) {
 		fprintf(stderr, "easecapd: %s\n", error);
@@ -597,8 +601,10 @@ start(struct collector_config *config, struct command *cmd)
 		cmd->options.memory_taken = memory_of_services(config);
 	cmd->options.live_config = config;
 	cmd->options.opened = drop_capabilities;
+	cmd->options.receivers = &receivers;
 	r = cmd->import_file ? import(config, cmd)
 			     : collect(config, &clickhouse, &cmd->options, cmd->foreground);
+	collector_stop_receivers(&receivers);
 	clickhouse_free(&clickhouse);
 	free((char *)(uintptr_t)cmd->options.config_file);
 	return r;

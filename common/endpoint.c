@@ -127,8 +127,13 @@ prefix_parse(const char *text, struct prefix *prefix, const char **reason)
 bool
 prefix_holds(const struct prefix *prefix, const struct sockaddr *address)
 {
-	return prefix->family == address->sa_family &&
-	    bits_equal(prefix->octets, address_octets(address), prefix->bits);
+	return prefix_holds_octets(prefix, address->sa_family, address_octets(address));
+}
+
+bool
+prefix_holds_octets(const struct prefix *prefix, sa_family_t family, const uint8_t *octets)
+{
+	return prefix->family == family && bits_equal(prefix->octets, octets, prefix->bits);
 }
 
 bool
@@ -137,8 +142,7 @@ prefix_holds_text(const struct prefix *prefix, const char *text)
 	const char *reason;
 	struct prefix p;
 
-	return prefix_parse(text, &p, &reason) == 0 && p.family == prefix->family &&
-	    bits_equal(prefix->octets, p.octets, prefix->bits);
+	return prefix_parse(text, &p, &reason) == 0 && prefix_holds_octets(prefix, p.family, p.octets);
 }
 
 bool

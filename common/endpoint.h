@@ -30,6 +30,9 @@ int prefix_parse(const char *text, struct prefix *prefix, const char **reason);
 
 bool prefix_holds(const struct prefix *prefix, const struct sockaddr *address);
 
+/* The same of an address of that family's octets. */
+bool prefix_holds_octets(const struct prefix *prefix, sa_family_t family, const uint8_t *octets);
+
 /* The same of an address as text, without port and scope; false of any other text. */
 bool prefix_holds_text(const struct prefix *prefix, const char *text);
 

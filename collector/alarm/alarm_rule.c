@@ -41,6 +41,7 @@ static const uint8_t places[KEY_N_FIELDS] = {
     [KEY_SRC_IP] = 1, [KEY_DST_IP] = 1 + FRAME_IP_LEN, [KEY_SERVER_PORT] = 1 + 2 * FRAME_IP_LEN,
     [KEY_IP_PROTO] = 3 + 2 * FRAME_IP_LEN,
 };
+_Static_assert(FRAME_IP_TEXT <= ALARM_ADDRESS_TEXT && FRAME_MAC_TEXT <= ALARM_ADDRESS_TEXT, "an address has room");
 _Static_assert(3 + 2 * FRAME_IP_LEN + PROTOCOL_OCTETS <= ALARM_KEY_OCTETS, "a key has room for its fields");
 
 /* False: the frame does not have it. */
@@ -64,12 +65,28 @@ put_field(enum key_field field, const struct frame_keys *f, uint8_t *at)
 	return f->has_ip_proto || f->has_ethertype;
 }
 
+static bool
+has_address_of(const struct alarm_prefixes *prefixes, const uint8_t fields[KEY_HALF_FIELDS], const struct frame_keys *f)
+{
+	sa_family_t family = f->ip_version == 4 ? AF_INET : AF_INET6;
+
+	for (size_t i = 0; f->ip_version && i < KEY_HALF_FIELDS; i++)
+		for (size_t j = 0; (fields[i] == KEY_SRC_IP || fields[i] == KEY_DST_IP) && j < prefixes->n; j++)
+			if (prefix_holds_octets(&prefixes->items[j], family, fields[i] == KEY_SRC_IP ? f->src_ip : f->dst_ip))
+				return true;
+	return false;
+}
+
 bool
 alarm_rule_key(const struct alarm_rule *rule, const struct frame_keys *f, uint8_t key[ALARM_KEY_OCTETS])
 {
 	const uint8_t *fields = kinds[rule->kind].fields;
 
 	if (kinds[rule->kind].of_syns && !f->is_syn)
+		return false;
+	if (rule->within.n > 0 && !has_address_of(&rule->within, fields, f))
+		return false;
+	if (rule->excepted.n > 0 && has_address_of(&rule->excepted, fields, f))
 		return false;
 	memset(key, 0, ALARM_KEY_OCTETS);
 	if (fields[0] != KEY_NO_FIELD)
@@ -78,6 +95,15 @@ alarm_rule_key(const struct alarm_rule *rule, const struct frame_keys *f, uint8_
 		if (!put_field(fields[i], f, key + places[fields[i]]))
 			return false;
 	return true;
+}
+
+static void
+format_address(const uint8_t key[ALARM_KEY_OCTETS], const uint8_t *at, char text[ALARM_ADDRESS_TEXT])
+{
+	if (key[0])
+		frame_format_ip(key[0], at, text);
+	else
+		frame_format_mac(at, text);
 }
 
 void
@@ -91,13 +117,10 @@ alarm_rule_key_text(const struct alarm_rule *rule, const uint8_t key[ALARM_KEY_O
 	*text = '\0';
 	for (size_t i = 0; i < KEY_HALF_FIELDS && fields[i] != KEY_NO_FIELD; i++) {
 		const uint8_t *at = key + places[fields[i]];
-		char address[FRAME_IP_TEXT];
+		char address[ALARM_ADDRESS_TEXT];
 
 		if (fields[i] < KEY_N_ADDRESSES) {
-			if (key[0])
-				frame_format_ip(key[0], at, address);
-			else
-				frame_format_mac(at, address);
+			format_address(key, at, address);
 			text_add(text, ALARM_KEY_TEXT, "%s%s", between, address);
 		} else if (fields[i] == KEY_SERVER_PORT) {
 			memcpy(&port, at, sizeof(port));
@@ -108,6 +131,33 @@ alarm_rule_key_text(const struct alarm_rule *rule, const uint8_t key[ALARM_KEY_O
 		}
 		between = " to ";
 	}
+}
+
+void
+alarm_rule_key_parts(const struct alarm_rule *rule, const uint8_t key[ALARM_KEY_OCTETS], struct alarm_key_parts *parts)
+{
+	const uint8_t *fields = kinds[rule->kind].fields;
+	uint16_t protocol;
+
+	memset(parts, 0, sizeof(*parts));
+	for (size_t i = 0; i < KEY_HALF_FIELDS && fields[i] != KEY_NO_FIELD; i++) {
+		const uint8_t *at = key + places[fields[i]];
+
+		if (fields[i] == KEY_SERVER_PORT)
+			memcpy(&parts->server_port, at, sizeof(parts->server_port));
+		if (fields[i] == KEY_IP_PROTO && key[0]) {
+			memcpy(&protocol, at, PROTOCOL_OCTETS);
+			parts->ip_proto = (uint8_t)protocol;
+		}
+		if (fields[i] < KEY_N_ADDRESSES)
+			format_address(key, at, fields[i] == KEY_SRC_IP ? parts->source : parts->destination);
+	}
+}
+
+const char *
+alarm_kind_word(enum alarm_kind kind)
+{
+	return kinds[kind].word;
 }
 
 /* ---- rates ---- */
@@ -201,6 +251,35 @@ take_burst(struct words *w, struct alarm_rule *rule)
 	return take(w, "s") ? NULL : "behind \"burst\" a time in seconds must follow, such as 10s";
 }
 
+/* "in P, P" or "except P": prefixes with commas between them. */
+static const char *
+take_prefixes(struct words *w, const char *word, struct alarm_prefixes *to)
+{
+	const char *reason;
+	bool more = true;
+
+	if (!take(w, word))
+		return NULL;
+	while (more) {
+		char text[ENDPOINT_TEXT];
+		size_t n;
+
+		w->at += strspn(w->at, " \t");
+		n = strcspn(w->at, ", \t");
+		if (n == 0 || n >= sizeof(text))
+			return "behind \"in\" and \"except\" must follow ADDRESS or ADDRESS/BITS, with commas between several";
+		if (to->n == ALARM_PREFIXES_MAX)
+			return "at most 8 prefixes may follow \"in\", and 8 \"except\"";
+		snprintf(text, sizeof(text), "%.*s", (int)n, w->at);
+		if (prefix_parse(text, &to->items[to->n++], &reason) < 0)
+			return reason;
+		w->at += n + strspn(w->at + n, " \t");
+		more = *w->at == ',';
+		w->at += more;
+	}
+	return NULL;
+}
+
 static const char *
 parse(struct words *w, struct alarm_rule *rule)
 {
@@ -224,10 +303,16 @@ parse(struct words *w, struct alarm_rule *rule)
 		return "behind the rate must follow \"of each port\" or \"of all ports\"";
 	if (rule->of_all_ports && (rule->unit == ALARM_SHARE || rule->kind == ALARM_PORT))
 		return "a port, or a part of its speed, can only be asked \"of each port\"";
-	reason = take_burst(w, rule);
+	reason = take_prefixes(w, "in", &rule->within);
+	if (!reason)
+		reason = take_prefixes(w, "except", &rule->excepted);
+	if (!reason)
+		reason = take_burst(w, rule);
 	if (reason)
 		return reason;
-	return w->at[strspn(w->at, " \t")] ? "only \"burst\" and a time may follow the ports" : NULL;
+	if (rule->within.n + rule->excepted.n > 0 && (rule->kind == ALARM_PROTOCOL || rule->kind == ALARM_PORT))
+		return "a protocol and a port have no address that could be in a prefix";
+	return w->at[strspn(w->at, " \t")] ? "only \"in\", \"except\" and \"burst\", in this order, may follow the ports" : NULL;
 }
 
 int
@@ -236,7 +321,7 @@ alarm_rule_parse(const char *text, struct alarm_rule *rule, const char **reason)
 	struct words w = {text};
 
 	*rule = (struct alarm_rule){.burst_s = BURST_DEFAULT_S};
-	*reason = strlen(text) < sizeof(rule->text) ? parse(&w, rule) : "a rule has at most 95 characters";
+	*reason = strlen(text) < sizeof(rule->text) ? parse(&w, rule) : "a rule has at most 255 characters";
 	if (*reason)
 		return -EINVAL;
 	snprintf(rule->text, sizeof(rule->text), "%s", text);

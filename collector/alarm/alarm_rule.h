@@ -6,6 +6,7 @@
  *   destination above 200 Mb/s of all ports burst 10s
  *   connections above 500/s of each port
  *   pair above 20% of each port
+ *   destination above 50 Mb/s of each port in 192.0.2.0/24, 2001:db8::/32 except 192.0.2.53 burst 5s
  *
  * A key raises the alarm when in some stretch of L seconds it sent more than rate x L + rate x burst; the
  * burst is a second unless the rule says otherwise.
@@ -13,6 +14,7 @@
 #ifndef EASE_COLLECTOR_ALARM_RULE_H
 #define EASE_COLLECTOR_ALARM_RULE_H
 
+#include "common/endpoint.h"
 #include "common/frame.h"
 
 #include <stdbool.h>
@@ -32,7 +34,13 @@ enum alarm_kind {
 
 enum alarm_unit { ALARM_PACKETS, ALARM_BITS, ALARM_SHARE };
 
-enum { ALARM_RULE_TEXT = 96, ALARM_RULES_MAX = 16 };
+enum { ALARM_RULE_TEXT = 256, ALARM_RULES_MAX = 16, ALARM_PREFIXES_MAX = 8 };
+
+/* Addresses that a rule is about, or not about. */
+struct alarm_prefixes {
+	struct prefix items[ALARM_PREFIXES_MAX];
+	size_t n;
+};
 
 struct alarm_rule {
 	enum alarm_kind kind;
@@ -40,6 +48,8 @@ struct alarm_rule {
 	double limit;	   /* packets a second, bits a second, or a part of the port's speed (0 to 1) */
 	bool of_all_ports; /* else of each */
 	double burst_s;
+	/* Of a pair one of both addresses must be within, and neither may be excepted. Nothing within: every address is. */
+	struct alarm_prefixes within, excepted;
 	char text[ALARM_RULE_TEXT]; /* as it was written */
 };
 
@@ -57,6 +67,18 @@ bool alarm_rule_key(const struct alarm_rule *rule, const struct frame_keys *fram
 /* Writes such a key as text: 10.1.2.3 to 10.9.9.9, 10.9.9.9 tcp/443, … */
 enum { ALARM_KEY_TEXT = 128 };
 void alarm_rule_key_text(const struct alarm_rule *rule, const uint8_t key[ALARM_KEY_OCTETS], char text[ALARM_KEY_TEXT]);
+
+/* The same in parts; "" and 0: the rule has none. */
+enum { ALARM_ADDRESS_TEXT = 48 };
+struct alarm_key_parts {
+	char source[ALARM_ADDRESS_TEXT], destination[ALARM_ADDRESS_TEXT]; /* of IP, or of Ethernet for a frame without */
+	uint16_t server_port;
+	uint8_t ip_proto;
+};
+void alarm_rule_key_parts(const struct alarm_rule *rule, const uint8_t key[ALARM_KEY_OCTETS], struct alarm_key_parts *parts);
+
+/* "talker", "destination", … */
+const char *alarm_kind_word(enum alarm_kind kind);
 
 /* The units a second of a rule at a port of that speed (bit/s; 0: not known), and how many units a frame of so
  * many octets is, at most 1. A rate of 0 cannot be tested. */

@@ -159,6 +159,7 @@ tell_of(struct alarms *a, const struct standing_alarm *alarm, bool is_over)
 	    .over_us = is_over ? alarm->last_us : 0};
 
 	alarm_rule_key_text(rule, alarm->key, told.key);
+	alarm_rule_key_parts(rule, alarm->key, &told.parts);
 	stat_add_own(&a->stats, is_over ? ALARM_STAT_CLEARED : ALARM_STAT_RAISED, 1);
 	a->tell(a->arg, &told);
 }

@@ -56,6 +56,7 @@ struct alarm_told {
 	uint64_t if_index; /* of that port; 0: the rule is of all ports */
 	uint64_t raised_us, over_us; /* by the agent's clock as the accounting believes it */
 	char key[ALARM_KEY_TEXT];
+	struct alarm_key_parts parts;
 };
 typedef void alarm_teller(void *arg, const struct alarm_told *told);
 

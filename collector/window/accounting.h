@@ -153,6 +153,13 @@ struct accounting_event {
 void accounting_add_own_event(struct accounting *acc, struct store_batch *batch, const struct accounting_event *event,
     const char *text);
 
+/* Who an agent and a port of it are, as far as they are in memory; else "" and 0. */
+struct accounting_names {
+	uint8_t agent_id[EASE_AGENT_ID_LEN];
+	const char *address, *port; /* of the agent; of the port as it was sent. Valid until the next call of any function */
+};
+struct accounting_names accounting_names_of(struct accounting *acc, int64_t agent, uint64_t if_index);
+
 /* Judges records of that agent from that source; one that is claimed is displaced. who needs agent_id, sender, source and loose_numbers. */
 enum agent_identity_verdict accounting_judge(struct accounting *acc, const struct ease_record *who);
 

@@ -103,3 +103,15 @@ accounting_add_own_event(struct accounting *acc, struct store_batch *batch, cons
 	    .kind = event->kind, .if_index = event->if_index};
 	snprintf(row->text, sizeof(row->text), "%s", text);
 }
+
+struct accounting_names
+accounting_names_of(struct accounting *acc, int64_t agent, uint64_t if_index)
+{
+	const struct agent *a = inventory_agent_by_number(&acc->inventory, agent);
+	const struct port *p = a ? inventory_find_port(&acc->inventory, a, if_index) : NULL;
+	struct accounting_names names = {.address = a ? a->row.address : "", .port = p && p->has_state ? p->state.name : ""};
+
+	if (a)
+		memcpy(names.agent_id, a->row.agent_id, sizeof(names.agent_id));
+	return names;
+}

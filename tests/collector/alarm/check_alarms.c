@@ -32,6 +32,9 @@ START_TEST(rules_are_read)
 	    {" service  above 10k packets/s of all ports ", ALARM_SERVICE, ALARM_PACKETS, 10000, 1, true},
 	    {"protocol above 1.5Gb/s of each port", ALARM_PROTOCOL, ALARM_BITS, 1.5e9, 1, false},
 	    {"port above 90 % of each port", ALARM_PORT, ALARM_SHARE, 0.9, 1, false},
+	    {"talker above 5 pps of all ports in 10.0.0.0/8,2001:db8::/32 , 192.0.2.7 except 10.1.0.0/16, 10.2.0.1 burst 2s",
+		ALARM_TALKER, ALARM_PACKETS, 5, 2, true},
+	    {"pair above 5 b/s of each port except ::/0", ALARM_PAIR, ALARM_BITS, 5, 1, false},
 	};
 	static const char *const bad[] = {"", "talkers above 1 packets/s of each port", "talker over 5 packets/s of each port",
 	    "talker above packets/s of each port", "talker above 0 packets/s of each port", "talker above -5 b/s of each port",
@@ -40,7 +43,13 @@ START_TEST(rules_are_read)
 	    "port above 5 b/s of all ports", "talker above 5 b/s of each port burst", "talker above 5 b/s of each port burst 0s",
 	    "talker above 5 b/s of each port burst 61s", "talker above 5 b/s of each port burst 5",
 	    "talker above 5 b/s of each port now", "talker above 1e16 b/s of each port",
-	    "talker above 10000 packets/s of each port                                                     burst 1s"};
+	    "talker above 5 b/s of each port in", "talker above 5 b/s of each port in 10.0.0.0/8,", "talker above 5 b/s of each port in 10.0.0.1/8",
+	    "talker above 5 b/s of each port in 10.0.0.0/33", "talker above 5 b/s of each port in host.example",
+	    "talker above 5 b/s of each port except 10.0.0.0/8 in 10.0.0.0/16", "talker above 5 b/s of each port burst 1s in 10.0.0.0/8",
+	    "port above 5 b/s of each port in 10.0.0.0/8", "protocol above 5 b/s of each port except 10.0.0.0/8",
+	    "talker above 5 b/s of each port in 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4,10.0.0.5,10.0.0.6,10.0.0.7,10.0.0.8,10.0.0.9",
+	    "talker above 5 b/s of each port in 1:2:3:4:5:6:7:8:1:2:3:4:5:6:7:8:1:2:3:4:5:6:7:8:1:2:3:4:5:6:7:8:1:2:3:4:5:6:7:8"};
+	char long_rule[ALARM_RULE_TEXT + 1] = "talker above 10000 pps of each port";
 	struct alarm_rule rule;
 	const char *reason;
 
@@ -54,6 +63,10 @@ START_TEST(rules_are_read)
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_msg(alarm_rule_check(bad[i]) != NULL, "\"%s\" was taken", bad[i]);
+	memset(long_rule + strlen(long_rule), ' ', ALARM_RULE_TEXT - strlen(long_rule));
+	ck_assert_ptr_nonnull(alarm_rule_check(long_rule));
+	long_rule[ALARM_RULE_TEXT - 1] = '\0';
+	ck_assert_ptr_null(alarm_rule_check(long_rule));
 }
 END_TEST
 
@@ -297,6 +310,17 @@ START_TEST(kinds_and_units)
 	    {"talker above 20 Mb/s of each port", {0, 1, 2, 443, false, 9000, 64, 50}, NULL}, /* 4.6 Mb/s */
 	    {"talker above 5% of each port", {0, 1, 2, 443, false, 9000, 1518, 50}, "10.0.0.1"}, /* 11 % of 1 Gb/s */
 	    {"talker above 20% of each port", {0, 1, 2, 443, false, 9000, 1518, 50}, NULL},
+	    /* of whom a rule is: the flow's addresses are 10.0.0.1 and 10.0.1.2 */
+	    {"talker above 2000 pps of each port in 10.0.0.0/24", {0, 1, 2, 443, false, 9000, 64, 50}, "10.0.0.1"},
+	    {"talker above 2000 pps of each port in 10.0.1.0/24, ::/0", {0, 1, 2, 443, false, 9000, 64, 50}, NULL},
+	    {"destination above 2000 pps of each port in 10.0.1.0/24", {0, 1, 2, 443, false, 9000, 64, 50}, "10.0.1.2"},
+	    {"destination above 2000 pps of each port in 10.0.0.0/24", {0, 1, 2, 443, false, 9000, 64, 50}, NULL},
+	    {"destination above 2000 pps of each port except 10.0.0.0/24", {0, 1, 2, 443, false, 9000, 64, 50}, "10.0.1.2"},
+	    {"destination above 2000 pps of each port in 10.0.0.0/8 except 10.0.1.2", {0, 1, 2, 443, false, 9000, 64, 50}, NULL},
+	    {"pair above 2000 pps of each port in 10.0.1.0/24", {0, 1, 2, 443, false, 9000, 64, 50}, "10.0.0.1 to 10.0.1.2"},
+	    {"pair above 2000 pps of each port in 10.0.1.0/24 except 10.0.0.1", {0, 1, 2, 443, false, 9000, 64, 50}, NULL},
+	    {"service above 2000 pps of all ports in 10.0.1.2", {0, 1, 2, 443, false, 9000, 64, 50}, "10.0.1.2 tcp/443"},
+	    {"connections above 500/s of all ports except 10.0.1.2", {0, 1, 2, 443, true, 9000, 64, 50}, NULL},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
