@@ -371,6 +371,8 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 	r = store_load(c->store, &loader, error, error_size);
 	if (r < 0)
 		return r;
+	if (!c->options->no_sockets && store_end_alarms(c->store, clock_wall_us(c->clock)) < 0)
+		log_warn(ROOM, "alarms that the collector before this one left are shown as standing: the store cannot be written");
 	r = accounting_recover(c->accounting, &life, &c->outage, &c->had_outage);
 	if (r < 0)
 		snprintf(error, error_size, "cannot read what the collector before this one left: %s", strerror(-r));

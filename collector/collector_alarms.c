@@ -14,9 +14,6 @@
 
 #define ROOM "alarm"
 
-/* The alarm of a port whose samples are no random choice. */
-#define ACCUSED "; audit: its samples are not sound"
-
 /* ---- receivers ---- */
 
 static void
@@ -158,7 +155,7 @@ static void
 note_for_receivers(struct collector *c, const struct alarm_told *told, bool is_accused)
 {
 	struct accounting_names names = accounting_names_of(c->accounting, told->agent, told->if_index);
-	struct alarm_fact fact = {.is_over = told->is_over, .kind = told->rule->kind, .parts = told->parts,
+	struct alarm_fact fact = {.is_over = told->news == ALARM_IS_OVER, .kind = told->rule->kind, .parts = told->parts,
 	    .agent_number = told->agent, .if_index = told->if_index, .is_accused = is_accused, .raised_us = told->raised_us,
 	    .over_us = told->over_us};
 
@@ -179,25 +176,28 @@ note_for_receivers(struct collector *c, const struct alarm_told *told, bool is_a
 static void
 tell(void *arg, const struct alarm_told *told)
 {
+	static const enum ease_event_kind kinds[] = {[ALARM_IS_RAISED] = EASE_EVENT_ALARM, [ALARM_IS_OVER] = EASE_EVENT_ALARM_OVER,
+	    [ALARM_STANDS] = EASE_EVENT_ALARM_STANDS};
 	struct collector *c = arg;
 	const struct accounting_event event = {
-	    .kind = told->is_over ? EASE_EVENT_ALARM_OVER : EASE_EVENT_ALARM,
+	    .kind = kinds[told->news],
 	    .agent = told->agent,
 	    .if_index = told->if_index,
-	    .time_us = told->is_over ? told->over_us : told->raised_us,
+	    .time_us = told->news == ALARM_IS_OVER ? told->over_us : told->news == ALARM_STANDS ? clock_wall_us(c->clock)
+											     : told->raised_us,
 	};
 	const struct collector_verdicts *v = &c->verdicts;
 	bool is_accused = v->accuses && v->accuses(v->arg, told->agent, told->if_index);
-	char text[ALARM_KEY_TEXT + ALARM_RULE_TEXT + sizeof(ACCUSED) + 2]; /* the event has as much of it as has room */
+	char text[ALARM_KEY_TEXT + ALARM_RULE_TEXT + sizeof(EASE_ALARM_ACCUSED) + 2]; /* the event has as much of it as has room */
 
 	snprintf(text, sizeof(text), "%s%s%s%s", told->key, *told->key ? ": " : "", told->rule->text,
-	    is_accused ? ACCUSED : "");
+	    is_accused ? EASE_ALARM_ACCUSED : "");
 	accounting_add_own_event(c->accounting, c->batch, &event, text);
-	if (told->is_over)
-		log_info_limited(ROOM, "over: %s", text);
+	if (told->news != ALARM_IS_RAISED)
+		log_info_limited(ROOM, "%s: %s", told->news == ALARM_IS_OVER ? "over" : "stands", text);
 	else
 		log_warn_limited(ROOM, "%s", text);
-	if (c->outbox)
+	if (c->outbox && told->news != ALARM_STANDS)
 		note_for_receivers(c, told, is_accused);
 }
 

@@ -103,6 +103,9 @@ struct ease_record {
 	};
 };
 
+/* Behind the text of an alarm whose port's samples are no random choice. */
+#define EASE_ALARM_ACCUSED "; audit: its samples are not sound"
+
 /* Kinds of standard notifications, which are events without records. Numbers up to 999 are those of
  * EASE-SAMPLING-MIB's own notifications (enum ease_notification_kind). */
 enum ease_event_kind {
@@ -117,6 +120,7 @@ enum ease_event_kind {
 	EASE_EVENT_CLOCK_RIGHT = 4003,
 	EASE_EVENT_ALARM = 4004, /* alarm/alarms.h */
 	EASE_EVENT_ALARM_OVER = 4005,
+	EASE_EVENT_ALARM_STANDS = 4006, /* each day that it does */
 };
 
 /*

@@ -47,8 +47,8 @@ static const struct stat_name stat_names[OUTBOX_N_STATS] = {
     [OUTBOX_STAT_FAILED] = {"alarm_outbox.failed", "times that a receiver of alarms did not take one; it is told again later"},
     [OUTBOX_STAT_HELD] = {"alarm_outbox.held", "alarms that came back before receivers were told that they were over"},
     [OUTBOX_STAT_NOT_TOLD] = {"alarm_outbox.not_told",
-	"alarms that a receiver was not told of: they were over before it could act, or it took none for a day"},
-    [OUTBOX_STAT_NO_ROOM] = {"alarm_outbox.no_room", "alarms that no receiver was told of because their agent had too many"},
+	"alarms that a receiver did not get: they were over before it could act, or it took none for a day"},
+    [OUTBOX_STAT_NO_ROOM] = {"alarm_outbox.no_room", "alarms that no receiver gets because their agent has too many"},
 };
 
 int

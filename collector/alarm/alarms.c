@@ -18,6 +18,7 @@
 #define SKIP_MINUTE_US	60000000ull
 #define CLOCKS_KEPT_US	600000000ull
 #define HOUR_US		3600000000ull
+#define DAY_US		(24 * HOUR_US)
 #define HOURS_A_MONTH	720
 #define CLEAR_LEAST_US	10000000ull
 #define AGAIN_WITHIN_US 60000000ull
@@ -151,16 +152,18 @@ set_threshold(struct alarms *a)
 /* ---- what is told ---- */
 
 static void
-tell_of(struct alarms *a, const struct standing_alarm *alarm, bool is_over)
+tell_of(struct alarms *a, struct standing_alarm *alarm, enum alarm_news news)
 {
 	const struct alarm_rule *rule = &a->rules[alarm->rule].rule;
-	struct alarm_told told = {.is_over = is_over, .rule = rule, .agent = alarm->agent,
+	struct alarm_told told = {.news = news, .rule = rule, .agent = alarm->agent,
 	    .if_index = rule->of_all_ports ? 0 : alarm->if_index, .raised_us = alarm->raised_us,
-	    .over_us = is_over ? alarm->last_us : 0};
+	    .over_us = news == ALARM_IS_OVER ? alarm->last_us : 0};
 
 	alarm_rule_key_text(rule, alarm->key, told.key);
 	alarm_rule_key_parts(rule, alarm->key, &told.parts);
-	stat_add_own(&a->stats, is_over ? ALARM_STAT_CLEARED : ALARM_STAT_RAISED, 1);
+	alarm->told_mono_us = a->mono_us;
+	if (news != ALARM_STANDS)
+		stat_add_own(&a->stats, news == ALARM_IS_OVER ? ALARM_STAT_CLEARED : ALARM_STAT_RAISED, 1);
 	a->tell(a->arg, &told);
 }
 
@@ -178,7 +181,7 @@ end_alarm(struct alarms *a, struct standing_alarm *alarm)
 {
 	struct watched_port *p = port_of_alarm(a, alarm);
 
-	tell_of(a, alarm, true);
+	tell_of(a, alarm, ALARM_IS_OVER);
 	if (p)
 		p->n_standing--;
 	standing_remove(&a->standing, alarm);
@@ -440,7 +443,7 @@ raise_alarm(struct alarms *a, size_t rule, const struct watched_sample *s, uint6
 	alarm->missing = a->ports[s->place].missing;
 	alarm->raised_us = s->sample->time_us;
 	memcpy(alarm->key, key, sizeof(alarm->key));
-	tell_of(a, alarm, false);
+	tell_of(a, alarm, ALARM_IS_RAISED);
 }
 
 static void
@@ -561,6 +564,8 @@ look_at(struct alarms *a, struct standing_alarm *alarm)
 	const struct watched_port *p = port_of_alarm(a, alarm);
 	uint64_t heard_us = of_all || !p ? a->all_heard_mono_us : p->heard_mono_us;
 
+	if (a->mono_us - alarm->told_mono_us >= DAY_US)
+		tell_of(a, alarm, ALARM_STANDS);
 	if (alarm->is_below) {
 		if (a->mono_us - alarm->below_mono_us < AGAIN_WITHIN_US)
 			return;

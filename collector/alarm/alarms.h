@@ -48,9 +48,9 @@ enum alarm_stat_id {
 	ALARM_N_STATS,
 };
 
-/* An alarm that was raised, or that is over. */
+/* An alarm that was raised, that stands, or that is over. */
 struct alarm_told {
-	bool is_over;
+	enum alarm_news { ALARM_IS_RAISED, ALARM_IS_OVER, ALARM_STANDS } news; /* the last each day */
 	const struct alarm_rule *rule;
 	int64_t agent;	   /* where the sample came from that raised it */
 	uint64_t if_index; /* of that port; 0: the rule is of all ports */
@@ -78,7 +78,8 @@ void alarms_sample(void *arg, const struct watched_sample *s);
  * knows, and alarms stay as they are. */
 void alarms_heard(void *arg, int64_t agent, uint64_t if_index, uint32_t place, uint64_t mono_us);
 
-/* To be called each second or so: ends alarms of keys that are silent, and states the rate anew. */
+/* To be called each second or so: ends alarms of keys that are silent, tells of those that have stood for another day,
+ * and states the rate anew. */
 void alarms_tick(struct alarms *a, uint64_t mono_us);
 
 /* How many alarms stand. */

@@ -16,6 +16,7 @@ struct standing_alarm {
 	bool is_below;		/* below half of the rate, since below_us; it may be raised again */
 	uint64_t raised_us, last_us; /* of the first and the newest sample, as told of the agent */
 	uint64_t raised_mono_us, last_mono_us, below_mono_us;
+	uint64_t told_mono_us; /* when it was told of last */
 	double rate;	    /* units a second */
 	double largest_skip; /* of its samples since it was raised */
 	uint64_t missing;    /* of its port's samples that are missing, so many are in the statistic */

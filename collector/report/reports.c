@@ -38,6 +38,7 @@ const struct report reports[] = {
 	{"addresses", "where an address is, since when, and where it was before",
 	    REPORT_TAKES_LAYER | REPORT_TAKES_VLAN | REPORT_TAKES_ADDR | REPORT_TAKES_TOP,
 	    report_addresses},
+	{"alarms", "which alarms stand, and which were raised and are over", REPORT_TAKES_TOP, report_alarms},
 	{"events", "what happened: addresses, bad frames, links, alarms, starts",
 	    REPORT_TAKES_TOP, report_events},
 	{"agents", "the switches that were heard, and their clocks", 0, report_agents},

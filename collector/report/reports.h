@@ -31,6 +31,8 @@ int report_pause(struct query *query, const struct report_options *options, uint
     struct report_result *result);
 int report_addresses(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
+int report_alarms(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
 int report_events(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_agents(struct query *query, const struct report_options *options, uint64_t now_us,

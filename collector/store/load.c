@@ -3,16 +3,20 @@
  * agent's newest two boots, each port's newest counters and state, the time of each SNMPv3 engine,
  * and the identities of recent events.
  */
+#include "collector/record.h"
 #include "collector/store/private.h"
 #include "collector/store/store.h"
 #include "common/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define ROOM "store"
+
+#define ALARMS_BACK_US 172800000000ull /* one that stands has an event each day */
 
 static void
 load_last_number(sqlite3_stmt *row, const struct store_loader *loader)
@@ -206,6 +210,22 @@ store_load(struct store *store, const struct store_loader *loader, char *error, 
 		damaged = true;
 	}
 	return damaged ? store_set_aside(store, error, error_size) : 0;
+}
+
+/* With MAX(id) the other columns are those of the newest event (SQLite: bare columns in an aggregate query). What the audit
+ * says of the port may have changed meanwhile. */
+int
+store_end_alarms(struct store *store, uint64_t now_us)
+{
+	char sql[640];
+
+	snprintf(sql, sizeof(sql),
+	    "INSERT INTO event(time_us, agent, boot, kind, if_index, text) SELECT %" PRIu64 ", agent, boot, %d, if_index, text FROM"
+	    " (SELECT agent, boot, if_index, kind, text, MAX(id) FROM event WHERE time_us >= %" PRIu64 " AND kind IN (%d, %d, %d)"
+	    " GROUP BY agent, if_index, replace(text, '" EASE_ALARM_ACCUSED "', '')) WHERE kind != %d",
+	    now_us, EASE_EVENT_ALARM_OVER, now_us > ALARMS_BACK_US ? now_us - ALARMS_BACK_US : 0, EASE_EVENT_ALARM,
+	    EASE_EVENT_ALARM_OVER, EASE_EVENT_ALARM_STANDS, EASE_EVENT_ALARM_OVER);
+	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
 /* Recalling */

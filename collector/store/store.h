@@ -87,6 +87,10 @@ struct store_loader {
 int store_load(struct store *store, const struct store_loader *loader, char *error,
     size_t error_size);
 
+/* Before store_start: alarms of two days that the collector before this one left standing, which nobody follows any more,
+ * get an event that they are over. 0 or -EIO. */
+int store_end_alarms(struct store *store, uint64_t now_us);
+
 /* Read the same of one agent, and of one of its ports (agent: its number), while the store runs: by a
  * connection of the caller's thread, which must be the one that fills batches. Nothing is waited for but the
  * disk. Rows of a batch that is not written yet are not seen. Return 0, also if there is nothing, or -EIO. */

@@ -538,6 +538,40 @@ put_drops(const struct metrics *m)
 	return err;
 }
 
+/* ---- alarms ---- */
+
+enum { ALARM_SERIES = 100 };
+
+static int
+put_alarms(const struct metrics *m)
+{
+	struct report_options options = report_default_options();
+	struct report_result result = {0};
+	size_t standing = 0;
+	int err;
+
+	options.has_top = true;
+	options.top = UINT32_MAX;
+	err = report_run(report_find("alarms"), m->query, &options, m->now_us, &result);
+	if (err == 0)
+		put_family(m->out, "alarm", "gauge", "An alarm that stands; the value is always 1. At most 100, the newest.");
+	for (size_t r = 0; err == 0 && r < result.n_rows; r++) {
+		if (strcmp(text_of(&result, r, "state"), "stands") != 0 || standing++ >= ALARM_SERIES)
+			continue;
+		fputs(PREFIX "alarm{", m->out);
+		put_label(m->out, "rule", text_of(&result, r, "rule"));
+		put_label(m->out, ",key", text_of(&result, r, "key"));
+		put_label(m->out, ",agent", text_of(&result, r, "agent"));
+		put_label(m->out, ",port", text_of(&result, r, "port"));
+		putc('}', m->out);
+		put_value(m->out, 1);
+	}
+	if (err == 0)
+		put_plain(m->out, "alarms_standing", "gauge", "Alarms that stand.", (double)standing);
+	report_result_free(&result);
+	return err;
+}
+
 /* ---- the collector ---- */
 
 static bool
@@ -606,7 +640,7 @@ static const struct part {
 	int (*put)(const struct metrics *m);
 } parts[] = {
 	{"agents", put_agents}, {"ports", put_ports}, {"kept", put_reach}, {"loss", put_loss}, {"sources", put_sources},
-	{"protocols", put_protocols}, {"drops", put_drops},
+	{"protocols", put_protocols}, {"drops", put_drops}, {"alarms", put_alarms},
 };
 enum { N_PARTS = sizeof(parts) / sizeof(parts[0]), N_OF_RANGE = 3 };
 

@@ -26,7 +26,7 @@ if [ -r "$build/conf/easecapd.conf.5" ]; then
 	for daemon in agent/easeagentd collector/easecapd; do
 		page=$build/conf/${daemon#*/}.conf.5
 		expect "$(basename "$page"): options" "$(sed -n 's/^.It Ic \([a-z_0-9]*\).*/\1/p' "$page" | sort -u)" \
-		    "$(sed -n '/option_row [a-z]*_options\[\]/,/^};/p' "$top/${daemon%/*}/config.c" |
+		    "$(sed -n '/option_row [a-z]*_options\[\]/,/^};/p; /^#define [A-Z_]*_ROWS/,/^$/p' "$top/${daemon%/*}/config.c" |
 			grep -v '\.group = ' | grep -oE '^    \{(\.name = )?"[a-z_0-9]+"' | grep -o '"[a-z_0-9]*"' | tr -d '"' | sort -u)"
 		# The defaults: a file with as little as the program takes, which for easeagentd is nothing.
 		printf 'communities = {SECRET}\n' >"$rig/least.conf"

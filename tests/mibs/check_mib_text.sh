@@ -1,5 +1,5 @@
 #!/bin/bash
-# mibs/EASE-SAMPLING-MIB.txt against the program: every readable object of the text is served and
+# mibs/EASE-SAMPLING-MIB.txt (and, by smilint alone, EASE-COLLECTOR-MIB.txt) against the program: every readable object of the text is served and
 # the other way round, with the same number, type and access; every accessible-for-notify object is
 # sent; the documented layouts have no gap and the length that the encoder writes. smilint finds
 # nothing, where the modules that ours imports from can be had. PASS, FAIL, SKIP lines.
@@ -79,6 +79,8 @@ else
 	[ -n "${EASE_MIB_MODULES:-}" ] || [ -e "$modules/IF-MIB.mib" ] || fetch_modules
 	if ls ${modules//:/ } 2>/dev/null | grep -q '^IF-MIB'; then
 		same "smilint finds nothing" "$(SMIPATH=$modules smilint -s -l 6 -i namelength "$text" 2>&1)" ""
+		same "nor in the collector's module" "$(SMIPATH=$modules smilint -s -l 6 -i namelength -p "$text" \
+		    "$top/mibs/EASE-COLLECTOR-MIB.txt" 2>&1)" ""
 	else
 		echo "SKIP mib text: smilint: no package with IF-MIB can be had (Debian erlang-snmp, npm net-snmp)"
 	fi

@@ -13,6 +13,7 @@ import {makeLists} from './lists.js';
 import {LoadChart, SERIES} from './loadchart.js';
 import {Matrix, PAIRS} from './matrix.js';
 import {Tiles} from './tiles.js';
+import {ALARMS, Alarms} from './alarms.js';
 import {ADDRESSES, EVENTS, makeTrouble, SOURCES} from './trouble.js';
 
 const SLOW_MS = 2000, RETRY_MS = 5000;
@@ -33,6 +34,7 @@ const tiles = new Tiles(change);
 const chart = new LoadChart(change);
 const lists = makeLists(change);
 const matrix = new Matrix(change);
+const alarms = new Alarms(change);
 const trouble = makeTrouble(change);
 makeClaims();
 const agents = {
@@ -65,6 +67,7 @@ function questions(view, moment) {
 			one(list.id, list.report, {...filtered, ...list.question(view)}, list,
 			    list.report === 'connections' && address.filtersFrames(view, ['vlan', 'proto']))),
 		one('matrix', 'matrix', {...filtered, sort, layer, top: PAIRS}, matrix),
+		one('alarms', 'alarms', {...ports, top: ALARMS}, alarms),
 		one('trouble-errors', 'errors', {...ports, top: SOURCES}, trouble.errors),
 		one('trouble-drops', 'drops', {...ports, by: 'reason', top: SOURCES}, trouble.drops),
 		one('trouble-loss', 'loss', ports, trouble.loss),

@@ -12,12 +12,12 @@ export const EVENTS = 100, SOURCES = 100; /* the newest; of bad frames */
 
 const newestFirst = (field) => (a, b) => Date.parse(b[field]) - Date.parse(a[field]);
 
-function place(row) {
+export function placeOf(row) {
 	return `${row.agent ?? 'collector'} ${row.port ?? row.if_index ?? ''}`.trim();
 }
 
 /* What is of the collector itself has no agent, and no filter. */
-function portFilter({agent, port}) {
+export function portFilter({agent, port}) {
 	if (!agent)
 		return undefined;
 	return port ? {agent, port} : {agent};
@@ -31,7 +31,7 @@ function errorsOf(result) {
 	const bad = ports.reduce((sum, row) => sum + errors(row), 0);
 	const lines = sources.map((row) => ({
 		what: `${row.source} ${row.kind}, ${format.plural(row.frames, 'frame')}`,
-		where: place(row),
+		where: placeOf(row),
 		when: row.last,
 		filter: portFilter(row),
 	}));
@@ -40,7 +40,7 @@ function errorsOf(result) {
 		const what =
 		    `${format.count(row.rx_errors)} received, ${format.count(row.tx_errors)} sent`;
 
-		lines.push({what, where: place(row), filter: portFilter(row)});
+		lines.push({what, where: placeOf(row), filter: portFilter(row)});
 	}
 	return {sum: bad || sources.length ? format.plural(bad, 'bad frame') : '', lines};
 }
@@ -55,7 +55,7 @@ function lossOf(result) {
 	for (const row of ports) {
 		const what = `${format.count(row.lost)} of ${format.count(row.expected)} samples`;
 
-		lines.push({what, where: place(row), filter: portFilter(row)});
+		lines.push({what, where: placeOf(row), filter: portFilter(row)});
 	}
 	return {sum: lost ? `${format.plural(lost, 'sample')} lost` : '', lines};
 }
@@ -91,10 +91,10 @@ function refusedOf(result) {
 function movedOf(result) {
 	const moved = result.rows.filter((row) => row.moves > 0).sort(newestFirst('since'));
 	const from = (row) =>
-	    place({agent: row.moved_from_agent ?? row.agent, port: row.moved_from_port ?? '?'});
+	    placeOf({agent: row.moved_from_agent ?? row.agent, port: row.moved_from_port ?? '?'});
 	const lines = moved.map((row) => ({
 		what: row.name ? `${row.address} ${row.name}` : row.address,
-		where: `${from(row)} → ${place(row)}`,
+		where: `${from(row)} → ${placeOf(row)}`,
 		when: row.since,
 		filter: {addr: row.address},
 	}));
@@ -111,7 +111,7 @@ function eventsOf(result) {
 	    (row) => [row.event, row.address, count(row), row.text].filter(Boolean).join(' ');
 	const lines = result.rows.map(
 	    (row) =>
-		({what: what(row), where: place(row), when: row.time, filter: portFilter(row)}));
+		({what: what(row), where: placeOf(row), when: row.time, filter: portFilter(row)}));
 	const n = lines.length, sum = n < EVENTS ? format.plural(n, 'event') : `${EVENTS}+ events`;
 
 	return {sum: n ? sum : '', lines};
@@ -126,12 +126,12 @@ const PARTS = [
 	{id: 'events', title: 'Events', of: eventsOf, none: 'No events.'},
 ];
 
-function makeLine() {
+export function makeLine() {
 	return make('li', {}, make('button', {type: 'button', class: 'filter'}),
 	    make('span', {class: 'where'}), make('time'));
 }
 
-function fillLine(element, line, {now, utc}) {
+export function fillLine(element, line, {now, utc}) {
 	const [what, where, when] = element.children, ms = Date.parse(line.when ?? '');
 
 	setText(what, line.what);

@@ -73,7 +73,7 @@ END_TEST
 /* ---- a switch ---- */
 
 struct told_of {
-	bool is_over;
+	bool is_over, stands;
 	uint32_t if_index;
 	char key[ALARM_KEY_TEXT], rule[ALARM_RULE_TEXT];
 };
@@ -97,7 +97,8 @@ tell(void *arg, const struct alarm_told *told)
 
 	(void)arg;
 	ck_assert_uint_le(rig.n_told, TOLD_MAX);
-	t->is_over = told->is_over;
+	t->is_over = told->news == ALARM_IS_OVER;
+	t->stands = told->news == ALARM_STANDS;
 	t->if_index = told->if_index;
 	snprintf(t->key, sizeof(t->key), "%s", told->key);
 	snprintf(t->rule, sizeof(t->rule), "%s", told->rule->text);
@@ -267,6 +268,21 @@ START_TEST(an_agent_that_is_away_ends_no_alarm)
 END_TEST
 
 /* The port itself conforms: nothing of it is tested; and where it does not, the others' samples are. */
+/* So that who reads events of a day knows that it stands. */
+START_TEST(what_stands_is_told_each_day)
+{
+	use_rules("talker above 5000 packets/s of each port", NULL);
+	pass(2, &flood, 1);
+	ck_assert_uint_eq(rig.n_told, 1);
+	rig.agent_away = true;
+	for (int hour = 0; hour < 49; hour++, rig.mono_us += 3600000000ull)
+		alarms_tick(rig.alarms, rig.mono_us);
+	ck_assert_uint_eq(rig.n_told, 3);
+	ck_assert(rig.told[1].stands && rig.told[2].stands);
+	ck_assert_uint_eq(stat(ALARM_STAT_RAISED), 1);
+}
+END_TEST
+
 START_TEST(a_quiet_port_is_not_tested)
 {
 	use_rules("talker above 2000 packets/s of each port", NULL);
@@ -487,6 +503,7 @@ main(void)
 	tcase_add_test(tests, what_goes_on_at_a_quarter_of_the_rate_is_over);
 	tcase_add_test(tests, what_comes_again_within_a_minute_is_the_same_alarm);
 	tcase_add_test(tests, an_agent_that_is_away_ends_no_alarm);
+	tcase_add_test(tests, what_stands_is_told_each_day);
 	tcase_add_test(tests, a_quiet_port_is_not_tested);
 	tcase_add_test(tests, what_conforms_is_not_told);
 	tcase_add_test(tests, kinds_and_units);

@@ -242,7 +242,7 @@ reports() { # DATABASE REFERENCE
 	range=(--from "$(jq -r .from <<<"$span")" --to "$(jq -r .to <<<"$span")")
 	whole=("${range[@]}")
 	# A cluster has no steps below a minute.
-	for report in talkers matrix protocols conversations connections 'history --step 1m' load errors addresses events; do
+	for report in talkers matrix protocols conversations connections 'history --step 1m' load errors addresses events alarms; do
 		equal_report "$1" "$2" $report --top 20
 	done
 	for report in load energy pause agents loss audit billing 'billing --by site' drops 'drops --by reason' 'drops --by port'; do equal_report "$1" "$2" $report; done

@@ -295,6 +295,63 @@ START_TEST(test_events)
 }
 END_TEST
 
+/* Of which agent, port and text, when and what. */
+static void
+add_alarm_event(int at_s, int kind, int if_index, const char *text)
+{
+	report_store_sql(&store, "INSERT INTO event(time_us, agent, boot, kind, if_index, text) VALUES(%lld, 1, 1, %d, %d, '%s')",
+	    (long long)REPORT_STORE_T0 + at_s * (long long)SECOND, kind, if_index, text);
+}
+
+START_TEST(test_alarms)
+{
+	enum { DAY_S = 86400 };
+	static const char *const rows[][5] = {/* state, key, rule, port, and whether its begin is known */
+	    {"stands", "fe80::", "talker above 9 pps of each port", "ge-2", "since"},
+	    {"stands", "10.0.0.1", "talker above 5 pps of each port", "ge-1", "since"},
+	    {"stands", "10.0.0.7", "pair of old above 5 pps of each port", "ge-1", ""},
+	    {"over", "10.0.0.1", "talker above 5 pps of each port", "ge-1", "since"},
+	    {"over", "", "port above 5% of each port", "ge-2", "since"}};
+	struct report_options options = by_source();
+	char path[32];
+	json_t *alarms;
+
+	add_alarm_event(10, EASE_EVENT_ALARM, 1, "10.0.0.1: talker above 5 pps of each port");
+	add_alarm_event(20, EASE_EVENT_ALARM, 2, "fe80::: talker above 9 pps of each port");
+	add_alarm_event(-30, EASE_EVENT_ALARM, 2, "port above 5% of each port");
+	add_alarm_event(5, EASE_EVENT_ALARM_OVER, 2, "port above 5% of each port");
+	/* the audit begins to accuse the port meanwhile */
+	add_alarm_event(15, EASE_EVENT_ALARM_OVER, 1, "10.0.0.1: talker above 5 pps of each port" EASE_ALARM_ACCUSED);
+	add_alarm_event(17, EASE_EVENT_ALARM, 1, "10.0.0.1: talker above 5 pps of each port" EASE_ALARM_ACCUSED);
+	/* before the range: over, forgotten, and told each day that it stands */
+	add_alarm_event(-60, EASE_EVENT_ALARM, 1, "10.0.0.3: talker above 5 pps of each port");
+	add_alarm_event(-50, EASE_EVENT_ALARM_OVER, 1, "10.0.0.3: talker above 5 pps of each port");
+	add_alarm_event(-2 * DAY_S, EASE_EVENT_ALARM, 1, "10.0.0.4: talker above 5 pps of each port");
+	add_alarm_event(-3 * DAY_S, EASE_EVENT_ALARM, 1, "10.0.0.7: pair of old above 5 pps of each port");
+	add_alarm_event(-DAY_S / 2, EASE_EVENT_ALARM_STANDS, 1, "10.0.0.7: pair of old above 5 pps of each port");
+	alarms = report_store_json(&store, "alarms", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(alarms, "rows")), sizeof(rows) / sizeof(rows[0]));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		static const char *const fields[] = {"state", "key", "rule", "port"};
+
+		for (size_t f = 0; f < 4; f++) {
+			snprintf(path, sizeof(path), "rows.%zu.%s", i, fields[f]);
+			if (*rows[i][f])
+				ck_assert_str_eq(report_json_text(alarms, path), rows[i][f]);
+			else
+				ck_assert(json_is_null(report_json_at(alarms, path)));
+		}
+		snprintf(path, sizeof(path), "rows.%zu.since", i);
+		ck_assert(json_is_null(report_json_at(alarms, path)) == !*rows[i][4]);
+	}
+	json_decref(alarms);
+	options.filter = report_store_filter("if ge-2");
+	alarms = report_store_json(&store, "alarms", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(alarms, "rows")), 2);
+	json_decref(alarms);
+}
+END_TEST
+
 /* What stands in the row of this event, or NULL. */
 static json_t *
 row_of(json_t *events, const char *event)
@@ -361,6 +418,7 @@ main(void)
 	tcase_add_test(tc, test_empty_store_has_no_steps);
 	tcase_add_test(tc, test_question_is_cut_short);
 	tcase_add_test(tc, test_events);
+	tcase_add_test(tc, test_alarms);
 	tcase_add_test(tc, events_have_their_own_time);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

@@ -574,6 +574,30 @@ def check_outage(page):
     page.browser.answer_no_more()
 
 
+def check_alarms(page):
+    """Alarms stand above all else, and only while there are any."""
+    page.open(last='1h')
+    check('without alarms there is no section of them', page.js("document.getElementById('alarms').hidden"))
+    rows = [{'state': 'stands', 'since': '2026-01-05T10:00:00Z', 'until': None, 'agent': '192.0.2.77', 'port': '<i>p</i>',
+             'key': '2001:db8::1', 'rule': 'talker above 5% of each port'},
+            {'state': 'over', 'since': '2026-01-05T09:00:00Z', 'until': '2026-01-05T09:30:00Z', 'agent': '192.0.2.77',
+             'port': 'ge-2', 'key': None, 'rule': 'port above 90% of each port'}]
+    page.browser.answer('*/api/v1/alarms*', 200, json.dumps({'report': 'alarms', 'empty': False, 'rows': rows}))
+    page.click('#sort [data-sort=packets]')
+    check('an alarm brings the section', page.wait("!document.getElementById('alarms').hidden"))
+    check('it is the first of the page', page.js("document.querySelector('main section:not([hidden])').id === 'alarms'"))
+    equal('alarms have key and rule', page.texts('#alarms .filter'),
+          ['2001:db8::1: talker above 5% of each port', 'port above 90% of each port'])
+    equal('one that stands is marked', page.js("[...document.querySelectorAll('#alarms li')].map((li) => li.dataset.stands ?? '')"),
+          ['yes', ''])
+    equal('and counted', page.text('#alarms-sum'), '1 alarm now')
+    page.shot('alarms')
+    page.click('#alarms .filter')
+    check('an alarm filters by its key and port', page.wait("new URLSearchParams(location.search).get('addr') === '2001:db8::1'"),
+          page.js('location.search'))
+    page.browser.answer_no_more()
+
+
 # What browsers have since 2022 or later: Safari 15.4, Firefox ESR 91 and Chrome 92 have none of it.
 NEWER = ('AbortSignal.any AbortSignal.timeout AbortSignal.prototype.throwIfAborted Array.prototype.findLast'
          ' Array.prototype.findLastIndex Array.prototype.toSorted Array.prototype.toReversed Array.prototype.toSpliced'
@@ -837,6 +861,7 @@ def check_all(page, live):
     check_odd_frames(page)
     check_sites(page)
     check_outage(page)
+    check_alarms(page)
     check_typed_filters(page, asked)
     check_refusals(page, asked)
     check_gone(page)
