@@ -81,8 +81,8 @@ static const struct mib_column system_columns[] = {
 	{9, "easeNotifyRefused", MIB_COUNTER64, SYSTEM(notify_refused)},
 	{10, "easeMasterConnects", MIB_COUNTER64, SYSTEM(master_connects)},
 	{11, "easeDeviceDrops", MIB_COUNTER64, SYSTEM(device_drops)},
-	{12, "easeRequestOwner", MIB_STRING, MIB_FN(request_owner), MIB_WRITE(MIB_SET_REQUEST_OWNER, 0, LEASE_OWNER_MAX)},
-	{13, "easeRequestTtl", MIB_GAUGE32, MIB_FN(request_ttl), MIB_WRITE(MIB_SET_REQUEST_TTL, 0, LEASE_TTL_MAX_S)},
+	{EASE_SYSTEM_REQUEST_OWNER, "easeRequestOwner", MIB_STRING, MIB_FN(request_owner), MIB_WRITE(MIB_SET_REQUEST_OWNER, 0, LEASE_OWNER_MAX)},
+	{EASE_SYSTEM_REQUEST_TTL, "easeRequestTtl", MIB_GAUGE32, MIB_FN(request_ttl), MIB_WRITE(MIB_SET_REQUEST_TTL, 0, LEASE_TTL_MAX_S)},
 };
 const struct mib_table ease_mib_system = {
 	.name = "easeSystem",
@@ -115,7 +115,7 @@ mean_skip_reason(const struct mib_cell *cell, struct mib_value *value)
 static const struct mib_column port_columns[] = {
 	{1, "easePortAdminStatus", MIB_INTEGER, PORT(config.enabled), .truth = true,
 	    MIB_WRITE(MIB_SET_SAMPLING_ADMIN, 1, 2)},
-	{2, "easePortMeanSkip", MIB_GAUGE32, PORT(config.mean_skip),
+	{EASE_COL_MEAN_SKIP, "easePortMeanSkip", MIB_GAUGE32, PORT(config.mean_skip),
 	    MIB_WRITE(MIB_SET_MEAN_SKIP, 1, EASE_MEAN_SKIP_MAX)},
 	{3, "easePortHeaderOctets", MIB_GAUGE32, PORT(config.header_octets),
 	    MIB_WRITE(MIB_SET_HEADER_OCTETS, EASE_HEADER_MIN_OCTETS, EASE_HEADER_MAX_OCTETS)},
@@ -130,14 +130,14 @@ static const struct mib_column port_columns[] = {
 	{10, "easePortStalls", MIB_COUNTER64, PORT(stalls)},
 	{11, "easePortStalledPkts", MIB_COUNTER64, PORT(stalled_pkts)},
 	{12, "easePortDrops", MIB_COUNTER64, PORT(drops)},
-	{13, "easePortMeanSkipInForce", MIB_GAUGE32, PORT(mean_skip_in_force)},
-	{14, "easePortRequestedSkip", MIB_GAUGE32, PORT(config.request.mean_skip),
+	{EASE_COL_SKIP_IN_FORCE, "easePortMeanSkipInForce", MIB_GAUGE32, PORT(mean_skip_in_force)},
+	{EASE_COL_REQUESTED_SKIP, "easePortRequestedSkip", MIB_GAUGE32, PORT(config.request.mean_skip),
 	    MIB_WRITE(MIB_SET_REQUESTED_SKIP, 0, EASE_DRAWN_MEAN_MAX)},
-	{15, "easePortRequestedMaxSamples", MIB_GAUGE32, PORT(config.request.max_samples_per_s),
+	{EASE_COL_REQUESTED_MAX, "easePortRequestedMaxSamples", MIB_GAUGE32, PORT(config.request.max_samples_per_s),
 	    MIB_WRITE(MIB_SET_REQUESTED_MAX, 0, SAMPLING_MAX_PER_SECOND)},
-	{16, "easePortRequestsHeld", MIB_INTEGER, PORT(config.request.is_held), .truth = true,
+	{EASE_COL_REQUESTS_HELD, "easePortRequestsHeld", MIB_INTEGER, PORT(config.request.is_held), .truth = true,
 	    MIB_WRITE(MIB_SET_REQUESTS_HELD, 1, 2)},
-	{17, "easePortMeanSkipReason", MIB_INTEGER, MIB_FN(mean_skip_reason)},
+	{EASE_COL_SKIP_REASON, "easePortMeanSkipReason", MIB_INTEGER, MIB_FN(mean_skip_reason)},
 };
 const struct mib_table ease_mib_port_table = {
 	.name = "easePortTable",
