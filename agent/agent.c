@@ -524,6 +524,8 @@ static void
 publish_set(struct agent *agent, const struct mib_set *set)
 {
 	hal_publish_port(agent->hal, set->if_index);
+	if (set->kind == MIB_SET_REQUEST_OWNER || set->kind == MIB_SET_REQUEST_TTL)
+		sampling_publish(agent->sampling);
 	if (set->if_index == 0)
 		return;
 	sampling_publish_port(agent->sampling, set->if_index);
@@ -596,6 +598,8 @@ on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 		publish_tables(agent);
 		pause = refresh_pause(agent, clock_mono_us(&clock_system));
 	}
+	if (sampling_tick(agent->sampling))
+		sampling_publish(agent->sampling);
 	arm_pack_timer(agent);
 	state_tick(agent->state);
 	service_alive(&agent->last_alive_us, clock_mono_us(&clock_system));

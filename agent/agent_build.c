@@ -220,6 +220,8 @@ create_sampling(struct agent *agent)
 	    .has_seed = config->seed != 0,
 	    .seed = config->seed,
 	    .defaults = sampling_defaults(config),
+	    .least_requested_skip = config->requests ? config->requests_least_skip : 0,
+	    .most_samples_per_s = config->requests_max_samples_per_s,
 	};
 	struct sampling_sink sink = {agent, agent_send_sample};
 	struct packer_sink out = {agent, agent_push_notification, agent_samples_lost};

@@ -147,6 +147,16 @@ const struct option_row agent_options[] = {
 	.max = SAMPLING_MAX_PER_SECOND, .unit = "samples/s", .def = "2000",
 	.help = "above this rate the agent raises the port's mean skip in force, until a manager "
 		"sets another limit (easePortMaxSamples); 0: no limit"},
+    {.name = "requests", .type = OPTION_BOOL, AT(requests), .def = "false",
+	.help = "stations may ask for another skip of a port by SNMP SET, for as long as they renew it "
+		"(easeRequestOwner, easePortRequestedSkip); the configured one is in force again when they "
+		"leave. sonic: not, as its own database keeps the rate beyond the agent's life"},
+    {.name = "requests_least_skip", .type = OPTION_U32, AT(requests_least_skip), .min = 1,
+	.max = EASE_DRAWN_MEAN_MAX, .unit = "frames per sample", .def = "16",
+	.help = "a station that asks for a smaller skip gets this one"},
+    {.name = "requests_max_samples_per_s", .type = OPTION_U32, AT(requests_max_samples_per_s), .min = 0,
+	.max = SAMPLING_MAX_PER_SECOND, .unit = "samples/s", .def = "5000",
+	.help = "while all ports together take more, requested skips are doubled; 0: no limit"},
     {.name = "seed", .type = OPTION_U64, AT(seed), .expert = true, .min = 0, .max = UINT64_MAX, .def = "0",
 	.help = "seed of the random skips, for runs that can be repeated; 0: a random seed"},
     {.name = "agentx_socket", .type = OPTION_STRING, AT(agentx_socket), .max = PATH_MAX_OCTETS,

@@ -46,6 +46,9 @@ struct agent_config {
 	uint32_t header_octets;
 	uint32_t max_samples_per_s;
 	uint64_t seed;
+	bool requests;
+	uint32_t requests_least_skip;
+	uint32_t requests_max_samples_per_s;
 	/* SNMP */
 	char *agentx_socket;
 	uint32_t message_octets;

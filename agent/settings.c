@@ -79,6 +79,16 @@ set_link_traps(struct hal *hal, const struct mib_set *set, bool test_only)
 	return rc < 0 || test_only ? rc : hal_set_link_traps(hal, set->if_index, set->number != 0);
 }
 
+/* Of the lease, which take_request carries out as a whole. */
+static int
+set_nothing(struct hal *hal, const struct mib_set *set, bool test_only)
+{
+	(void)hal;
+	(void)set;
+	(void)test_only;
+	return 0;
+}
+
 /* ---- whether the device has a newer value than the one that was kept ---- */
 
 /* A kernel keeps its settings while no agent runs. */
@@ -123,6 +133,7 @@ static const struct setting {
 	int (*set)(struct hal *hal, const struct mib_set *set, bool test_only); /* NULL: what follows */
 	size_t offset, size; /* of the member of struct sampling_port_config that is set */
 	const char *values[2]; /* how the log names 0 and 1 of it; NULL: as numbers */
+	bool holds, passes; /* it holds its port against requests; it ends with the agent, and is not kept */
 } settings_table[] = {
 #define SAMPLING(member)                                                                           \
 	.offset = offsetof(struct sampling_port_config, member),                                   \
@@ -132,12 +143,20 @@ static const struct setting {
     [MIB_SET_ADMIN_STATUS] = {"ifAdminStatus", .device_has = keeps_settings, .set = set_admin_status},
     [MIB_SET_SAMPLING_ADMIN] = {"easePortAdminStatus", .device_has = keeps_rate, SAMPLING(enabled),
 	.values = {"down", "up"}},
-    [MIB_SET_MEAN_SKIP] = {"easePortMeanSkip", .device_has = keeps_rate, SAMPLING(mean_skip)},
+    [MIB_SET_MEAN_SKIP] = {"easePortMeanSkip", .device_has = keeps_rate, SAMPLING(mean_skip),
+	.holds = true},
     [MIB_SET_HEADER_OCTETS] = {"easePortHeaderOctets", .device_has = cannot_sample, SAMPLING(header_octets)},
-    [MIB_SET_MAX_SAMPLES] = {"easePortMaxSamples", .device_has = cannot_sample, SAMPLING(max_samples_per_s)},
+    [MIB_SET_MAX_SAMPLES] = {"easePortMaxSamples", .device_has = cannot_sample, SAMPLING(max_samples_per_s),
+	.holds = true},
     [MIB_SET_EDGE] = {"easePortEdge", .device_has = cannot_sample, SAMPLING(edge), .values = {"false", "true"}},
     [MIB_SET_AGEING] = {"dot1dTpAgingTime", .device_has = keeps_settings, .set = set_ageing}, /* the agent's own */
     [MIB_SET_PAUSE] = {"dot3PauseAdminMode", .device_has = keeps_settings, .set = set_pause},
+    [MIB_SET_REQUEST_OWNER] = {"easeRequestOwner", .is_text = true, .set = set_nothing, .passes = true},
+    [MIB_SET_REQUEST_TTL] = {"easeRequestTtl", .set = set_nothing, .passes = true},
+    [MIB_SET_REQUESTED_SKIP] = {"easePortRequestedSkip", SAMPLING(request.mean_skip), .passes = true},
+    [MIB_SET_REQUESTED_MAX] = {"easePortRequestedMaxSamples", SAMPLING(request.max_samples_per_s), .passes = true},
+    [MIB_SET_REQUESTS_HELD] = {"easePortRequestsHeld", .device_has = cannot_sample, SAMPLING(request.is_held),
+	.values = {"false", "true"}},
 #undef SAMPLING
 };
 _Static_assert(sizeof(settings_table) / sizeof(settings_table[0]) == MIB_SET_ROW, "each kind has its row");
@@ -153,7 +172,15 @@ settings_column(unsigned kind)
 {
 	const struct setting *setting = setting_of(kind);
 
-	return setting ? setting->column : NULL;
+	return setting && !setting->passes ? setting->column : NULL;
+}
+
+bool
+settings_holds(unsigned kind)
+{
+	const struct setting *setting = setting_of(kind);
+
+	return setting && setting->holds;
 }
 
 bool
@@ -239,6 +266,7 @@ set_sampling(const struct settings_owners *owners, const struct setting *setting
 		/* Another program that keeps a rate has one of sampled ports only. */
 		config.enabled |= hal_sampling_rate(owners->hal, set->if_index, &rate) == 0;
 	}
+	config.request.is_held |= setting->holds;
 	if (test_only)
 		return check_sampling(owners, set->if_index, &config);
 	rc = sampling_set_port(owners->sampling, set->if_index, &config);
@@ -304,6 +332,72 @@ set_rows(const struct settings_owners *owners, const struct mib_set *sets, size_
 	return rc;
 }
 
+/* ---- requests of a station: all of a PDU together, as each port's needs the owner's name beside it ---- */
+
+struct request {
+	struct lease_claim claim;
+	size_t claim_at; /* where the PDU has it */
+	size_t n, at[MIB_SETS_MAX];
+	uint32_t asked[MIB_SETS_MAX]; /* ports */
+};
+
+/* Returns whether the settings have anything to do with requests. */
+static bool
+request_of(const struct mib_set *sets, size_t n, struct request *request)
+{
+	bool is_one = false;
+
+	*request = (struct request){.claim_at = 0};
+	for (size_t i = 0; i < n; i++) {
+		unsigned kind = sets[i].kind;
+
+		if (kind == MIB_SET_REQUEST_OWNER) {
+			request->claim.owner = sets[i].text;
+		} else if (kind == MIB_SET_REQUEST_TTL) {
+			request->claim.has_ttl = true;
+			request->claim.ttl_s = (uint32_t)sets[i].number;
+		} else if (kind == MIB_SET_REQUESTED_SKIP || kind == MIB_SET_REQUESTED_MAX) {
+			request->at[request->n] = i;
+			request->asked[request->n++] = sets[i].if_index;
+			request->claim.asks |= sets[i].number != 0;
+			continue;
+		} else {
+			continue;
+		}
+		request->claim_at = i;
+		is_one = true;
+	}
+	if (!is_one && request->n > 0)
+		request->claim_at = request->at[0];
+	return is_one || request->n > 0;
+}
+
+static int
+check_request(const struct settings_owners *owners, const struct mib_set *sets, size_t n, size_t *failed)
+{
+	struct request request;
+	size_t at;
+	int rc;
+
+	if (n > MIB_SETS_MAX || !request_of(sets, n, &request))
+		return 0;
+	rc = sampling_check_claim(owners->sampling, &request.claim, request.asked, request.n, &at);
+	if (rc < 0)
+		*failed = at < request.n ? request.at[at] : request.claim_at;
+	return rc;
+}
+
+/* Before the requests are set; what an undo has to put back is remembered. */
+static void
+take_request(const struct settings_owners *owners, const struct mib_set *sets, size_t n)
+{
+	struct request request;
+
+	sampling_mark_requests(owners->sampling);
+	if (request_of(sets, n, &request))
+		sampling_take_claim(owners->sampling, &request.claim);
+}
+
 int
 settings_carry_out(const struct settings_owners *owners, const struct mib_set *sets, size_t n,
     enum mib_phase phase, size_t *failed)
@@ -313,13 +407,19 @@ settings_carry_out(const struct settings_owners *owners, const struct mib_set *s
 	if (phase != MIB_PHASE_UNDO) {
 		rc = set_each(owners, sets, n, MIB_PHASE_TEST, failed);
 		if (rc == 0)
+			rc = check_request(owners, sets, n, failed);
+		if (rc == 0)
 			rc = set_rows(owners, sets, n, MIB_PHASE_TEST, failed);
 	}
 	if (rc < 0 || phase == MIB_PHASE_TEST)
 		return rc;
+	if (phase == MIB_PHASE_COMMIT)
+		take_request(owners, sets, n);
 	rc = set_rows(owners, sets, n, phase, failed);
 	if (rc == 0)
 		rc = set_each(owners, sets, n, phase, failed);
+	if (phase == MIB_PHASE_UNDO)
+		sampling_undo_requests(owners->sampling);
 	if (rc < 0 && phase == MIB_PHASE_COMMIT)
 		set_rows(owners, sets, n, MIB_PHASE_UNDO, &(size_t){0});
 	return rc;

@@ -23,9 +23,11 @@ struct settings_change {
 	const char *before, *after;   /* values as text: "400", "up" */
 };
 
-/* The name of the column that a kind of setting is of; NULL: it is none (MIB_SET_ROW). */
+/* The name of the column that a kind of setting is kept by; NULL: it is not kept, or of a row (MIB_SET_ROW). */
 const char *settings_column(unsigned kind);
 bool settings_is_text(unsigned kind);
+/* Whether a setting of that kind, made by hand, holds its port against requests (MIB_SET_REQUESTS_HELD). */
+bool settings_holds(unsigned kind);
 
 /* The rooms that own the settings; all borrowed. */
 struct settings_owners {

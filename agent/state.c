@@ -153,6 +153,8 @@ keep_one(struct state *s, const struct mib_set *set)
 	port = state_ports_owner(&s->ports, set->if_index);
 	if (port && state_ports_change(&s->ports, port, set) < 0)
 		log_warn_limited("state", "no memory to keep %s", settings_column(set->kind));
+	if (settings_holds(set->kind))
+		keep_one(s, &(struct mib_set){.kind = MIB_SET_REQUESTS_HELD, .if_index = set->if_index, .number = 1});
 }
 
 void

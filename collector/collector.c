@@ -40,6 +40,7 @@ enum {
 enum {
 	/* Rows for the collector's own counters in each batch. */
 	STAT_ROWS = 512,
+	PRECISION_ROWS = 4096, /* a port each (STEERING_PORTS_MAX) */
 };
 
 /* NTP never adjusts a clock by this much between two checks. */
@@ -102,6 +103,12 @@ void
 collector_set_verdicts(struct collector *c, const struct collector_verdicts *verdicts)
 {
 	c->verdicts = *verdicts;
+}
+
+void
+collector_set_steersman(struct collector *c, const struct collector_steersman *steersman)
+{
+	c->steersman = *steersman;
 }
 
 static int64_t
@@ -386,6 +393,7 @@ start_threads(struct collector *c, const struct accounting_limits *limits, char 
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},
 	    [STORE_REFUSED_SENDERS] = {.kept = REFUSED_SENDERS_MAX},
+	    [STORE_PRECISION] = {.free = PRECISION_ROWS},
 	    [STORE_POLLED] = {.kept = c->poller ? INPUT_AGENT_PLACES : 0},
 	    [STORE_ENGINES] = {.kept = slow_path_engines(c->slow_path)},
 	};
@@ -639,6 +647,20 @@ add_outage_row(struct collector *c)
 	c->had_outage = false;
 }
 
+/* Skips that were set, and what could not be. */
+static void
+add_steersman_rows(struct collector *c)
+{
+	struct collector_told told;
+
+	if (!c->steersman.flush)
+		return;
+	c->steersman.flush(c->steersman.arg, c->batch);
+	while (c->steersman.next_event(c->steersman.arg, &told))
+		accounting_add_own_event(c->accounting, c->batch, &(struct accounting_event){.kind = EASE_EVENT_PRECISION,
+		    .agent = told.agent, .if_index = told.if_index, .time_us = told.time_us}, told.text);
+}
+
 /* Gives the batch to the store; next becomes the present batch. */
 static int
 cut_and_submit(struct collector *c, struct store_batch *next)
@@ -652,6 +674,7 @@ cut_and_submit(struct collector *c, struct store_batch *next)
 	add_outage_row(c);
 	if (c->verdicts.flush)
 		c->verdicts.flush(c->verdicts.arg, c->batch);
+	add_steersman_rows(c);
 	input_count_drops(c->input);
 	add_refused_rows(c);
 	add_stat_rows(c, c->batch);
@@ -788,6 +811,8 @@ collector_stop(struct collector *c)
 {
 	int r;
 
+	if (c->steersman.stop)
+		c->steersman.stop(c->steersman.arg);
 	input_stop(c->input);
 	read_last(c);
 	slow_path_run(c->slow_path);

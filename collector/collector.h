@@ -60,7 +60,7 @@ int collector_import(struct collector *c, struct clock *clock, const char *file,
 
 /* All sets of counters, valid while the collector is open. collector_add_stats adds one before
  * collector_run; it is stored and logged with the others. */
-enum { COLLECTOR_STAT_SETS = 15 };
+enum { COLLECTOR_STAT_SETS = 16 };
 void collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLECTOR_STAT_SETS]);
 void collector_add_stats(struct collector *c, const struct stat_set *stats);
 
@@ -79,6 +79,23 @@ struct collector_verdicts {
 	void *arg;
 };
 void collector_set_verdicts(struct collector *c, const struct collector_verdicts *verdicts);
+
+/* What somebody else has to tell (precision_service.h): its events, and rows for a batch that is flushed. Called by the
+ * thread of collector_run. */
+enum { COLLECTOR_TOLD_TEXT = 128 };
+struct collector_told {
+	int64_t agent;
+	uint64_t if_index; /* 0: of the agent */
+	uint64_t time_us;
+	char text[COLLECTOR_TOLD_TEXT];
+};
+struct collector_steersman {
+	bool (*next_event)(void *arg, struct collector_told *told);
+	void (*flush)(void *arg, struct store_batch *batch);
+	void (*stop)(void *arg); /* before the last batch; may wait for seconds */
+	void *arg;
+};
+void collector_set_steersman(struct collector *c, const struct collector_steersman *steersman);
 
 /* A reader found the store's file of that inode damaged, see store_note_damage. From any thread. */
 void collector_note_damage(struct collector *c, uint64_t inode);

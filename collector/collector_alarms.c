@@ -1,8 +1,8 @@
 /* Alarms in the collector: rules of the option alarms, the accounting's samples, and who is told of them. */
 #include "collector/collector_alarms.h"
 #include "collector/alarm/alarms.h"
-#include "collector/collector_poll.h"
 #include "collector/collector_private.h"
+#include "collector/collector_settings.h"
 #include "common/hash.h"
 #include "common/log.h"
 
@@ -116,7 +116,7 @@ collector_poll_receivers(const struct collector *c, struct pollfd polls[OUTBOX_R
 }
 
 static void
-take_answer(struct collector *c, size_t i)
+take_receiver_answer(struct collector *c, size_t i)
 {
 	struct receiver_answer answer;
 	ssize_t n = recv(c->receivers.items[i].fd, &answer, sizeof(answer), MSG_DONTWAIT);
@@ -137,7 +137,7 @@ collector_take_answers(struct collector *c)
 {
 	for (size_t i = 0; i < c->receivers.n; i++)
 		if (c->receivers.items[i].fd >= 0 && outbox_is_told(c->outbox, i))
-			take_answer(c, i);
+			take_receiver_answer(c, i);
 }
 
 /* The identity of an alarm does not change while the collector runs; nobody who does not know the seed can choose two

@@ -37,18 +37,6 @@ take_agent(void *arg, const struct polled_agent *agent)
 	memcpy(row->name, agent->name, sizeof(row->name));
 }
 
-void
-collector_snmp_credentials(const struct collector_credentials *from, struct poll_credentials *to)
-{
-	memset(to, 0, sizeof(*to)); /* they are compared whole */
-	snprintf(to->community, sizeof(to->community), "%s", from->community);
-	snprintf(to->user, sizeof(to->user), "%s", from->user);
-	snprintf(to->auth_protocol, sizeof(to->auth_protocol), "%s", v3_auth_protocols[from->auth_protocol]);
-	snprintf(to->priv_protocol, sizeof(to->priv_protocol), "%s", v3_priv_protocols[from->priv_protocol]);
-	snprintf(to->auth_passphrase, sizeof(to->auth_passphrase), "%s", from->auth_passphrase);
-	snprintf(to->priv_passphrase, sizeof(to->priv_passphrase), "%s", from->priv_passphrase);
-}
-
 static size_t
 n_targets(const struct collector_config *config)
 {

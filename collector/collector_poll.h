@@ -15,7 +15,4 @@ void collector_poll_close(struct collector *c);
  * nobody was to be asked at the start. */
 int collector_poll_change(struct collector *c);
 
-/* The configuration's in the form that processes take; all octets are set, so that they can be compared. */
-void collector_snmp_credentials(const struct collector_credentials *from, struct poll_credentials *to);
-
 #endif

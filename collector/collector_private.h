@@ -24,7 +24,7 @@ enum collector_stat_id {
 	COLLECTOR_N_STATS,
 };
 
-enum { COLLECTOR_FURTHER_STATS = 2 }; /* sets of the page and of shipping */
+enum { COLLECTOR_FURTHER_STATS = 3 }; /* sets of the page, of shipping and of precision */
 
 struct alarms;
 struct outbox;
@@ -68,6 +68,7 @@ struct collector {
 	bool stopping, reload_wanted;
 	bool users_missing; /* SNMPv3 users of the configuration are not in force */
 	struct collector_verdicts verdicts; /* functions NULL: none */
+	struct collector_steersman steersman; /* the same */
 	void (*reloaded)(void *arg); /* NULL: no function */
 	void *reloaded_arg;
 	struct stat_set stats;

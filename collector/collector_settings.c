@@ -1,5 +1,6 @@
 #include "collector/collector_settings.h"
 
+#include "collector/alarm/alarm_outbox.h"
 #include "collector/filter/device_names.h"
 #include "collector/input/input.h"
 #include "collector/poll/poll.h"
@@ -195,6 +196,7 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + memory_taken + input_memory(config->threads) +
 	    (config->forward.n > 0 ? FORWARD_RING_OCTETS : 0) +
 	    accounting_memory(limits) +
+	    (*config->alarm_command || config->alarm_posts.n + config->alarm_informs.n > 0 ? outbox_memory() : 0) +
 	    (config->polls.n > 0 ? poll_memory(INPUT_PLACES, INPUT_AGENT_PLACES) : 0);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
 		snprintf(error, error_size,
@@ -205,4 +207,16 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 	}
 	limits->windows = window_limits_for(budget - used);
 	return 0;
+}
+
+void
+collector_snmp_credentials(const struct collector_credentials *from, struct poll_credentials *to)
+{
+	memset(to, 0, sizeof(*to)); /* they are compared whole */
+	snprintf(to->community, sizeof(to->community), "%s", from->community);
+	snprintf(to->user, sizeof(to->user), "%s", from->user);
+	snprintf(to->auth_protocol, sizeof(to->auth_protocol), "%s", v3_auth_protocols[from->auth_protocol]);
+	snprintf(to->priv_protocol, sizeof(to->priv_protocol), "%s", v3_priv_protocols[from->priv_protocol]);
+	snprintf(to->auth_passphrase, sizeof(to->auth_passphrase), "%s", from->auth_passphrase);
+	snprintf(to->priv_passphrase, sizeof(to->priv_passphrase), "%s", from->priv_passphrase);
 }

@@ -7,6 +7,7 @@
 
 #include "collector/config.h"
 #include "collector/input/v3.h"
+#include "collector/poll/poll_job.h"
 #include "collector/store/store.h"
 #include "collector/window/accounting.h"
 #include "common/endpoint.h"
@@ -43,5 +44,8 @@ struct store_retention collector_retention(const struct collector_config *config
  * the program use. 0, or -EINVAL with the reason in error. */
 int collector_limits(const struct collector_config *config, size_t memory_taken,
     struct accounting_limits *limits, char *error, size_t error_size);
+
+/* As a process that speaks SNMP takes them; all octets are set, so that they can be compared. */
+void collector_snmp_credentials(const struct collector_credentials *from, struct poll_credentials *to);
 
 #endif

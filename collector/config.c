@@ -8,6 +8,8 @@
 #include "collector/input/receiver_threads.h"
 #include "collector/input/receive.h"
 #include "collector/input/v3.h"
+#include "collector/precision/goal.h"
+#include "collector/precision/steering.h"
 #include "collector/window/agent_identity.h"
 #include "collector/window/uplinks.h"
 #include "common/endpoint.h"
@@ -184,6 +186,8 @@ enum {
 	MAX_KEEP_H = 24 * MAX_KEEP_D,
 };
 
+static const char *const share_choices[] = {"even", "most", NULL};
+
 const struct option_row collector_options[] = {
     {"listen", OPTION_LIST, AT(listen), .max = RECEIVE_SOCKETS_MAX,
 	.def = "{\"127.0.0.1:162\", \"[::1]:162\"}", .check = endpoint_check,
@@ -226,6 +230,26 @@ const struct option_row collector_options[] = {
 	.help = "How often a port is asked for its names. A new port is asked at once."},
     {"poll_questions", OPTION_U32, AT(poll_questions), .min = 1, .max = 10000, .live = true, .unit = "questions/s", .def = "500",
 	.help = "Most questions of all together in a second; one is of 3 ports' counters or 8 ports' names."},
+    {"precision", OPTION_LIST, AT(precision), .max = PRECISION_GOALS_MAX, .live = true, .check = precision_goal_check,
+	.help = "What is to be known how exactly: \"top 10 of each port within 10% every 5m\", \"talkers above 1% of each "
+		"port within 20% every 5m\"; or of all ports, of agent NAME, of port AGENT:NAME; top 10 destinations, pairs or "
+		"services; every 1m, 5m, 10m, 15m, 30m or 60m. The skips of the switches in sections steer follow from it. "
+		"Empty: no skip is ever set."},
+    {"precision_budget", OPTION_U32, AT(precision_budget), .max = 10000000, .live = true, .unit = "samples/s", .def = "20000",
+	.help = "Most samples of all those ports together; 0: no limit."},
+    {"precision_agent_budget", OPTION_U32, AT(precision_agent_budget), .max = 1000000, .live = true, .unit = "samples/s",
+	.def = "0", .help = "Most samples of one switch; 0: no limit."},
+    {"precision_share", OPTION_ENUM, AT(precision_share), .choices = share_choices, .live = true, .def = "even",
+	.help = "Who gets less where the budget is short. even: all, so that the squares of their limits' widths have the least "
+		"sum; most: those that want most, so that as many ports as can be are as exact as they shall be."},
+    {"precision_owner", OPTION_STRING, AT(precision_owner), .max = STEERING_OWNER - 1,
+	.help = "The name by which switches know this collector (easeRequestOwner), 16 characters at most. Each collector needs "
+		"its own: the one that has a switch's lease sets its skips. Empty: the name of the machine."},
+    {"steer", OPTION_SECTION, AT(steers), .max = MAX_POLLS, .live = true, .section = poll_options,
+	.section_size = sizeof(struct collector_poll), .section_title_offset = POLL_AT(title),
+	.help = "Switches whose skips follow the option precision, by SNMP SET: agents of easeswitch, told to take requests. "
+		"Their user or community must be allowed to write EASE-SAMPLING-MIB. The first one of all begins with the next "
+		"start."},
     {"senders", OPTION_LIST, AT(senders), .max = MAX_SENDERS, .live = true,
 	.def = "{\"127.0.0.0/8\", \"::1/128\"}", .check = prefix_check,
 	.help = "Allow-list of senders: ADDRESS or ADDRESS/BITS. Datagrams from other addresses "
@@ -473,15 +497,21 @@ struct incomplete_section {
 static struct incomplete_section
 find_incomplete_section(const struct collector_config *config)
 {
-	const struct collector_poll *polls = config->polls.items;
+	const struct {
+		const char *option;
+		const struct option_sections *polls;
+	} asked[] = {{"poll", &config->polls}, {"steer", &config->steers}};
 	const struct collector_inform *informs = config->alarm_informs.items;
 	const char *reason;
 
-	for (size_t i = 0; i < config->polls.n; i++) {
-		reason = polls[i].agents.n == 0 ? "agents: at least one address is needed" : why_incomplete(&polls[i].as);
-		if (reason)
-			return (struct incomplete_section){"poll", polls[i].title, reason};
-	}
+	for (size_t a = 0; a < sizeof(asked) / sizeof(asked[0]); a++)
+		for (size_t i = 0; i < asked[a].polls->n; i++) {
+			const struct collector_poll *poll = (const struct collector_poll *)asked[a].polls->items + i;
+
+			reason = poll->agents.n == 0 ? "agents: at least one address is needed" : why_incomplete(&poll->as);
+			if (reason)
+				return (struct incomplete_section){asked[a].option, poll->title, reason};
+		}
 	for (size_t i = 0; i < config->alarm_informs.n; i++) {
 		reason = *informs[i].to ? why_incomplete(&informs[i].as) : "to: an address is needed";
 		if (reason)

@@ -53,8 +53,13 @@ struct collector_config {
 	struct option_list alarm_posts;
 	struct option_sections alarm_informs; /* struct collector_inform */
 	uint32_t alarm_hold_s;
+	struct option_list precision;
+	uint32_t precision_budget, precision_agent_budget; /* samples a second; 0: no limit */
+	int precision_share; /* 0: even, 1: most */
+	char *precision_owner;
 	struct option_sections users; /* struct collector_user */
 	struct option_sections polls; /* struct collector_poll */
+	struct option_sections steers; /* the same: switches whose skips are set */
 	uint32_t poll_counters_s, poll_names_s, poll_questions;
 	char *run_as, *run_as_group; /* where root starts the collector, see common/privilege.h */
 	char *store;

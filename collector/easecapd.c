@@ -8,6 +8,7 @@
 #include "collector/collector_settings.h"
 #include "collector/easecapd_check.h"
 #include "collector/judge.h"
+#include "collector/precision_service.h"
 #include "collector/query/query.h"
 #include "collector/store/agent_sources.h"
 #include "collector/store/plan_store.h"
@@ -289,6 +290,7 @@ open_page(int listen_fd, const struct collector_config *config, const struct que
 struct services {
 	struct web *web;   /* NULL: no page */
 	struct ship *ship; /* NULL: no shipping */
+	struct precision_service *precision; /* NULL: no skip is ever set */
 	const struct collector_config *config;
 };
 
@@ -305,6 +307,10 @@ reload_services(void *arg)
 	if (s->web && web_set_names(s->web, &names, error, sizeof(error)) < 0)
 		log_error("easecapd", "reload: %s; the page has the names as they were", error);
 	clickhouse_set_retention(s->ship, s->config);
+	if (s->precision)
+		precision_change(s->precision, s->config);
+	else if (s->config->steers.n > 0)
+		log_warn("easecapd", "reload: steer: skips are set from the next start on");
 }
 
 /* A failure is not fatal either: the rows are shipped after a later start. */
@@ -341,6 +347,22 @@ open_judge(const struct collector_config *config, struct collector *collector, c
 	return judge;
 }
 
+/* Without it everything else goes on. */
+static struct precision_service *
+open_precision(const struct precision_process *process, const struct collector_config *config, struct collector *collector)
+{
+	struct precision_service *precision;
+	int r = precision_open(&precision, process, config, &clock_system);
+
+	if (r < 0) {
+		log_error("easecapd", "no skip is set for precision: %s", strerror(-r));
+		return NULL;
+	}
+	collector_add_stats(collector, precision_stats(precision));
+	collector_set_steersman(collector, &(struct collector_steersman){precision_next_event, precision_flush, precision_stop, precision});
+	return precision;
+}
+
 static int
 collect(const struct collector_config *config, const struct clickhouse *clickhouse,
     const struct collector_arguments *options, bool foreground)
@@ -350,6 +372,7 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	char error[ERROR_TEXT];
 	const struct query_cluster cluster = cluster_to_query(clickhouse);
 	struct services services = {.config = config};
+	struct precision_process process;
 	struct collector *collector;
 	struct judge *judge;
 	int r;
@@ -359,6 +382,9 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 		return parent_fd;
 	}
 	page_fd = listen_for_page(config);
+	r = precision_process_start(&process, config);
+	if (r < 0)
+		log_error("easecapd", "no skip is set for precision: %s", strerror(-r));
 	r = collector_open(&collector, config, options, &clock_system, error, sizeof(error));
 	if (r < 0) {
 		fprintf(stderr, "easecapd: %s\n", error);
@@ -367,6 +393,8 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	services.ship = open_shipping(clickhouse, config, collector);
 	services.web = open_page(page_fd, config, &cluster, collector, stats);
 	judge = open_judge(config, collector, &clock_system);
+	if (process.pid > 0)
+		services.precision = open_precision(&process, config, collector);
 	collector_on_reload(collector, reload_services, &services);
 	if (foreground && services.web)
 		web_announce(services.web);
@@ -381,6 +409,7 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 		log_error("easecapd", "stopped: %s", strerror(-r));
 	web_close(services.web);
 	judge_close(judge);
+	precision_close(services.precision);
 	ship_close(services.ship); /* all is stored by now */
 	collector_close(collector);
 	return r;

@@ -37,6 +37,18 @@ enum ease_object_group {
 enum ease_system_object {
 	EASE_SYSTEM_AGENT_ID = 1,
 	EASE_SYSTEM_BOOT = 2,
+	EASE_SYSTEM_REQUEST_OWNER = 12,
+	EASE_SYSTEM_REQUEST_TTL = 13,
+};
+
+/* Columns of easePortTable by which a station asks for skips. */
+enum ease_request_column {
+	EASE_COL_MEAN_SKIP = 2,
+	EASE_COL_SKIP_IN_FORCE = 13,
+	EASE_COL_REQUESTED_SKIP = 14,
+	EASE_COL_REQUESTED_MAX = 15,
+	EASE_COL_REQUESTS_HELD = 16,
+	EASE_COL_SKIP_REASON = 17,
 };
 
 /* Accessible-for-notify columns. Samples: EASE_ROOT.1.3.1.1.3.ifIndex.sequence (columns 1 and 2

@@ -44,6 +44,29 @@ system_data_age_ms(const struct mib_cell *cell, struct mib_value *value)
 	return 0;
 }
 
+/* The lease stands in the table of ports, which a request changes with it. */
+static int
+request_owner(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct mib_snapshot *snapshot = cell->row;
+
+	if (!snapshot->sampling)
+		return -ENOENT;
+	mib_put_text(value, lease_ttl_s(&snapshot->sampling->lease, cell->context->mono_us) ? snapshot->sampling->lease.owner : "");
+	return 0;
+}
+
+static int
+request_ttl(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct mib_snapshot *snapshot = cell->row;
+
+	if (!snapshot->sampling)
+		return -ENOENT;
+	value->number = lease_ttl_s(&snapshot->sampling->lease, cell->context->mono_us);
+	return 0;
+}
+
 #define SYSTEM(member) MIB_AT(struct mib_snapshot, system.member)
 
 static const struct mib_column system_columns[] = {
@@ -58,6 +81,8 @@ static const struct mib_column system_columns[] = {
 	{9, "easeNotifyRefused", MIB_COUNTER64, SYSTEM(notify_refused)},
 	{10, "easeMasterConnects", MIB_COUNTER64, SYSTEM(master_connects)},
 	{11, "easeDeviceDrops", MIB_COUNTER64, SYSTEM(device_drops)},
+	{EASE_SYSTEM_REQUEST_OWNER, "easeRequestOwner", MIB_STRING, MIB_FN(request_owner), MIB_WRITE(MIB_SET_REQUEST_OWNER, 0, LEASE_OWNER_MAX)},
+	{EASE_SYSTEM_REQUEST_TTL, "easeRequestTtl", MIB_GAUGE32, MIB_FN(request_ttl), MIB_WRITE(MIB_SET_REQUEST_TTL, 0, LEASE_TTL_MAX_S)},
 };
 const struct mib_table ease_mib_system = {
 	.name = "easeSystem",
@@ -78,12 +103,19 @@ port_rows(const struct mib_context *context, const void **first)
 	return sampling->n_ports;
 }
 
+static int
+mean_skip_reason(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->integer = ((const struct sampling_port_row *)cell->row)->reason;
+	return 0;
+}
+
 #define PORT(member) MIB_AT(struct sampling_port_row, member)
 
 static const struct mib_column port_columns[] = {
 	{1, "easePortAdminStatus", MIB_INTEGER, PORT(config.enabled), .truth = true,
 	    MIB_WRITE(MIB_SET_SAMPLING_ADMIN, 1, 2)},
-	{2, "easePortMeanSkip", MIB_GAUGE32, PORT(config.mean_skip),
+	{EASE_COL_MEAN_SKIP, "easePortMeanSkip", MIB_GAUGE32, PORT(config.mean_skip),
 	    MIB_WRITE(MIB_SET_MEAN_SKIP, 1, EASE_MEAN_SKIP_MAX)},
 	{3, "easePortHeaderOctets", MIB_GAUGE32, PORT(config.header_octets),
 	    MIB_WRITE(MIB_SET_HEADER_OCTETS, EASE_HEADER_MIN_OCTETS, EASE_HEADER_MAX_OCTETS)},
@@ -98,7 +130,14 @@ static const struct mib_column port_columns[] = {
 	{10, "easePortStalls", MIB_COUNTER64, PORT(stalls)},
 	{11, "easePortStalledPkts", MIB_COUNTER64, PORT(stalled_pkts)},
 	{12, "easePortDrops", MIB_COUNTER64, PORT(drops)},
-	{13, "easePortMeanSkipInForce", MIB_GAUGE32, PORT(mean_skip_in_force)},
+	{EASE_COL_SKIP_IN_FORCE, "easePortMeanSkipInForce", MIB_GAUGE32, PORT(mean_skip_in_force)},
+	{EASE_COL_REQUESTED_SKIP, "easePortRequestedSkip", MIB_GAUGE32, PORT(config.request.mean_skip),
+	    MIB_WRITE(MIB_SET_REQUESTED_SKIP, 0, EASE_DRAWN_MEAN_MAX)},
+	{EASE_COL_REQUESTED_MAX, "easePortRequestedMaxSamples", MIB_GAUGE32, PORT(config.request.max_samples_per_s),
+	    MIB_WRITE(MIB_SET_REQUESTED_MAX, 0, SAMPLING_MAX_PER_SECOND)},
+	{EASE_COL_REQUESTS_HELD, "easePortRequestsHeld", MIB_INTEGER, PORT(config.request.is_held), .truth = true,
+	    MIB_WRITE(MIB_SET_REQUESTS_HELD, 1, 2)},
+	{EASE_COL_SKIP_REASON, "easePortMeanSkipReason", MIB_INTEGER, MIB_FN(mean_skip_reason)},
 };
 const struct mib_table ease_mib_port_table = {
 	.name = "easePortTable",

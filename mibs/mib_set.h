@@ -20,6 +20,12 @@ enum mib_set_kind {
 	MIB_SET_EDGE,		/* number: 1 edge, 0 not */
 	MIB_SET_AGEING,		/* number: dot1dTpAgingTime, seconds; if_index is 0 */
 	MIB_SET_PAUSE,		/* number: dot3PauseAdminMode, enum hal_pause */
+	MIB_SET_REQUEST_OWNER,	/* text: easeRequestOwner, 1..LEASE_OWNER_MAX octets; if_index is 0 */
+	MIB_SET_REQUEST_TTL,	/* number: seconds, 0 ends the lease; if_index is 0 */
+	MIB_SET_REQUESTED_SKIP,	/* number: frames per sample, 0 none */
+	MIB_SET_REQUESTED_MAX,	/* number: samples a second, 0 the configured cap alone */
+	/* number: 1 the port takes no requests, 0 it does. Behind what holds a port, so that a restart makes it last. */
+	MIB_SET_REQUESTS_HELD,
 	MIB_SET_ROW,		/* a column of a row that managers make: agent/snmp/managed_table.h */
 };
 

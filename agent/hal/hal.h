@@ -428,6 +428,8 @@ uint64_t hal_now_us(const struct hal *hal);
 /* The clock of everything periodic: microseconds since some start, and never set. An emulated board has
  * one clock for both. */
 uint64_t hal_steady_us(const struct hal *hal);
+/* The agent's monotonic clock, of times that have nothing to do with the device. */
+uint64_t hal_mono_us(const struct hal *hal);
 /* Returns how many samples and messages were lost between hardware and driver until the newest
  * snapshot; 0 also if the device does not count them. */
 uint64_t hal_device_drops(const struct hal *hal);

@@ -25,6 +25,12 @@ hal_now_us(const struct hal *hal)
 }
 
 uint64_t
+hal_mono_us(const struct hal *hal)
+{
+	return clock_mono_us(hal->clock);
+}
+
+uint64_t
 hal_steady_us(const struct hal *hal)
 {
 	const struct hal_device_ops *ops = hal->device->ops;

@@ -25,6 +25,8 @@ enum {
 	STAT_SKIPS_LOST,
 	STAT_OWN,
 	STAT_LOST,
+	STAT_REQUESTS_ENDED,
+	STAT_REQUESTS_RAISED,
 	N_STATS
 };
 
@@ -45,6 +47,10 @@ static const struct stat_name stat_names[N_STATS] = {
     [STAT_OWN] = {"sampling.own", "samples of this agent's own notifications, not sent on"},
     [STAT_LOST] = {"sampling.lost",
 	"samples lost between a port and the agent; drops of the port"},
+    [STAT_REQUESTS_ENDED] = {"sampling.requests_ended",
+	"times all requests of a station ended: it left, or did not renew its lease in time"},
+    [STAT_REQUESTS_RAISED] = {"sampling.requests_raised",
+	"times a requested skip was doubled because all ports together took more than requests_max_samples_per_s"},
 };
 
 struct sampled_port {
@@ -60,6 +66,9 @@ struct sampled_port {
 	struct rate_cap cap;
 	uint32_t last_sequence;
 	uint64_t samples, drops;
+	struct sampling_request marked; /* before the latest change of requests */
+	unsigned doublings; /* of the requested skip, because all ports together take too many samples */
+	uint64_t samples_at_tick;
 	/* What easeCounters told last. It is told twice, and then the port rests while nothing is counted. */
 	struct ease_snapshot told;
 	bool told_twice;
@@ -93,6 +102,8 @@ struct sampling {
 	struct used_numbers *used; /* a ring of USED_NUMBERS_MAX; NULL: nothing was forgotten */
 	size_t next_used;
 	struct publication publication; /* of struct published_table */
+	struct lease lease, marked_lease;
+	uint64_t tick_us, lowered_us; /* hal_mono_us: of the latest tick, and of the latest doubling that was taken back */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[N_STATS];
 };
@@ -113,6 +124,36 @@ find_port(const struct sampling *s, uint32_t if_index)
 	struct sampled_port *port = find_known(s, if_index);
 
 	return port != NULL && !port->absent ? port : NULL;
+}
+
+static bool
+takes_requests(const struct sampling *s)
+{
+	return s->options.least_requested_skip > 0 && hal_has_sampling(s->hal);
+}
+
+/* The mean that is in force while no cap raises it. */
+static uint32_t
+mean_asked_for(const struct sampling *s, const struct sampled_port *port)
+{
+	uint64_t mean = port->config.request.mean_skip;
+
+	if (mean == 0)
+		return port->config.mean_skip;
+	if (mean < s->options.least_requested_skip)
+		mean = s->options.least_requested_skip;
+	mean <<= port->doublings;
+	return mean < EASE_DRAWN_MEAN_MAX ? (uint32_t)mean : EASE_DRAWN_MEAN_MAX;
+}
+
+static uint32_t
+smaller_cap(const struct sampling_port_config *config)
+{
+	uint32_t asked = config->request.mean_skip ? config->request.max_samples_per_s : 0;
+
+	return asked == 0 || (config->max_samples_per_s != 0 && config->max_samples_per_s < asked)
+	    ? config->max_samples_per_s
+	    : asked;
 }
 
 /* Returns the mean skip that goes with the port's speed; 0: it does not follow the speed, or the speed is
@@ -409,8 +450,8 @@ follow_rate(struct sampling *s, struct sampled_port *port, const struct hal_coun
 
 	if (port->kept_elsewhere)
 		return;
-	port->mean_in_force = rate_cap_mean(&port->cap, port->config.max_samples_per_s,
-	    port->config.mean_skip, before, hal_steady_us(s->hal), pool_of(counters));
+	port->mean_in_force = rate_cap_mean(&port->cap, smaller_cap(&port->config),
+	    mean_asked_for(s, port), before, hal_steady_us(s->hal), pool_of(counters));
 	if (port->mean_in_force == before)
 		return;
 	if (port->mean_in_force > before)
@@ -839,7 +880,9 @@ sampling_check_port(const struct sampling_port_config *config)
 	if (config->mean_skip < 1 || config->mean_skip > EASE_MEAN_SKIP_MAX ||
 	    config->header_octets < EASE_HEADER_MIN_OCTETS ||
 	    config->header_octets > EASE_HEADER_MAX_OCTETS ||
-	    config->max_samples_per_s > SAMPLING_MAX_PER_SECOND)
+	    config->max_samples_per_s > SAMPLING_MAX_PER_SECOND ||
+	    config->request.mean_skip > EASE_DRAWN_MEAN_MAX ||
+	    config->request.max_samples_per_s > SAMPLING_MAX_PER_SECOND)
 		return -EINVAL;
 	return 0;
 }
@@ -871,11 +914,46 @@ change_rate(struct sampling *s, struct sampled_port *port, const struct sampled_
 	return rc;
 }
 
+static void
+forget_request(struct sampled_port *port)
+{
+	port->config.request.mean_skip = port->config.request.max_samples_per_s = 0;
+	port->doublings = 0;
+}
+
+/* Puts in force what has changed since the port was as before. */
+static int
+take_effect(struct sampling *s, struct sampled_port *port, const struct sampled_port *before)
+{
+	bool switched = port->config.enabled != before->config.enabled, new_mean;
+
+	if (mean_asked_for(s, port) != mean_asked_for(s, before) ||
+	    smaller_cap(&port->config) != smaller_cap(&before->config)) {
+		port->mean_in_force = mean_asked_for(s, port); /* the cap decides again by the next samples */
+		port->cap = (struct rate_cap){0};
+	}
+	new_mean = port->mean_in_force != before->mean_in_force;
+	if (!hal_has_sampling(s->hal))
+		return 0;
+	if (port->draws_itself)
+		return new_mean || switched ? change_rate(s, port, before) : 0;
+	if (!port->config.enabled) {
+		skip_counter_step(&port->counter, SKIP_COUNTER_OFF, 0);
+		return 0;
+	}
+	/* Hardware that cannot discard skips uses them up first. Their samples carry the old mean, so
+	 * that they are right as well. */
+	if (new_mean && port->counter.n_loaded > 0)
+		hal_restart_sampling(s->hal, port->if_index);
+	if (switched)
+		load_skips(s, port);
+	return 0;
+}
+
 int
 sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_port_config *config)
 {
 	struct sampled_port *port = find_port(s, if_index), before;
-	bool new_mean, switched;
 
 	if (port == NULL)
 		return -ENODEV;
@@ -883,32 +961,186 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 	    (config->mean_skip > EASE_DRAWN_MEAN_MAX && !port->kept_elsewhere))
 		return -EINVAL;
 	before = *port;
-	switched = config->enabled != port->config.enabled;
-	if (config->mean_skip != port->config.mean_skip ||
-	    config->max_samples_per_s != port->config.max_samples_per_s) {
-		port->mean_in_force = config->mean_skip; /* the cap decides again by the next samples */
-		port->cap = (struct rate_cap){0};
-	}
 	port->config = *config;
-	new_mean = port->mean_in_force != before.mean_in_force;
-	if (!hal_has_sampling(s->hal))
-		return 0;
-	if (port->draws_itself)
-		return new_mean || switched ? change_rate(s, port, &before) : 0;
-	if (!config->enabled) {
-		skip_counter_step(&port->counter, SKIP_COUNTER_OFF, 0);
-		return 0;
+	if (config->request.is_held)
+		forget_request(port);
+	if (port->config.request.mean_skip == 0)
+		port->doublings = 0;
+	return take_effect(s, port, &before);
+}
+
+/* ---- requests of a station ---- */
+
+int
+sampling_check_claim(const struct sampling *s, const struct lease_claim *claim, const uint32_t *asked, size_t n, size_t *at)
+{
+	*at = n;
+	if (!takes_requests(s))
+		return -EOPNOTSUPP;
+	for (size_t i = 0; i < n; i++) {
+		const struct sampled_port *port = find_port(s, asked[i]);
+
+		*at = i;
+		if (port != NULL && port->kept_elsewhere)
+			return -EOPNOTSUPP;
+		if (port != NULL && port->config.request.is_held)
+			return -EBUSY;
 	}
-	/* Hardware that cannot discard skips uses them up first. Their samples carry the old mean, so
-	 * that they are right as well. */
-	if (new_mean && port->counter.n_loaded > 0)
-		hal_restart_sampling(s->hal, if_index);
-	if (switched)
-		load_skips(s, port);
-	return 0;
+	*at = n;
+	return lease_check(&s->lease, claim, hal_mono_us(s->hal));
+}
+
+static void
+end_requests(struct sampling *s)
+{
+	for (size_t i = 0; i < s->n_ports; i++) {
+		struct sampled_port *port = &s->ports[i], before = *port;
+
+		forget_request(port);
+		if (before.config.request.mean_skip > 0 && !port->absent && take_effect(s, port, &before) < 0)
+			forget_request(port); /* the device refused; the cap's next look asks it again */
+	}
+	stat_add(&s->stats, STAT_REQUESTS_ENDED, 1);
+}
+
+void
+sampling_take_claim(struct sampling *s, const struct lease_claim *claim)
+{
+	if (lease_take(&s->lease, claim, hal_mono_us(s->hal)))
+		end_requests(s);
+}
+
+void
+sampling_mark_requests(struct sampling *s)
+{
+	s->marked_lease = s->lease;
+	for (size_t i = 0; i < s->n_ports; i++)
+		s->ports[i].marked = s->ports[i].config.request;
+}
+
+void
+sampling_undo_requests(struct sampling *s)
+{
+	s->lease = s->marked_lease;
+	for (size_t i = 0; i < s->n_ports; i++) {
+		struct sampled_port *port = &s->ports[i], before = *port;
+
+		port->config.request = port->marked;
+		if (!port->absent)
+			take_effect(s, port, &before);
+	}
+}
+
+static void
+change_doublings(struct sampling *s, struct sampled_port *port, unsigned doublings)
+{
+	struct sampled_port before = *port;
+
+	port->doublings = doublings;
+	take_effect(s, port, &before);
+}
+
+/* Doubles the requested skips of the ports that are furthest above their requested caps, until the rest is not more than
+ * all may take together. Returns whether there was one to double. */
+static bool
+double_skips(struct sampling *s, double *rates, double total)
+{
+	bool doubled = false;
+
+	while (total > s->options.most_samples_per_s) {
+		struct sampled_port *most = NULL;
+		double worst = 0;
+
+		for (size_t i = 0; i < s->n_ports; i++) {
+			const struct sampling_request *request = &s->ports[i].config.request;
+			double beyond = rates[i] / (request->max_samples_per_s ? request->max_samples_per_s : 1);
+
+			if (request->mean_skip == 0 || mean_asked_for(s, &s->ports[i]) == EASE_DRAWN_MEAN_MAX || beyond <= worst)
+				continue;
+			worst = beyond;
+			most = &s->ports[i];
+		}
+		if (most == NULL)
+			break;
+		total -= rates[most - s->ports] / 2;
+		rates[most - s->ports] /= 2;
+		change_doublings(s, most, most->doublings + 1);
+		stat_add(&s->stats, STAT_REQUESTS_RAISED, 1);
+		doubled = true;
+	}
+	return doubled;
+}
+
+/* Takes back one doubling, if all that it can add is within the limit. */
+static bool
+halve_a_skip(struct sampling *s, const double *rates, double total)
+{
+	enum { PAUSE_US = 10000000 };
+	uint64_t now_us = hal_mono_us(s->hal);
+
+	for (size_t i = 0; now_us >= s->lowered_us + PAUSE_US && i < s->n_ports; i++) {
+		if (s->ports[i].doublings == 0 || total + rates[i] > 0.8 * s->options.most_samples_per_s)
+			continue;
+		s->lowered_us = now_us;
+		change_doublings(s, &s->ports[i], s->ports[i].doublings - 1);
+		return true;
+	}
+	return false;
+}
+
+/* By the samples since the tick before. */
+static bool
+hold_to_limit(struct sampling *s, uint64_t elapsed_us)
+{
+	double *rates = calloc(s->n_ports + 1, sizeof(*rates)), total = 0;
+	bool changed;
+
+	for (size_t i = 0; i < s->n_ports; i++) {
+		uint64_t taken = s->ports[i].samples - s->ports[i].samples_at_tick;
+
+		s->ports[i].samples_at_tick = s->ports[i].samples;
+		if (rates != NULL)
+			rates[i] = (double)taken * 1e6 / (double)elapsed_us;
+		total += (double)taken * 1e6 / (double)elapsed_us;
+	}
+	changed = rates != NULL && s->options.most_samples_per_s > 0 &&
+	    (double_skips(s, rates, total) || halve_a_skip(s, rates, total));
+	free(rates);
+	return changed;
+}
+
+bool
+sampling_tick(struct sampling *s)
+{
+	enum { TICK_US = 1000000 };
+	uint64_t now_us = hal_mono_us(s->hal);
+	bool changed = false;
+
+	if (!takes_requests(s))
+		return false;
+	if (lease_expire(&s->lease, now_us)) {
+		log_info("sampling", "the lease of skips was not renewed in time: ports have their configured ones again");
+		end_requests(s);
+		changed = true;
+	}
+	if (now_us >= s->tick_us + TICK_US) {
+		changed |= hold_to_limit(s, now_us - s->tick_us);
+		s->tick_us = now_us;
+	}
+	return changed;
 }
 
 /* ---- the published table ---- */
+
+static enum sampling_reason
+reason_of(const struct sampling *s, const struct sampled_port *port)
+{
+	uint32_t requested = port->config.request.mean_skip;
+
+	if (port->mean_in_force > (requested ? requested : port->config.mean_skip))
+		return SAMPLING_CAPPED;
+	return requested && !port->kept_elsewhere && takes_requests(s) ? SAMPLING_REQUESTED : SAMPLING_CONFIGURED;
+}
 
 static void
 fill_row(const struct sampling *s, const struct sampled_port *port, struct sampling_port_row *row)
@@ -919,6 +1151,7 @@ fill_row(const struct sampling *s, const struct sampled_port *port, struct sampl
 	    .if_index = port->if_index,
 	    .config = port->config,
 	    .mean_skip_in_force = port->mean_in_force,
+	    .reason = reason_of(s, port),
 	    .last_sequence = port->last_sequence,
 	    .samples = port->samples,
 	    .stalls = port->counter.stalls,
@@ -939,7 +1172,7 @@ sampling_publish(struct sampling *s)
 
 	if (fresh == NULL)
 		return -ENOMEM;
-	fresh->table = (struct sampling_table){fresh->rows, 0};
+	fresh->table = (struct sampling_table){fresh->rows, 0, takes_requests(s), s->lease};
 	for (size_t i = 0; i < n; i++) {
 		if (!s->ports[i].absent && !s->ports[i].unsampled)
 			fill_row(s, &s->ports[i], &fresh->rows[fresh->table.n_ports++]);

@@ -13,6 +13,7 @@
 #define EASE_AGENT_SAMPLING_H
 
 #include "agent/hal/hal.h"
+#include "agent/sampling/lease.h"
 #include "common/sample.h"
 #include "common/stat.h"
 
@@ -29,6 +30,14 @@ enum sampling_draw {
 enum { SAMPLING_SLOW_SKIP = 100 }; /* at 100 Mb/s: at most 1,488 samples/s */
 enum { SAMPLING_MAX_PER_SECOND = 1000000 }; /* upper bound of easePortMaxSamples */
 
+/* What a station with a lease (lease.h) asks of a port, until its lease ends. */
+struct sampling_request {
+	uint32_t mean_skip;	    /* 0: nothing is asked for */
+	uint32_t max_samples_per_s; /* 0: the configured cap alone holds */
+	/* Somebody has set mean_skip or max_samples_per_s by hand since: this port takes no requests. */
+	bool is_held;
+};
+
 struct sampling_port_config {
 	bool enabled;		    /* easePortAdminStatus up */
 	/* Frames per sample, 1..EASE_DRAWN_MEAN_MAX; of a port whose rate another program keeps, ..EASE_MEAN_SKIP_MAX. */
@@ -37,13 +46,18 @@ struct sampling_port_config {
 	uint32_t header_octets;	    /* EASE_HEADER_MIN_OCTETS..EASE_HEADER_MAX_OCTETS */
 	uint32_t max_samples_per_s; /* above it the mean skip in force is raised; 0: no cap */
 	bool edge;
+	struct sampling_request request;
 };
+
+/* Which figure the mean skip in force comes from; as easePortMeanSkipReason. */
+enum sampling_reason { SAMPLING_CONFIGURED = 1, SAMPLING_REQUESTED = 2, SAMPLING_CAPPED = 3 };
 
 /* One row of easePortTable. Published tables are sorted by if_index and never change. */
 struct sampling_port_row {
 	uint32_t if_index;
 	struct sampling_port_config config;
-	uint32_t mean_skip_in_force; /* raised above config.mean_skip by the rate cap */
+	uint32_t mean_skip_in_force; /* raised above the configured or requested one by the rate cap */
+	enum sampling_reason reason;
 	uint32_t last_sequence;
 	uint64_t samples;
 	uint64_t pool_in_pkts, pool_out_pkts;
@@ -54,6 +68,8 @@ struct sampling_port_row {
 struct sampling_table {
 	const struct sampling_port_row *ports;
 	size_t n_ports;
+	bool takes_requests;
+	struct lease lease;
 };
 
 /* Returns the port's row, or NULL. */
@@ -77,6 +93,10 @@ struct sampling_options {
 	/* The mean skip of a port is its speed in Mb/s, at least SAMPLING_SLOW_SKIP, until a manager sets
 	 * another. The default applies to ports whose speed was never known. */
 	bool skip_by_speed;
+	/* Stations may ask for skips, none below this; 0: they may not. */
+	uint32_t least_requested_skip;
+	/* While all ports together take more samples a second, those that were asked for take fewer; 0: no limit. */
+	uint32_t most_samples_per_s;
 };
 
 struct sampling;
@@ -135,6 +155,25 @@ int sampling_get_port(const struct sampling *sampling, uint32_t if_index,
 int sampling_check_port(const struct sampling_port_config *config);
 int sampling_set_port(struct sampling *sampling, uint32_t if_index,
     const struct sampling_port_config *config);
+
+/* ---- requests of a station ----
+ * In force is what is requested, or what is configured, raised by the smaller cap of the two. */
+
+/* Whether a station may claim the lease and ask these ports, of which `asked` lists n: 0; -EOPNOTSUPP: this agent takes
+ * no requests, or another program keeps the rate of port *at of the list; -EBUSY: the lease is somebody else's, or that
+ * port is held (*at is n if it is the claim itself). */
+int sampling_check_claim(const struct sampling *sampling, const struct lease_claim *claim, const uint32_t *asked,
+    size_t n, size_t *at);
+/* Carries the claim out; sampling_set_port then takes the requests. */
+void sampling_take_claim(struct sampling *sampling, const struct lease_claim *claim);
+
+/* Remembers lease and requests before they are changed, and puts them back. */
+void sampling_mark_requests(struct sampling *sampling);
+void sampling_undo_requests(struct sampling *sampling);
+
+/* To be called each second or so: ends a lease that is over, and holds all ports together to their limit. Returns whether
+ * a setting has changed, which is then to be published. */
+bool sampling_tick(struct sampling *sampling);
 
 /* ---- the published table ---- */
 

@@ -28,14 +28,14 @@ add_object(netsnmp_pdu *pdu, oid object, u_char type, const void *value, size_t 
 }
 
 static void
-add_text(netsnmp_pdu *pdu, oid object, const char *text)
+add_inform_text(netsnmp_pdu *pdu, oid object, const char *text)
 {
 	add_object(pdu, object, ASN_OCTET_STR, text, strlen(text));
 }
 
 /* RFC 2579: DateAndTime, in UTC. */
 static void
-add_time(netsnmp_pdu *pdu, oid object, uint64_t time_us)
+add_inform_time(netsnmp_pdu *pdu, oid object, uint64_t time_us)
 {
 	time_t s = (time_t)(time_us / 1000000);
 	struct tm t;
@@ -64,21 +64,21 @@ new_inform(const struct alarm_fact *f)
 	snmp_pdu_add_variable(pdu, up_time_oid, OID_LENGTH(up_time_oid), ASN_TIMETICKS, &up_time, sizeof(up_time));
 	snmp_pdu_add_variable(pdu, trap_oid, OID_LENGTH(trap_oid), ASN_OBJECT_ID, notification, sizeof(notification));
 	add_object(pdu, OBJECT_ID, ASN_OCTET_STR, id, sizeof(id));
-	add_text(pdu, OBJECT_RULE, f->rule);
-	add_text(pdu, OBJECT_KEY, f->key);
-	add_text(pdu, OBJECT_AGENT_ID, f->agent_id);
-	add_text(pdu, OBJECT_AGENT, f->agent);
+	add_inform_text(pdu, OBJECT_RULE, f->rule);
+	add_inform_text(pdu, OBJECT_KEY, f->key);
+	add_inform_text(pdu, OBJECT_AGENT_ID, f->agent_id);
+	add_inform_text(pdu, OBJECT_AGENT, f->agent);
 	add_object(pdu, OBJECT_IF_INDEX, ASN_UNSIGNED, &if_index, sizeof(if_index));
-	add_text(pdu, OBJECT_PORT, f->port);
-	add_time(pdu, OBJECT_SINCE, f->raised_us);
+	add_inform_text(pdu, OBJECT_PORT, f->port);
+	add_inform_time(pdu, OBJECT_SINCE, f->raised_us);
 	if (f->is_over)
-		add_time(pdu, OBJECT_UNTIL, f->over_us);
+		add_inform_time(pdu, OBJECT_UNTIL, f->over_us);
 	add_object(pdu, OBJECT_DOUBTFUL, ASN_INTEGER, &accused, sizeof(accused));
 	return pdu;
 }
 
 static bool
-make_key(const netsnmp_session *s, const char *passphrase, u_char *key, size_t *n)
+make_inform_key(const netsnmp_session *s, const char *passphrase, u_char *key, size_t *n)
 {
 	*n = USM_AUTH_KU_LEN;
 	return generate_Ku(s->securityAuthProto, (u_int)s->securityAuthProtoLen, (const u_char *)passphrase,
@@ -87,7 +87,7 @@ make_key(const netsnmp_session *s, const char *passphrase, u_char *key, size_t *
 
 /* The library asks the receiver for its engine first. */
 static bool
-set_user(netsnmp_session *s, const struct poll_credentials *as)
+set_inform_user(netsnmp_session *s, const struct poll_credentials *as)
 {
 	s->version = SNMP_VERSION_3;
 	s->securityModel = SNMP_SEC_MODEL_USM;
@@ -97,8 +97,8 @@ set_user(netsnmp_session *s, const struct poll_credentials *as)
 	s->securityAuthProto = sc_get_auth_oid(usm_lookup_auth_type(as->auth_protocol), &s->securityAuthProtoLen);
 	s->securityPrivProto = sc_get_priv_oid(usm_lookup_priv_type(as->priv_protocol), &s->securityPrivProtoLen);
 	return s->securityAuthProto && s->securityPrivProto &&
-	    make_key(s, as->auth_passphrase, s->securityAuthKey, &s->securityAuthKeyLen) &&
-	    make_key(s, as->priv_passphrase, s->securityPrivKey, &s->securityPrivKeyLen);
+	    make_inform_key(s, as->auth_passphrase, s->securityAuthKey, &s->securityAuthKeyLen) &&
+	    make_inform_key(s, as->priv_passphrase, s->securityPrivKey, &s->securityPrivKeyLen);
 }
 
 int
@@ -126,7 +126,7 @@ deliver_by_inform(const struct alarm_receiver *receiver, const struct alarm_fact
 	if (receiver->as.community[0]) {
 		s.community = (u_char *)(uintptr_t)receiver->as.community;
 		s.community_len = strlen(receiver->as.community);
-	} else if (!set_user(&s, &receiver->as)) {
+	} else if (!set_inform_user(&s, &receiver->as)) {
 		fputs("this machine's Net-SNMP does not have its protocols\n", stderr);
 		return 1;
 	}

@@ -83,6 +83,12 @@ outbox_free(struct outbox *o)
 	free(o);
 }
 
+size_t
+outbox_memory(void)
+{
+	return sizeof(struct outbox) + OUTBOX_ALARMS * (sizeof(struct entry) + sizeof(struct alarm_fact));
+}
+
 /* ---- which alarms there are ---- */
 
 static void
@@ -110,7 +116,7 @@ count_not_told(struct outbox *o, const struct entry *e)
 }
 
 static void
-remove_entry(struct outbox *o, struct entry *e)
+remove_outbox_entry(struct outbox *o, struct entry *e)
 {
 	count_not_told(o, e);
 	e->id = 0;
@@ -118,7 +124,7 @@ remove_entry(struct outbox *o, struct entry *e)
 }
 
 static struct entry *
-find_entry(const struct outbox *o, uint64_t id)
+find_outbox_entry(const struct outbox *o, uint64_t id)
 {
 	for (size_t i = 0; i < OUTBOX_ALARMS; i++)
 		if (o->entries[i].id == id)
@@ -128,7 +134,7 @@ find_entry(const struct outbox *o, uint64_t id)
 
 /* A place for another of that agent; what it takes away is the agent's own. */
 static struct entry *
-find_place(struct outbox *o, int64_t agent)
+find_outbox_place(struct outbox *o, int64_t agent)
 {
 	struct entry *oldest = NULL, *free_one = NULL;
 	size_t n = 0;
@@ -147,20 +153,20 @@ find_place(struct outbox *o, int64_t agent)
 	if (n < OUTBOX_OF_AGENT && free_one)
 		return free_one;
 	if (oldest)
-		remove_entry(o, oldest);
+		remove_outbox_entry(o, oldest);
 	return oldest;
 }
 
 static void
 note_raised(struct outbox *o, const struct alarm_fact *fact, uint64_t mono_us)
 {
-	struct entry *e = find_entry(o, fact->id);
+	struct entry *e = find_outbox_entry(o, fact->id);
 
 	if (e && !e->stands) {
 		stat_add_own(&o->stats, OUTBOX_STAT_HELD, mono_us - e->over_us < e->hold_us);
 		e->hold_us = e->hold_us < o->hold_us * OUTBOX_HOLD_MOST ? 2 * e->hold_us : e->hold_us;
 	} else if (!e) {
-		e = find_place(o, fact->agent_number);
+		e = find_outbox_place(o, fact->agent_number);
 		if (!e) {
 			stat_add_own(&o->stats, OUTBOX_STAT_NO_ROOM, 1);
 			return;
@@ -184,7 +190,7 @@ outbox_note(struct outbox *o, const struct alarm_fact *fact, uint64_t mono_us)
 		note_raised(o, fact, mono_us);
 		return;
 	}
-	e = find_entry(o, fact->id);
+	e = find_outbox_entry(o, fact->id);
 	if (!e || !e->stands)
 		return;
 	e->stands = false;
@@ -207,7 +213,7 @@ outbox_tick(struct outbox *o, uint64_t mono_us)
 		for (size_t i = 0; i < o->n_receivers; i++)
 			is_needed = is_needed || (e->to[i].told == TOLD_NOTHING && !o->receivers[i].acts);
 		if (!is_needed || mono_us - e->over_us > FORGET_US)
-			remove_entry(o, e);
+			remove_outbox_entry(o, e);
 	}
 }
 

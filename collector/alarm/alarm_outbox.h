@@ -60,6 +60,7 @@ struct outbox;
 /* acts: for each receiver, whether it acts, else it reports. hold_us: the first hold. 0 or -ENOMEM. */
 int outbox_new(struct outbox **out, size_t n_receivers, const bool *acts, uint64_t hold_us);
 void outbox_free(struct outbox *o);
+size_t outbox_memory(void); /* octets */
 
 /* Notes that an alarm is raised or over; over_us and is_over of the fact say which. */
 void outbox_note(struct outbox *o, const struct alarm_fact *fact, uint64_t mono_us);

@@ -41,7 +41,7 @@ static const uint8_t places[KEY_N_FIELDS] = {
     [KEY_SRC_IP] = 1, [KEY_DST_IP] = 1 + FRAME_IP_LEN, [KEY_SERVER_PORT] = 1 + 2 * FRAME_IP_LEN,
     [KEY_IP_PROTO] = 3 + 2 * FRAME_IP_LEN,
 };
-_Static_assert(FRAME_IP_TEXT <= ALARM_ADDRESS_TEXT && FRAME_MAC_TEXT <= ALARM_ADDRESS_TEXT, "an address has room");
+_Static_assert((int)FRAME_IP_TEXT <= (int)ALARM_ADDRESS_TEXT && (int)FRAME_MAC_TEXT <= (int)ALARM_ADDRESS_TEXT, "an address has room");
 _Static_assert(3 + 2 * FRAME_IP_LEN + PROTOCOL_OCTETS <= ALARM_KEY_OCTETS, "a key has room for its fields");
 
 /* False: the frame does not have it. */

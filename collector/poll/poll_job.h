@@ -25,6 +25,11 @@ enum {
  * ports (if_index has their numbers) call themselves. */
 enum { POLL_NEIGHBOURS = 1u << 8, POLL_LOCAL_PORTS = 1u << 9 };
 
+/* And of our own agents: who has the lease of skips, and rows of easePortTable; and a SET, the only one that there is: of
+ * the lease, and of requests of ports (EASE-SAMPLING-MIB). */
+enum { POLL_LEASE = 1u << 10, POLL_REQUEST = 1u << 11 };
+enum { POLL_OWNER = 17 }; /* octets of easeRequestOwner with its NUL */
+
 /* A row's index in lldpRemTable: lldpRemTimeMark, lldpRemLocalPortNum, lldpRemIndex. */
 enum { POLL_CURSOR = 3, POLL_CURSOR_PORT = 1 };
 
@@ -45,6 +50,10 @@ struct poll_job {
 	struct poll_credentials as;
 	uint32_t n_ports, if_index[POLL_PORTS_MAX];
 	uint32_t cursor[POLL_CURSOR]; /* POLL_NEIGHBOURS: of the row before; zeros: from the first on */
+	struct poll_request { /* POLL_REQUEST */
+		char owner[POLL_OWNER];
+		uint32_t ttl_s, mean_skip[POLL_PORTS_MAX], max_samples_per_s[POLL_PORTS_MAX];
+	} request;
 };
 
 enum poll_verdict {
@@ -65,6 +74,8 @@ struct poll_port {
 	uint32_t lag_parent, speed_mbps, speed_bps, admin_status, oper_status, discontinuity_cs;
 	struct ease_side in, out; /* EASE_COUNT_UNKNOWN: it does not say */
 	uint64_t local_id;	  /* POLL_LOCAL_PORTS: hash of lldpLocPortId; name has it as text */
+	/* POLL_LEASE; 0: it has no such object */
+	uint32_t mean_skip, skip_in_force, requested_skip, requests_held, skip_reason;
 };
 
 /* By LLDP: at a local port, which port of which system (poll_neighbour_id). */
@@ -92,7 +103,9 @@ struct poll_answer {
 	uint32_t id;
 	enum poll_verdict verdict;
 	uint64_t asked_us, answered_us; /* monotonic */
+	uint32_t error_status; /* of POLL_REFUSED, RFC 3416; 0: a Report */
 	uint32_t uptime_cs;
+	char request_owner[EASE_NAME_MAX + 1]; /* POLL_LEASE */
 	char system_name[EASE_NAME_MAX + 1];
 	struct poll_port ports[POLL_PORTS_MAX]; /* in the question's order */
 	uint64_t chassis;			 /* POLL_LOCAL_PORTS: hash of lldpLocChassisId; 0: it has none */

@@ -3,11 +3,12 @@
 #include <net-snmp/net-snmp-includes.h>
 
 #include "collector/poll/poll_values.h"
+#include "common/ease_oid.h"
 #include "common/utf8.h"
 
 #include <string.h>
 
-enum { PREFIX_MAX = 11 };
+enum { PREFIX_MAX = 14 };
 
 enum form { FORM_TEXT, FORM_NUMBER32, FORM_NUMBER64, FORM_HASH };
 
@@ -25,6 +26,8 @@ struct object {
 #define SYSTEM(member) offsetof(struct poll_answer, member)
 #define PORTS (POLLED_NAMES | POLLED_COUNTERS)
 #define LLDP(...) {1, 0, 8802, 1, 1, 2, 1, __VA_ARGS__}
+#define EASE_SYSTEM(object) 13, {EASE_ROOT, 1, EASE_GROUP_SYSTEM, object}
+#define EASE_PORT(column) 14, {EASE_ROOT, 1, EASE_GROUP_PORT_TABLE, 1, column}
 #define IF(column) 10, {1, 3, 6, 1, 2, 1, 2, 2, 1, column}
 #define IF_X(column) 11, {1, 3, 6, 1, 2, 1, 31, 1, 1, 1, column}
 
@@ -56,6 +59,12 @@ static const struct object objects[] = {
     {true, POLL_LOCAL_PORTS, ASN_OCTET_STR, FORM_HASH, SYSTEM(chassis), 9, LLDP(3, 2)},	/* lldpLocChassisId */
     {false, POLL_LOCAL_PORTS, ASN_OCTET_STR, FORM_HASH, AT(local_id), 11, LLDP(3, 7, 1, 3)}, /* lldpLocPortId */
     {false, POLL_LOCAL_PORTS, ASN_OCTET_STR, FORM_TEXT, AT(description), 11, LLDP(3, 7, 1, 4)}, /* lldpLocPortDesc */
+    {true, POLL_LEASE, ASN_OCTET_STR, FORM_TEXT, SYSTEM(request_owner), EASE_SYSTEM(EASE_SYSTEM_REQUEST_OWNER)},
+    {false, POLL_LEASE, ASN_GAUGE, FORM_NUMBER32, AT(mean_skip), EASE_PORT(EASE_COL_MEAN_SKIP)},
+    {false, POLL_LEASE, ASN_GAUGE, FORM_NUMBER32, AT(skip_in_force), EASE_PORT(EASE_COL_SKIP_IN_FORCE)},
+    {false, POLL_LEASE, ASN_GAUGE, FORM_NUMBER32, AT(requested_skip), EASE_PORT(EASE_COL_REQUESTED_SKIP)},
+    {false, POLL_LEASE, ASN_INTEGER, FORM_NUMBER32, AT(requests_held), EASE_PORT(EASE_COL_REQUESTS_HELD)},
+    {false, POLL_LEASE, ASN_INTEGER, FORM_NUMBER32, AT(skip_reason), EASE_PORT(EASE_COL_SKIP_REASON)},
 };
 
 enum { N_OBJECTS = sizeof(objects) / sizeof(objects[0]) };
@@ -96,14 +105,47 @@ ask_neighbours(const struct poll_job *job)
 	return ok ? pdu : NULL;
 }
 
+/* Adds an unsigned number or, if text is not NULL, that. */
+static bool
+set_object(netsnmp_pdu *pdu, const struct object *o, uint32_t instance, const char *text, uint32_t number)
+{
+	oid name[PREFIX_MAX + 1];
+	u_long value = number;
+
+	memcpy(name, o->name, o->n * sizeof(*name));
+	name[o->n] = instance;
+	return text ? snmp_pdu_add_variable(pdu, name, o->n + 1u, ASN_OCTET_STR, text, strlen(text)) != NULL
+		    : snmp_pdu_add_variable(pdu, name, o->n + 1u, ASN_GAUGE, &value, sizeof(value)) != NULL;
+}
+
+/* Owner and time to live first: without them no agent takes the rest. */
+static netsnmp_pdu *
+ask_for_skips(const struct poll_job *job)
+{
+	static const struct object owner = {.n = 13, .name = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_REQUEST_OWNER}},
+	    ttl = {.n = 13, .name = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_REQUEST_TTL}},
+	    skip = {.n = 14, .name = {EASE_ROOT, 1, EASE_GROUP_PORT_TABLE, 1, EASE_COL_REQUESTED_SKIP}},
+	    most = {.n = 14, .name = {EASE_ROOT, 1, EASE_GROUP_PORT_TABLE, 1, EASE_COL_REQUESTED_MAX}};
+	netsnmp_pdu *pdu = snmp_pdu_create(SNMP_MSG_SET);
+	bool ok = pdu && set_object(pdu, &owner, 0, job->request.owner, 0) && set_object(pdu, &ttl, 0, NULL, job->request.ttl_s);
+
+	for (uint32_t p = 0; ok && p < job->n_ports; p++)
+		ok = set_object(pdu, &skip, job->if_index[p], NULL, job->request.mean_skip[p]) &&
+		    set_object(pdu, &most, job->if_index[p], NULL, job->request.max_samples_per_s[p]);
+	if (pdu && !ok)
+		snmp_free_pdu(pdu);
+	return ok ? pdu : NULL;
+}
+
 netsnmp_pdu *
 poll_question(const struct poll_job *job)
 {
-	netsnmp_pdu *pdu = job->parts == POLL_NEIGHBOURS ? NULL : snmp_pdu_create(SNMP_MSG_GET);
+	bool is_get = job->parts != POLL_NEIGHBOURS && job->parts != POLL_REQUEST;
+	netsnmp_pdu *pdu = is_get ? snmp_pdu_create(SNMP_MSG_GET) : NULL;
 	bool ok = pdu != NULL;
 
-	if (job->parts == POLL_NEIGHBOURS)
-		return ask_neighbours(job);
+	if (!is_get)
+		return job->parts == POLL_NEIGHBOURS ? ask_neighbours(job) : ask_for_skips(job);
 	for (size_t i = 0; ok && i < N_OBJECTS; i++)
 		if (objects[i].is_system && (objects[i].parts & job->parts))
 			ok = ask(pdu, &objects[i], 0);
@@ -252,8 +294,11 @@ poll_read_answer(const struct poll_job *job, const netsnmp_pdu *pdu, struct poll
 	    : pdu->errstat == SNMP_ERR_NOERROR		? POLL_ANSWERED
 	    : pdu->errstat == SNMP_ERR_TOOBIG		? POLL_TOO_BIG
 							: POLL_REFUSED;
+	a->error_status = a->verdict == POLL_REFUSED && pdu->command == SNMP_MSG_RESPONSE ? (uint32_t)pdu->errstat : 0;
 	for (uint32_t p = 0; p < POLL_PORTS_MAX; p++)
 		begin_port(&a->ports[p]);
+	if (job->parts == POLL_REQUEST) /* the answer says what was set, or why not */
+		return;
 	if (a->verdict == POLL_ANSWERED && job->parts == POLL_NEIGHBOURS) {
 		read_neighbours(job, pdu, a);
 		return;

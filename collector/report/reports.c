@@ -42,6 +42,7 @@ const struct report reports[] = {
 	{"events", "what happened: addresses, bad frames, links, alarms, starts",
 	    REPORT_TAKES_TOP, report_events},
 	{"agents", "the switches that were heard, and their clocks", 0, report_agents},
+	{"precision", "how exact each port's lists are, how exact they shall be, and the skips for it", 0, report_precision},
 	{"audit", "whether the samples of each port may be trusted, and for what", 0, report_audit},
 	{"loss", "where each missing sample was lost", REPORT_TAKES_TOP, report_loss},
 	{NULL, NULL, 0, NULL},

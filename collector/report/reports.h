@@ -37,6 +37,8 @@ int report_events(struct query *query, const struct report_options *options, uin
     struct report_result *result);
 int report_agents(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
+int report_precision(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
 int report_loss(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_audit(struct query *query, const struct report_options *options, uint64_t now_us,

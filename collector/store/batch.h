@@ -26,6 +26,7 @@ enum store_table {
 	STORE_AGENT_REFUSALS,
 	STORE_AGENT_CLOCKS,
 	STORE_POLLED,
+	STORE_PRECISION,
 	STORE_REFUSED_SENDERS,
 	STORE_ODDITIES,
 	STORE_PORTS,
@@ -88,6 +89,20 @@ struct store_polled {
 	 * answered; then the reason (enum poll_verdict). */
 	uint64_t names_us, counters_us, silent_us;
 	uint8_t reason;
+};
+
+/* What precision on request (collector/precision_service.h) found of a port at the end of the latest period, and did. */
+enum { STORE_GOAL_TEXT = 112, STORE_PRECISION_REASON = 64 };
+struct store_precision {
+	int64_t agent;
+	uint64_t if_index;
+	uint64_t decided_us; /* by the collector's clock */
+	char goal[STORE_GOAL_TEXT]; /* the one that wants most */
+	uint64_t wanted_per_s, had_per_s; /* samples of the list */
+	uint64_t width_wanted, width_reached; /* of limits, in parts of 10,000; reached: of the widest row */
+	uint64_t n_rows; /* of the list */
+	uint64_t configured_skip, requested_skip, skip_in_force; /* 0: not known, or none */
+	char reason[STORE_PRECISION_REASON]; /* why it is not as wanted; "" */
 };
 
 /* Why records in an agent's name are refused: agent_refused.reason. */

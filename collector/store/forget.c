@@ -100,7 +100,8 @@ static const char *const delete_agents[] = {
     OF_CHOSEN("discard_hour", STORE_DISCARD_HOUR_KEY, ""),
     OF_CHOSEN("place", "layer, address, agent, if_index", ""), OF_CHOSEN("oddity", "agent, if_index, kind", ""),
     OF_CHOSEN("agent_source", "agent", ""), OF_CHOSEN("agent_refused", "agent", ""),
-    OF_CHOSEN("agent_clock", "agent", ""), OF_CHOSEN("polled", "agent", ""), OF_CHOSEN("sample_floor", "agent", ""),
+    OF_CHOSEN("agent_clock", "agent", ""), OF_CHOSEN("polled", "agent", ""), OF_CHOSEN("precision", "agent, if_index", ""),
+    OF_CHOSEN("sample_floor", "agent", ""),
     "DELETE FROM agent WHERE id IN (SELECT agent FROM temp.forgotten LIMIT ?1)",
 };
 

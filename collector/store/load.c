@@ -16,7 +16,7 @@
 
 #define ROOM "store"
 
-#define ALARMS_BACK_US 172800000000ull /* one that stands has an event each day */
+#define ALARMS_BACK_US UINT64_C(172800000000) /* one that stands has an event each day */
 
 static void
 load_last_number(sqlite3_stmt *row, const struct store_loader *loader)

@@ -115,6 +115,11 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     "CREATE TABLE IF NOT EXISTS polled(agent INTEGER NOT NULL, name TEXT NOT NULL, names_us INTEGER NOT NULL,"
     " counters_us INTEGER NOT NULL, silent_us INTEGER NOT NULL, reason INTEGER NOT NULL, PRIMARY KEY(agent));",
     "ALTER TABLE sample ADD COLUMN src_as INTEGER; ALTER TABLE sample ADD COLUMN dst_as INTEGER",
+    "CREATE TABLE IF NOT EXISTS precision(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, decided_us INTEGER NOT NULL,"
+    " goal TEXT NOT NULL, wanted_per_s INTEGER NOT NULL, had_per_s INTEGER NOT NULL, width_wanted INTEGER NOT NULL,"
+    " width_reached INTEGER NOT NULL, n_rows INTEGER NOT NULL, configured_skip INTEGER NOT NULL,"
+    " requested_skip INTEGER NOT NULL, skip_in_force INTEGER NOT NULL, reason TEXT NOT NULL,"
+    " PRIMARY KEY(agent, if_index)) WITHOUT ROWID",
 };
 
 const char *

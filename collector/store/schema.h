@@ -33,7 +33,7 @@
 
 struct sqlite3;
 
-enum { STORE_VERSION = 30, STORE_FIRST_VERSION = 24, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 31, STORE_FIRST_VERSION = 24, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {

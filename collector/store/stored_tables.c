@@ -72,6 +72,25 @@ static const struct stored_column polled_columns[] = {
 };
 #undef ROW
 
+/* What precision on request found of ports, and did. */
+#define ROW struct store_precision
+static const struct stored_column precision_columns[] = {
+    C("agent", AGENT, agent),
+    C("if_index", UINT, if_index),
+    C("decided_us", UINT, decided_us),
+    C("goal", TEXT, goal),
+    C("wanted_per_s", UINT, wanted_per_s),
+    C("had_per_s", UINT, had_per_s),
+    C("width_wanted", UINT, width_wanted),
+    C("width_reached", UINT, width_reached),
+    C("n_rows", UINT, n_rows),
+    C("configured_skip", UINT, configured_skip),
+    C("requested_skip", UINT, requested_skip),
+    C("skip_in_force", UINT, skip_in_force),
+    C("reason", TEXT, reason),
+};
+#undef ROW
+
 /* Whose datagrams were refused unread, how many, and why the newest was (input/refused_senders.h). */
 #define ROW struct store_refused_sender
 static const struct stored_column refused_sender_columns[] = {
@@ -358,6 +377,7 @@ const struct stored_table stored_tables[STORE_N_TABLES] = {
     [STORE_AGENT_REFUSALS] = {TABLE("agent_refused", agent_refusal, store_agent_refusal, "agent"), .has_rowid = true},
     [STORE_AGENT_CLOCKS] = {TABLE("agent_clock", agent_clock, store_agent_clock, "agent"), .has_rowid = true},
     [STORE_POLLED] = {TABLE("polled", polled, store_polled, "agent"), .has_rowid = true},
+    [STORE_PRECISION] = {TABLE("precision", precision, store_precision, "agent, if_index")},
     [STORE_REFUSED_SENDERS] = {TABLE("refused_sender", refused_sender, store_refused_sender, "address")},
     [STORE_ODDITIES] = {TABLE("oddity", oddity, store_oddity, "agent, if_index, kind")},
     [STORE_PORTS] = {TABLE("port", port, store_port, "agent, if_index, since_us")},

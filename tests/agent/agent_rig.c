@@ -128,6 +128,7 @@ static int
 create_rooms(struct agent_rig *rig)
 {
 	const struct sampling_options sampling = {.has_seed = true, .seed = 1,
+	    .least_requested_skip = 16,
 	    .defaults = {.enabled = true, .mean_skip = 400, .header_octets = 128, .edge = true}};
 	const struct sampling_sink sink = {NULL, ignore_sample};
 	int rc = hal_create(&rig->device, &rig->clock, &rig->hal);

@@ -41,6 +41,7 @@ static void
 start(void)
 {
 	struct sampling_options options = {.has_seed = true, .seed = 1,
+	    .least_requested_skip = 16,
 	    .defaults = {.enabled = true, .mean_skip = mean_skip, .header_octets = 128, .edge = true}};
 	struct sampling_sink sink = {NULL, ignore_sample};
 
@@ -406,6 +407,60 @@ START_TEST(all_or_none)
 }
 END_TEST
 
+/* A request needs its owner's name in the same PDU; a skip set by hand ends it, and holds the port over restarts until
+ * somebody says otherwise. The request itself is not kept. */
+START_TEST(requests_of_a_station)
+{
+	enum { OWNER, TTL, SKIP, N };
+	struct mib_set sets[N] = {
+	    [OWNER] = {.kind = MIB_SET_REQUEST_OWNER, .text = "station"},
+	    [TTL] = {.kind = MIB_SET_REQUEST_TTL, .number = 300},
+	    [SKIP] = {.kind = MIB_SET_REQUESTED_SKIP, .if_index = 10, .number = 64},
+	};
+	struct mib_set by_hand = {.kind = MIB_SET_MEAN_SKIP, .if_index = 10, .number = 50};
+	struct mib_set old = {.kind = MIB_SET_MEAN_SKIP, .if_index = 10, .number = 400};
+	struct mib_set released = {.kind = MIB_SET_REQUESTS_HELD, .if_index = 10, .number = 0};
+	struct sampling_port_config config;
+
+	open_state();
+	restore();
+	ck_assert_int_eq(carry_out(&sets[SKIP], 1, MIB_PHASE_COMMIT), -EBUSY);
+	ck_assert_int_eq(carry_out(&sets[TTL], 1, MIB_PHASE_COMMIT), -EBUSY);
+	ck_assert_int_eq(carry_out(&sets[OWNER], 1, MIB_PHASE_COMMIT), -EBUSY);
+	set(sets, N);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert_uint_eq(config.request.mean_skip, 64);
+	sets[OWNER].text[0] = 'S';
+	ck_assert_int_eq(carry_out(sets, N, MIB_PHASE_COMMIT), -EBUSY);
+	sets[OWNER].text[0] = 's';
+	/* What is undone holds nothing. */
+	ck_assert_int_eq(carry_out(&by_hand, 1, MIB_PHASE_COMMIT), 0);
+	ck_assert_int_eq(carry_out(&old, 1, MIB_PHASE_UNDO), 0);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert(!config.request.is_held);
+	ck_assert_uint_eq(config.request.mean_skip, 64);
+	set(&by_hand, 1);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert(config.request.is_held);
+	ck_assert_uint_eq(config.request.mean_skip, 0);
+	ck_assert_int_eq(carry_out(sets, N, MIB_PHASE_COMMIT), -EBUSY);
+	for (int life = 0; life < 2; life++) {
+		state_close(state);
+		stop();
+		start();
+		open_state();
+		restore();
+		sampling_get_port(sampling, 10, &config);
+		ck_assert_uint_eq(config.mean_skip, 50);
+		ck_assert_int_eq(config.request.is_held, life == 0);
+		ck_assert_uint_eq(config.request.mean_skip, 0);
+		set(&released, 1);
+		set(sets, N);
+	}
+	state_close(state);
+}
+END_TEST
+
 struct asked {
 	struct settings *settings;
 	struct mib_set set;
@@ -546,7 +601,7 @@ main(void)
 	const TTest *const tests[] = {settings_and_totals_survive_a_clean_stop,
 	    an_edited_configuration_is_in_force, a_port_comes_and_goes, changed_parts_are_reported,
 	    a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
-	    a_crash_is_none_where_the_kernel_keeps_the_totals, all_or_none,
+	    a_crash_is_none_where_the_kernel_keeps_the_totals, all_or_none, requests_of_a_station,
 	    crosses_to_the_main_loop, given_up_is_given_up, an_error_at_use_names_file_line_and_option,
 	    wrong_configuration_names_file_and_line};
 	Suite *suite = suite_create("agent");

@@ -34,7 +34,9 @@ check(const struct poll_job *job, const struct poll_answer *a)
 		if ((i >= job->n_ports || job->parts != POLLED_COUNTERS) &&
 		    (memcmp(&p->in, &unknown, sizeof(unknown)) != 0 || memcmp(&p->out, &unknown, sizeof(unknown)) != 0))
 			abort();
-		if ((i >= job->n_ports || job->parts == POLLED_COUNTERS) && p->has_name)
+		if ((i >= job->n_ports || job->parts != POLLED_NAMES) && p->has_name && job->parts != POLL_LOCAL_PORTS)
+			abort();
+		if ((i >= job->n_ports || job->parts != POLL_LEASE) && (p->mean_skip || p->skip_reason))
 			abort();
 	}
 }
@@ -52,6 +54,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!copy)
 		return 0;
 	job.parts = (const unsigned[]){POLLED_NAMES, POLL_LOCAL_PORTS, POLLED_COUNTERS, POLL_NEIGHBOURS}[data[0] >> 6];
+	if (data[0] & 0x20)
+		job.parts = data[0] & 0x10 ? POLL_LEASE : POLL_REQUEST;
 	job.n_ports = data[0] % POLL_PORTS_MAX + 1;
 	for (uint32_t i = 0; i < job.n_ports; i++)
 		job.if_index[i] = i + 1;

@@ -72,7 +72,8 @@ status_of() { # ENTRY: the status column's OID, and the values that make and del
 	    $4 == "read-write" && index($2, entry) == 1 && $1 ~ /(RowStatus|^hcAlarmStatus)$/ { print $2, 5, 6 }' "$rig/objects"
 }
 row=900 # of the rows made here
-fixed='dot3PauseAdminMode' # what the emulated board lets nobody set, whatever the value
+# What the emulated board lets nobody set, whatever the value, and what needs a configuration (check_lease.sh).
+fixed='dot3PauseAdminMode easeRequestOwner easeRequestTtl easePortRequestedSkip easePortRequestedMaxSamples'
 names=() oids=() syntaxes=() least=() most=() made=() lasting=()
 while IFS=$'\t' read -r name oid syntax _ range; do
 	[[ " $fixed " != *" $name "* && $name != dot1dStatic* ]] || continue # check_bridge.sh has those

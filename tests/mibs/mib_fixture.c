@@ -242,7 +242,7 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	    .vlans = f->vlans, .n_vlans = 1, .n_fdbs = 1, .ageing_s = 300, .has_error_sources = true,
 	    .error_sources = f->error_sources,
 	    .n_error_sources = 2 * n_ports};
-	f->sampling = (struct sampling_table){f->rows, n_ports};
+	f->sampling = (struct sampling_table){.ports = f->rows, .n_ports = n_ports};
 	f->mib_snapshot = (struct mib_snapshot){.hal = &f->snapshot,
 	    .sampling = &f->sampling,
 	    .rmon = &rmon,

@@ -405,6 +405,7 @@ static const struct question {
     {"energy", 0, 0, NULL, NULL, NULL},
     {"energy", 0, 0, "192.0.2.3", "2", NULL},
     {"pause", 0, 0, NULL, NULL, NULL},
+    {"precision", 0, 0, NULL, NULL, NULL},
     {"agents", 0, 0, NULL, NULL, NULL},
 };
 

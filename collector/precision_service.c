@@ -1,0 +1,929 @@
+#include "collector/precision_service.h"
+
+#include "collector/collector_settings.h"
+#include "collector/poll/poll_process.h"
+#include "collector/precision/demand.h"
+#include "collector/precision/steering.h"
+#include "collector/query/query.h"
+#include "collector/report/report.h"
+#include "common/log.h"
+#include "common/text.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ROOM "precision"
+#define SECOND_US UINT64_C(1000000)
+
+enum {
+	LEAST_PRIORITY = 19,
+	DECIDE_AFTER_S = 10, /* of a period's end: what comes later is not used */
+	LOADS_S = 60,	     /* counters of so long say what passes now */
+	RELIEVE_EVERY_S = 30,
+	TURN_MS = 500,
+	LEAVE_MS = 2000,
+	ANSWER_MS = 2000,
+	GIVE_UP_S = 15, /* the process that had the question ended */
+	IN_FLIGHT = 32,
+	EVENTS_MOST = 1024,
+	TEXT_MOST = 160,
+};
+
+enum precision_stat_id { STAT_DECISIONS, STAT_MOVES, STAT_QUESTIONS, STAT_SETS, STAT_NO_ANSWER, STAT_REFUSED, STAT_NOT_READ,
+	STAT_EVENTS_LOST, STAT_NO_ROOM, N_STATS };
+
+static const struct stat_name stat_names[N_STATS] = {
+    [STAT_DECISIONS] = {"precision.decisions", "times skips were planned, at the end of a period"},
+    [STAT_MOVES] = {"precision.moves", "times the plan wanted another skip of a port"},
+    [STAT_QUESTIONS] = {"precision.questions", "SNMP requests to switches, SETs included"},
+    [STAT_SETS] = {"precision.sets", "SNMP SETs: of leases, and of requested skips"},
+    [STAT_NO_ANSWER] = {"precision.no_answer", "requests that were not answered in time, or wrongly"},
+    [STAT_REFUSED] = {"precision.refused", "requests that a switch refused"},
+    [STAT_NOT_READ] = {"precision.not_read", "lists and counters of a period that could not be read from the store; skips stay"},
+    [STAT_EVENTS_LOST] = {"precision.events_lost", "events of skips without room until they are stored"},
+    [STAT_NO_ROOM] = {"precision.no_room", "times there was no room for a further port or switch"},
+};
+
+struct target {
+	struct prefix agents;
+	uint16_t udp_port;
+	uint32_t as; /* index into credentials */
+};
+
+/* Of the configuration; the thread has its own, and takes another one when it comes. */
+struct settings {
+	size_t n_goals;
+	struct precision_goal goals[PRECISION_GOALS_MAX];
+	struct precision_budget budget;
+	size_t n_targets, n_credentials;
+	struct target *targets;
+	struct poll_credentials *credentials;
+};
+
+struct agent_place {
+	char address[ENDPOINT_TEXT];
+	char id_text[QUERY_ID_TEXT];
+	uint32_t target;
+};
+
+struct port_sight {
+	double demand[PRECISION_GOALS_MAX]; /* samples of a period; 0: not known yet */
+	struct store_precision row; /* of the goal that wants most */
+	char name[EASE_NAME_MAX + 1];
+	bool is_counted; /* lists of all ports count it */
+};
+
+struct exchange {
+	bool is_used;
+	uint32_t id;
+	uint64_t until_us;
+	struct steering_job job;
+};
+
+struct precision_service {
+	char *store;
+	const struct clock *clock;
+	struct precision_process process;
+	pthread_t thread;
+	int stop_fd; /* eventfd: stop, or other settings */
+	_Atomic bool stopping;
+	_Atomic(struct settings *) fresh;
+	/* of the thread */
+	struct settings *settings;
+	struct steering *steering;
+	struct agent_place places[STEERING_AGENTS_MAX];
+	struct port_sight sights[STEERING_PORTS_MAX];
+	uint64_t ended[PRECISION_GOALS_MAX]; /* the period of the goal that was judged last, counted since 1970; 0: none */
+	uint64_t judged_us[PRECISION_GOALS_MAX]; /* monotonic */
+	uint64_t relieved_us;
+	struct exchange exchanges[IN_FLIGHT];
+	uint32_t serial;
+	struct poll_job question;
+	struct poll_answer answer;
+	/* between both threads, under lock */
+	pthread_mutex_t lock;
+	struct collector_told events[EVENTS_MOST]; /* a ring */
+	uint64_t n_told, n_taken;
+	struct store_precision *rows; /* of the latest decision, which nobody has written */
+	size_t n_rows;
+	struct stat_set stats;
+	_Atomic uint64_t values[N_STATS];
+};
+
+/* ---- the configuration ---- */
+
+static void
+free_settings(struct settings *s)
+{
+	if (!s)
+		return;
+	if (s->credentials)
+		explicit_bzero(s->credentials, s->n_credentials * sizeof(*s->credentials));
+	free(s->credentials);
+	free(s->targets);
+	free(s);
+}
+
+static void
+fill_goals(struct settings *s, const struct collector_config *config)
+{
+	const char *reason;
+
+	for (size_t i = 0; i < config->precision.n && s->n_goals < PRECISION_GOALS_MAX; i++)
+		if (precision_goal_parse(config->precision.items[i], &s->goals[s->n_goals], &reason) == 0)
+			s->n_goals++; /* the option's check has refused others */
+	s->budget = (struct precision_budget){config->precision_budget, config->precision_agent_budget,
+	    config->precision_share == 0 ? PRECISION_EVEN : PRECISION_MOST};
+}
+
+static struct settings *
+make_settings(const struct collector_config *config)
+{
+	const struct collector_poll *steers = config->steers.items;
+	struct settings *s = calloc(1, sizeof(*s));
+	const char *reason;
+	size_t n = 0;
+
+	if (!s)
+		return NULL;
+	for (size_t i = 0; i < config->steers.n; i++)
+		n += steers[i].agents.n;
+	s->targets = calloc(n + 1, sizeof(*s->targets));
+	s->credentials = calloc(config->steers.n + 1, sizeof(*s->credentials));
+	if (!s->targets || !s->credentials) {
+		free_settings(s);
+		return NULL;
+	}
+	fill_goals(s, config);
+	s->n_credentials = config->steers.n;
+	for (size_t i = 0; i < config->steers.n; i++) {
+		collector_snmp_credentials(&steers[i].as, &s->credentials[i]);
+		for (size_t j = 0; j < steers[i].agents.n; j++) {
+			struct target *t = &s->targets[s->n_targets++];
+
+			prefix_parse(steers[i].agents.items[j], &t->agents, &reason);
+			t->udp_port = (uint16_t)steers[i].port;
+			t->as = (uint32_t)i;
+		}
+	}
+	return s;
+}
+
+static const char *
+reason_of(const struct precision_service *p, uint32_t i)
+{
+	const struct steered_port *port = &p->steering->ports[i];
+	const struct precision_port *plan = &p->steering->plans[i];
+	enum steering_trouble trouble = steering_trouble_of(p->steering, i);
+
+	if (trouble != STEERING_FINE)
+		return steering_trouble_text(trouble);
+	if (p->sights[i].row.n_rows >> 32)
+		return "rows too equal to be told apart";
+	if (port->reason == 3 && port->requested) /* easePortMeanSkipReason: capped */
+		return "the agent's own limit";
+	if (plan->is_cut)
+		return p->settings->budget.all_per_s == 0 ? "the agent's budget" : "budget";
+	return port->want_skip != 0 && !port->is_set ? "on its way" : "";
+}
+
+/* Hands over a row of each port that a goal asks for. */
+static void
+hand_over_rows(struct precision_service *p)
+{
+	struct store_precision *rows = calloc(p->steering->n_ports + 1, sizeof(*rows)), *before;
+	size_t n = 0;
+
+	for (uint32_t i = 0; rows && i < p->steering->n_ports; i++) {
+		const struct steered_port *port = &p->steering->ports[i];
+		struct store_precision *row = &rows[n];
+
+		if (p->sights[i].row.agent == 0)
+			continue;
+		*row = p->sights[i].row;
+		row->n_rows &= UINT32_MAX;
+		row->decided_us = clock_wall_us(p->clock);
+		row->configured_skip = port->configured;
+		row->requested_skip = port->requested;
+		row->skip_in_force = port->in_force;
+		snprintf(row->reason, sizeof(row->reason), "%s", reason_of(p, i));
+		n++;
+	}
+	pthread_mutex_lock(&p->lock);
+	before = p->rows;
+	p->rows = rows;
+	p->n_rows = n;
+	pthread_mutex_unlock(&p->lock);
+	free(before);
+}
+
+/* What was found for goals before is shown no longer. */
+static void
+forget_rows(struct precision_service *p)
+{
+	for (uint32_t i = 0; i < p->steering->n_ports; i++)
+		p->sights[i].row.goal[0] = '\0';
+	hand_over_rows(p);
+	for (uint32_t i = 0; i < p->steering->n_ports; i++)
+		p->sights[i].row.agent = 0;
+}
+
+/* Goals that are gone want nothing any more; those that stay begin anew, as their places have changed. */
+static void
+take_settings(struct precision_service *p)
+{
+	struct settings *fresh = atomic_exchange(&p->fresh, NULL);
+
+	if (!fresh)
+		return;
+	free_settings(p->settings);
+	p->settings = fresh;
+	forget_rows(p);
+	memset(p->ended, 0, sizeof(p->ended));
+	memset(p->judged_us, 0, sizeof(p->judged_us));
+	for (uint32_t i = 0; i < p->steering->n_ports; i++) {
+		memset(p->sights[i].demand, 0, sizeof(p->sights[i].demand));
+		p->steering->plans[i].needed_per_s = 0;
+		if (fresh->n_goals == 0)
+			steering_want(p->steering, i, 0, 0, PRECISION_STAYS);
+	}
+}
+
+/* ---- what is told ---- */
+
+static void
+tell_text(struct precision_service *p, int64_t agent, uint64_t if_index, const char *text)
+{
+	struct collector_told told = {.agent = agent, .if_index = if_index, .time_us = clock_wall_us(p->clock)};
+
+	snprintf(told.text, sizeof(told.text), "%s", text);
+	pthread_mutex_lock(&p->lock);
+	if (p->n_told - p->n_taken < EVENTS_MOST)
+		p->events[p->n_told++ % EVENTS_MOST] = told;
+	else
+		stat_add(&p->stats, STAT_EVENTS_LOST, 1);
+	pthread_mutex_unlock(&p->lock);
+	log_info_limited(ROOM, "agent %lld if %llu: %s", (long long)agent, (unsigned long long)if_index, text);
+}
+
+static void
+tell_event(void *arg, const struct steering_event *event)
+{
+	const char *why = precision_move_name(event->why);
+	char text[TEXT_MOST] = "";
+
+	switch (event->what) {
+	case STEERING_SET:
+		snprintf(text, sizeof(text), "skip %u to %u: %s", event->before, event->after, *why ? why : "wanted");
+		break;
+	case STEERING_LOST:
+		snprintf(text, sizeof(text), "skip %u to %u: lost", event->before, event->after);
+		break;
+	case STEERING_RETURNED:
+		snprintf(text, sizeof(text), "skip %u to %u: returned", event->before, event->after);
+		break;
+	case STEERING_TROUBLE:
+		snprintf(text, sizeof(text), "skips are not set: %s", event->trouble != STEERING_FINE
+			? steering_trouble_text(event->trouble) : "the skip does not take");
+		break;
+	case STEERING_TAKEN:
+		snprintf(text, sizeof(text), "skips are set again");
+		break;
+	}
+	tell_text(arg, event->agent, event->if_index, text);
+}
+
+bool
+precision_next_event(void *precision, struct collector_told *told)
+{
+	struct precision_service *p = precision;
+	bool is_there;
+
+	pthread_mutex_lock(&p->lock);
+	is_there = p->n_taken < p->n_told;
+	if (is_there)
+		*told = p->events[p->n_taken++ % EVENTS_MOST];
+	pthread_mutex_unlock(&p->lock);
+	return is_there;
+}
+
+void
+precision_flush(void *precision, struct store_batch *batch)
+{
+	struct precision_service *p = precision;
+	struct store_precision *rows;
+	size_t n;
+
+	pthread_mutex_lock(&p->lock);
+	rows = p->rows;
+	n = p->n_rows;
+	p->rows = NULL;
+	pthread_mutex_unlock(&p->lock);
+	for (size_t i = 0; rows && i < n && store_batch_reserve(batch, STORE_PRECISION, 1) == 0; i++)
+		*(struct store_precision *)store_batch_add(batch, STORE_PRECISION) = rows[i];
+	free(rows); /* without room the next decision has them */
+}
+
+/* ---- what the store shows ---- */
+
+/* Whom the agent is asked as; UINT32_MAX: nobody wrote it down. */
+static uint32_t
+target_of(const struct settings *s, const struct query_agent *agent)
+{
+	for (uint32_t i = 0; i < s->n_targets; i++)
+		if (prefix_holds_text(&s->targets[i].agents, agent->address))
+			return i;
+	return UINT32_MAX;
+}
+
+static bool
+is_named(const struct precision_goal *goal, const struct query_port *port)
+{
+	if (*goal->agent && strcmp(goal->agent, port->agent->name) != 0 && strcmp(goal->agent, port->agent->address) != 0)
+		return false;
+	return !*goal->port || strcmp(goal->port, port->name) == 0;
+}
+
+static bool
+is_asked(const struct settings *s, const struct query_port *port)
+{
+	for (size_t g = 0; g < s->n_goals; g++)
+		if (is_named(&s->goals[g], port))
+			return true;
+	return false;
+}
+
+/* Finds or adds the port, with its agent's address. */
+static uint32_t
+place_port(struct precision_service *p, const struct query_port *port, uint64_t mono_us)
+{
+	uint32_t target = port->agent->boot < QUERY_SFLOW_BOOTS ? target_of(p->settings, port->agent) : UINT32_MAX;
+	uint32_t i = target != UINT32_MAX && port->if_index <= UINT32_MAX
+	    ? steering_port(p->steering, port->agent->id, (uint32_t)port->if_index) : UINT32_MAX;
+	struct agent_place *place;
+
+	if (i == UINT32_MAX) {
+		stat_add(&p->stats, STAT_NO_ROOM, target != UINT32_MAX);
+		return i;
+	}
+	place = &p->places[p->steering->ports[i].agent];
+	snprintf(place->address, sizeof(place->address), "%.*s", (int)sizeof(place->address) - 1, port->agent->address);
+	snprintf(place->id_text, sizeof(place->id_text), "%s", port->agent->id_text);
+	place->target = target;
+	steering_note_boot(p->steering, port->agent->id, port->agent->boot, mono_us);
+	snprintf(p->sights[i].name, sizeof(p->sights[i].name), "%s", port->name);
+	p->sights[i].is_counted = port->edge;
+	return i;
+}
+
+static struct query *
+open_store(struct precision_service *p)
+{
+	const struct query_limits limits = {.cancel = &p->stopping};
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+
+	if (query_open(p->store, &query, error, sizeof(error)) < 0) {
+		stat_add(&p->stats, STAT_NOT_READ, 1);
+		log_warn_limited(ROOM, "the store cannot be read, and skips stay: %s", error);
+		return NULL;
+	}
+	query_limit(query, &limits);
+	return query;
+}
+
+/* Reads what passed at each port in the last minute before until_us. */
+static int
+read_loads(struct precision_service *p, struct query *query, uint64_t until_us, uint64_t mono_us)
+{
+	struct report_options options = report_default_options();
+	int err;
+
+	options.has_from = options.has_to = true;
+	options.from_us = until_us - LOADS_S * SECOND_US;
+	options.to_us = until_us;
+	err = query_begin(query, &options, clock_wall_us(p->clock));
+	if (err == 0)
+		err = query_windows(query);
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
+		const struct query_port *port = &query->ports[i];
+		uint32_t at = is_asked(p->settings, port) ? place_port(p, port, mono_us) : UINT32_MAX;
+		struct precision_port *plan = at != UINT32_MAX ? &p->steering->plans[at] : NULL;
+
+		if (!plan)
+			continue;
+		plan->listed_pkts_s = (query_listed(port)->pool_pkts + query_listed_cut(port)->pkts) / LOADS_S;
+		plan->sampled_pkts_s = (port->side[EASE_IN].pool_pkts + port->side[EASE_OUT].pool_pkts + port->cut[EASE_IN].pkts +
+		    port->cut[EASE_OUT].pkts) / LOADS_S;
+	}
+	if (err < 0 && err != -ENOENT) {
+		stat_add(&p->stats, STAT_NOT_READ, 1);
+		log_warn_limited(ROOM, "the store cannot be read, and skips stay: %s", query->error);
+	}
+	return err;
+}
+
+static size_t
+column_of(const struct report_result *result, const char *field)
+{
+	size_t i = 0;
+
+	while (i < result->n_columns && (!result->columns[i].field || strcmp(result->columns[i].field, field) != 0))
+		i++;
+	return i;
+}
+
+/* The list that the goal asks for, as it is printed; rows has room for PRECISION_TOP_MAX. */
+static int
+read_list(struct precision_service *p, struct query *query, const struct precision_goal *goal, const char *filter_text,
+    uint64_t from_us, struct precision_row *rows, struct precision_list *list, double totals[2])
+{
+	static const enum report_by by[PRECISION_N_KEYS] = {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SERVICE};
+	struct report_options options = report_default_options();
+	struct report_result result = {0};
+	char error[FILTER_ERROR_TEXT];
+	struct filter filter = {0};
+	size_t pkts, share, samples;
+	int err;
+
+	options.by = by[goal->keys];
+	options.sort = ESTIMATE_PKTS;
+	options.has_from = options.has_to = true;
+	options.from_us = from_us;
+	options.to_us = from_us + goal->period_s * SECOND_US;
+	options.top = precision_goal_rows(goal);
+	if (*filter_text && filter_add(&filter, filter_text, error) == 0)
+		options.filter = &filter;
+	err = report_run(report_find(goal->keys == PRECISION_SERVICES ? "protocols" : "talkers"), query, &options,
+	    clock_wall_us(p->clock), &result);
+	if (err < 0)
+		return err;
+	pkts = column_of(&result, "packets");
+	share = column_of(&result, "share");
+	samples = column_of(&result, "samples");
+	*list = (struct precision_list){rows, 0, result.list ? result.list->n_ranked : 0};
+	for (size_t i = 0; i < result.n_rows && i < PRECISION_TOP_MAX && pkts < result.n_columns; i++) {
+		const struct estimate_figure f = report_cell(&result, i, pkts)->figure;
+		double total = result.total[ESTIMATE_PKTS];
+
+		if (f.estimate <= 0)
+			break;
+		rows[list->n_rows++] = (struct precision_row){total > 0 ? f.estimate / total : report_cell(&result, i, share)->figure.estimate,
+		    report_cell(&result, i, samples)->number, f.low / f.estimate, f.high / f.estimate};
+	}
+	totals[0] = result.total[ESTIMATE_PKTS];
+	totals[1] = (double)result.samples;
+	report_result_free(&result);
+	return 0;
+}
+
+/* ---- a period's end ---- */
+
+static void
+note_sight(struct precision_service *p, uint32_t i, const struct precision_goal *goal, const struct precision_list *list,
+    double demand, double samples)
+{
+	struct store_precision *row = &p->sights[i].row;
+	double wanted_per_s = demand / goal->period_s;
+
+	if (row->wanted_per_s > wanted_per_s && strcmp(row->goal, goal->text) != 0)
+		return; /* another goal wants more */
+	*row = (struct store_precision){.agent = p->steering->agents[p->steering->ports[i].agent].id,
+	    .if_index = p->steering->ports[i].if_index, .wanted_per_s = (uint64_t)ceil(wanted_per_s),
+	    .had_per_s = (uint64_t)(samples / goal->period_s), .width_wanted = (uint64_t)(goal->width * 10000),
+	    .width_reached = (uint64_t)fmin(1e9, precision_reached(goal, list) * 10000), .n_rows = list->n_rows};
+	if (demand >= PRECISION_MOST_DEMAND)
+		row->n_rows |= (uint64_t)1 << 32; /* rows that cannot be told apart */
+	snprintf(row->goal, sizeof(row->goal), "%s", goal->text);
+}
+
+/* Reads the goal's list of each port; a port without samples and frames is left as it is. */
+static void
+judge_each(struct precision_service *p, struct query *query, size_t g, uint64_t from_us, const bool *is_of)
+{
+	const struct precision_goal *goal = &p->settings->goals[g];
+	struct precision_row rows[PRECISION_TOP_MAX];
+	struct precision_list list;
+	char filter[96];
+	double totals[2];
+
+	for (uint32_t i = 0; i < p->steering->n_ports && !atomic_load(&p->stopping); i++) {
+		const struct steered_port *port = &p->steering->ports[i];
+
+		if (!is_of[i])
+			continue;
+		snprintf(filter, sizeof(filter), "agent %s and if %u", p->places[port->agent].id_text, port->if_index);
+		if (read_list(p, query, goal, filter, from_us, rows, &list, totals) < 0) {
+			stat_add(&p->stats, STAT_NOT_READ, 1);
+			log_warn_limited(ROOM, "a list cannot be read: %s", query->error);
+			continue;
+		}
+		if (totals[0] <= 0 && totals[1] <= 0)
+			continue;
+		p->sights[i].demand[g] = precision_demand(goal, &list, p->sights[i].demand[g]);
+		note_sight(p, i, goal, &list, p->sights[i].demand[g], totals[1]);
+	}
+}
+
+/* A list of all ports together gives each of them a largest skip. */
+static void
+judge_pooled(struct precision_service *p, struct query *query, size_t g, uint64_t from_us, const bool *is_of)
+{
+	const struct precision_goal *goal = &p->settings->goals[g];
+	struct precision_row rows[PRECISION_TOP_MAX];
+	struct precision_list list;
+	double totals[2], skip;
+
+	if (read_list(p, query, goal, "", from_us, rows, &list, totals) < 0) {
+		stat_add(&p->stats, STAT_NOT_READ, 1);
+		return;
+	}
+	skip = precision_pooled_skip(goal, &list, totals[0]);
+	for (uint32_t i = 0; i < p->steering->n_ports; i++)
+		if (is_of[i] && p->sights[i].is_counted) {
+			p->steering->plans[i].most_skip = fmin(p->steering->plans[i].most_skip, skip);
+			p->sights[i].demand[g] = 1e-6; /* of its own it wants nothing */
+			note_sight(p, i, goal, &list, p->steering->plans[i].listed_pkts_s / skip * goal->period_s, totals[1]);
+		}
+}
+
+static bool
+find_ports_of(struct precision_service *p, const struct query *query, const struct precision_goal *goal, bool *is_of)
+{
+	bool any = false;
+
+	memset(is_of, 0, STEERING_PORTS_MAX * sizeof(*is_of));
+	for (size_t i = 0; i < query->n_ports; i++) {
+		const struct query_port *port = &query->ports[i];
+		uint32_t at = is_named(goal, port) && target_of(p->settings, port->agent) != UINT32_MAX &&
+			port->agent->boot < QUERY_SFLOW_BOOTS && port->if_index <= UINT32_MAX
+		    ? steering_port(p->steering, port->agent->id, (uint32_t)port->if_index) : UINT32_MAX;
+
+		if (at != UINT32_MAX)
+			is_of[at] = any = true;
+	}
+	return any;
+}
+
+/* The goals whose period has ended by then. */
+static unsigned
+find_ended(const struct precision_service *p, uint64_t wall_us, uint64_t mono_us, uint64_t periods[PRECISION_GOALS_MAX])
+{
+	unsigned ended = 0;
+
+	for (size_t g = 0; g < p->settings->n_goals; g++) {
+		uint64_t period_us = p->settings->goals[g].period_s * SECOND_US;
+
+		periods[g] = (wall_us - DECIDE_AFTER_S * SECOND_US) / period_us;
+		/* A clock that steps ends no period before its time. */
+		if (periods[g] != p->ended[g] && mono_us >= p->judged_us[g] + (p->ended[g] ? period_us / 2 : 0))
+			ended |= 1u << g;
+	}
+	return ended;
+}
+
+static void
+sum_up_needs(struct precision_service *p)
+{
+	for (uint32_t i = 0; i < p->steering->n_ports; i++) {
+		double needed = 0;
+
+		for (size_t g = 0; g < p->settings->n_goals; g++)
+			needed = fmax(needed, PRECISION_MARGIN * p->sights[i].demand[g] / p->settings->goals[g].period_s);
+		p->steering->plans[i].needed_per_s = needed;
+	}
+}
+
+static void
+carry_out(struct precision_service *p)
+{
+	for (uint32_t i = 0; i < p->steering->n_ports; i++) {
+		const struct precision_port *plan = &p->steering->plans[i];
+
+		if (plan->move == PRECISION_STAYS || plan->to_skip == plan->skip)
+			continue;
+		stat_add(&p->stats, STAT_MOVES, 1);
+		steering_want(p->steering, i, plan->to_skip, plan->to_cap, plan->move);
+	}
+}
+
+static void
+decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, const uint64_t periods[PRECISION_GOALS_MAX])
+{
+	static bool is_of[STEERING_PORTS_MAX]; /* of the one thread */
+	struct query *query = open_store(p);
+	bool was_judged = false;
+
+	if (!query)
+		return;
+	for (size_t g = 0; g < p->settings->n_goals; g++) {
+		const struct precision_goal *goal = &p->settings->goals[g];
+		uint64_t end_us = periods[g] * goal->period_s * SECOND_US;
+		bool is_first = p->ended[g] == 0; /* of which only a part was seen */
+
+		if (!(ended >> g & 1) || read_loads(p, query, end_us, mono_us) < 0)
+			continue;
+		p->ended[g] = periods[g];
+		p->judged_us[g] = mono_us;
+		if (is_first || !find_ports_of(p, query, goal, is_of))
+			continue;
+		if (goal->of_all_ports)
+			judge_pooled(p, query, g, end_us - goal->period_s * SECOND_US, is_of);
+		else
+			judge_each(p, query, g, end_us - goal->period_s * SECOND_US, is_of);
+		was_judged = true;
+	}
+	query_close(query);
+	if (!was_judged)
+		return;
+	sum_up_needs(p);
+	stat_add(&p->stats, STAT_DECISIONS, 1);
+	if (precision_decide(p->steering->plans, p->steering->n_ports, &p->settings->budget, mono_us) > 0)
+		carry_out(p);
+	hand_over_rows(p);
+}
+
+/* Between: the budget is held by what the last minute's counters say. */
+static void
+relieve_budget(struct precision_service *p, uint64_t wall_us, uint64_t mono_us)
+{
+	struct query *query;
+
+	if (mono_us < p->relieved_us + RELIEVE_EVERY_S * SECOND_US ||
+	    (p->settings->budget.all_per_s == 0 && p->settings->budget.agent_per_s == 0))
+		return;
+	p->relieved_us = mono_us;
+	query = open_store(p);
+	if (query && read_loads(p, query, (wall_us - DECIDE_AFTER_S * SECOND_US) / (60 * SECOND_US) * 60 * SECOND_US, mono_us) == 0 &&
+	    precision_relieve(p->steering->plans, p->steering->n_ports, &p->settings->budget, mono_us) > 0)
+		carry_out(p);
+	query_close(query);
+}
+
+/* ---- switches ---- */
+
+static void
+send_job(struct precision_service *p, struct exchange *e, uint64_t mono_us)
+{
+	const struct agent_place *place = &p->places[e->job.agent];
+	const struct target *target = &p->settings->targets[place->target];
+	struct poll_job *q = &p->question;
+
+	memset(q, 0, sizeof(*q));
+	e->is_used = true;
+	e->id = q->id = ++p->serial;
+	e->until_us = mono_us + GIVE_UP_S * SECOND_US;
+	q->parts = e->job.kind == STEERING_READ ? POLL_LEASE : POLL_REQUEST;
+	q->udp_port = target->udp_port;
+	q->timeout_ms = ANSWER_MS;
+	memcpy(q->address, place->address, sizeof(q->address));
+	q->as = p->settings->credentials[target->as];
+	q->n_ports = e->job.n_ports;
+	snprintf(q->request.owner, sizeof(q->request.owner), "%s", p->steering->owner);
+	q->request.ttl_s = e->job.ttl_s;
+	for (uint32_t i = 0; i < e->job.n_ports; i++) {
+		q->if_index[i] = e->job.if_index[i];
+		q->request.mean_skip[i] = e->job.skip[i];
+		q->request.max_samples_per_s[i] = e->job.cap[i];
+	}
+	stat_add(&p->stats, STAT_QUESTIONS, 1);
+	stat_add(&p->stats, STAT_SETS, e->job.kind == STEERING_ASK);
+	if (send(p->process.fd, q, sizeof(*q), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		e->until_us = mono_us; /* given up at once */
+	explicit_bzero(&q->as, sizeof(q->as));
+}
+
+static struct exchange *
+free_exchange(struct precision_service *p)
+{
+	for (size_t i = 0; i < IN_FLIGHT; i++)
+		if (!p->exchanges[i].is_used)
+			return &p->exchanges[i];
+	return NULL;
+}
+
+static void
+send_due(struct precision_service *p, uint64_t mono_us)
+{
+	struct exchange *e;
+
+	while ((e = free_exchange(p)) != NULL && steering_next(p->steering, mono_us, &e->job)) {
+		if (p->places[e->job.agent].target < p->settings->n_targets) {
+			send_job(p, e, mono_us);
+			continue;
+		}
+		steering_take(p->steering, mono_us, &e->job, &(struct steering_answer){.has_answer = false});
+	}
+}
+
+enum { ERROR_AUTHORIZATION = 16 }; /* error-status of RFC 3416 */
+
+static void
+take_answer(struct precision_service *p, const struct poll_answer *from, struct exchange *e, uint64_t mono_us)
+{
+	struct steering_answer to = {.has_answer = from->verdict == POLL_ANSWERED || from->verdict == POLL_REFUSED};
+
+	if (from->verdict == POLL_REFUSED)
+		to.error_status = from->error_status ? from->error_status : ERROR_AUTHORIZATION; /* a Report: it does not know us */
+	snprintf(to.owner, sizeof(to.owner), "%.16s", from->request_owner);
+	for (uint32_t i = 0; i < e->job.n_ports; i++) {
+		const struct poll_port *port = &from->ports[i];
+
+		to.rows[i] = (struct steering_row){port->mean_skip, port->skip_in_force, port->requested_skip, port->requests_held,
+		    port->skip_reason};
+	}
+	stat_add(&p->stats, STAT_NO_ANSWER, !to.has_answer);
+	stat_add(&p->stats, STAT_REFUSED, to.error_status != 0);
+	e->is_used = false;
+	steering_take(p->steering, mono_us, &e->job, &to);
+}
+
+static void
+take_answers(struct precision_service *p, uint64_t mono_us)
+{
+	static const struct poll_answer none = {.verdict = POLL_SILENT};
+
+	while (recv(p->process.fd, &p->answer, sizeof(p->answer), MSG_DONTWAIT) == (ssize_t)sizeof(p->answer))
+		for (size_t i = 0; i < IN_FLIGHT; i++)
+			if (p->exchanges[i].is_used && p->exchanges[i].id == p->answer.id && p->answer.verdict < POLL_N_VERDICTS)
+				take_answer(p, &p->answer, &p->exchanges[i], mono_us);
+	for (size_t i = 0; i < IN_FLIGHT; i++)
+		if (p->exchanges[i].is_used && mono_us >= p->exchanges[i].until_us)
+			take_answer(p, &none, &p->exchanges[i], mono_us);
+}
+
+/* ---- the thread ---- */
+
+static void
+take_turn(struct precision_service *p)
+{
+	uint64_t wall_us = clock_wall_us(p->clock), mono_us = clock_mono_us(p->clock);
+	uint64_t periods[PRECISION_GOALS_MAX];
+	unsigned ended;
+
+	take_settings(p);
+	take_answers(p, mono_us);
+	ended = find_ended(p, wall_us, mono_us, periods);
+	if (ended)
+		decide_skips(p, mono_us, ended, periods);
+	else if (p->settings->n_goals > 0)
+		relieve_budget(p, wall_us, mono_us);
+	send_due(p, clock_mono_us(p->clock));
+}
+
+static void
+return_skips(struct precision_service *p)
+{
+	uint64_t until_us = clock_mono_us(p->clock) + LEAVE_MS * 1000ull;
+	struct pollfd answers = {.fd = p->process.fd, .events = POLLIN};
+
+	steering_leave(p->steering);
+	while (!steering_has_left(p->steering) && clock_mono_us(p->clock) < until_us) {
+		send_due(p, clock_mono_us(p->clock));
+		poll(&answers, 1, 100);
+		take_answers(p, clock_mono_us(p->clock));
+	}
+	if (!steering_has_left(p->steering))
+		log_warn(ROOM, "not all switches have answered: requested skips end there within %d s", STEERING_TTL_S);
+}
+
+static void *
+run_precision(void *arg)
+{
+	struct precision_service *p = arg;
+	struct pollfd fds[2] = {{.fd = p->stop_fd, .events = POLLIN}, {.fd = p->process.fd, .events = POLLIN}};
+	eventfd_t n;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), LEAST_PRIORITY);
+	while (!atomic_load(&p->stopping)) {
+		poll(fds, 2, TURN_MS);
+		if (fds[0].revents)
+			eventfd_read(p->stop_fd, &n);
+		if (!atomic_load(&p->stopping))
+			take_turn(p);
+	}
+	return_skips(p);
+	return NULL;
+}
+
+/* ---- opening and closing ---- */
+
+int
+precision_process_start(struct precision_process *process, const struct collector_config *config)
+{
+	*process = (struct precision_process){.fd = -1};
+	return config->steers.n > 0 ? poll_process_start(&process->pid, &process->fd) : 0;
+}
+
+static void
+free_service(struct precision_service *p)
+{
+	if (p->process.pid > 0)
+		poll_process_stop(p->process.pid, p->process.fd);
+	if (p->stop_fd >= 0)
+		close(p->stop_fd);
+	pthread_mutex_destroy(&p->lock);
+	free_settings(p->settings);
+	free_settings(atomic_load(&p->fresh));
+	free(p->steering);
+	free(p->rows);
+	free(p->store);
+	free(p);
+}
+
+/* So that two collectors are told apart, each is called by its machine unless the configuration says otherwise. */
+static struct steering *
+make_steering(struct precision_service *p, const struct collector_config *config)
+{
+	char owner[STEERING_OWNER] = "";
+
+	if (*config->precision_owner)
+		snprintf(owner, sizeof(owner), "%s", config->precision_owner);
+	else if (gethostname(owner, sizeof(owner) - 1) < 0 || !*owner)
+		snprintf(owner, sizeof(owner), "easecapd");
+	return steering_new(owner, tell_event, p);
+}
+
+int
+precision_open(struct precision_service **out, const struct precision_process *process, const struct collector_config *config,
+    const struct clock *clock)
+{
+	struct precision_service *p = calloc(1, sizeof(*p));
+	int r = 0;
+
+	*out = NULL;
+	if (!p) {
+		if (process->pid > 0)
+			poll_process_stop(process->pid, process->fd);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&p->lock, NULL);
+	p->process = *process;
+	p->clock = clock;
+	p->stats = (struct stat_set){stat_names, N_STATS, p->values};
+	p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	p->store = strdup(config->store);
+	p->settings = make_settings(config);
+	p->steering = make_steering(p, config);
+	if (p->stop_fd < 0 || !p->store || !p->settings || !p->steering)
+		r = -ENOMEM;
+	else
+		r = -pthread_create(&p->thread, NULL, run_precision, p);
+	if (r < 0) {
+		free_service(p);
+		return r;
+	}
+	pthread_setname_np(p->thread, ROOM);
+	*out = p;
+	return 0;
+}
+
+void
+precision_change(struct precision_service *p, const struct collector_config *config)
+{
+	struct settings *settings = make_settings(config);
+
+	if (!settings) {
+		log_error(ROOM, "reload: out of memory; goals and switches stay as they were");
+		return;
+	}
+	free_settings(atomic_exchange(&p->fresh, settings));
+	eventfd_write(p->stop_fd, 1);
+}
+
+void
+precision_stop(void *precision)
+{
+	struct precision_service *p = precision;
+
+	if (atomic_exchange(&p->stopping, true))
+		return;
+	eventfd_write(p->stop_fd, 1);
+	pthread_join(p->thread, NULL);
+}
+
+void
+precision_close(struct precision_service *p)
+{
+	if (!p)
+		return;
+	precision_stop(p);
+	free_service(p);
+}
+
+const struct stat_set *
+precision_stats(const struct precision_service *p)
+{
+	return &p->stats;
+}
