@@ -33,6 +33,8 @@ const struct report reports[] = {
 	    report_errors},
 	{"drops", "packets that switches discarded and reported, with reasons, and how many of all these are",
 	    REPORT_TAKES_BY | REPORT_TAKES_TOP, report_drops},
+	{"delay", "how long frames took through switches and met in queues, with 95 % limits",
+	    REPORT_TAKES_FRAMES | REPORT_TAKES_BY | REPORT_TAKES_TOP, report_delay},
 	{"energy", "how much of the time ports were in low-power idle", 0, report_energy},
 	{"pause", "back pressure, and PAUSE frames", 0, report_pause},
 	{"addresses", "where an address is, since when, and where it was before",

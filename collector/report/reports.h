@@ -25,6 +25,8 @@ int report_errors(struct query *query, const struct report_options *options, uin
     struct report_result *result);
 int report_drops(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
+int report_delay(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
 int report_energy(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_pause(struct query *query, const struct report_options *options, uint64_t now_us,

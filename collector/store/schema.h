@@ -33,7 +33,7 @@
 
 struct sqlite3;
 
-enum { STORE_VERSION = 30, STORE_FIRST_VERSION = 24, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 31, STORE_FIRST_VERSION = 24, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -68,6 +68,9 @@ enum store_place_layer {
 	STORE_PLACE_IP = 2,    /* source IP */
 	STORE_PLACE_INNER = 3, /* source IP inside a tunnel, of the innermost header */
 };
+
+/* Of a sample whose switch told of its way through it */
+#define STORE_TELLS_WAY "(delay_ns IS NOT NULL OR depth_octets IS NOT NULL)"
 
 #define STORE_DISCARD_KEY "agent, start_us, if_index, kind, output_if, reason, detail, place, trap_group, src, dst"
 

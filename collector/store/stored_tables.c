@@ -147,6 +147,10 @@ static const struct stored_column sample_columns[] = {
     C("header", BLOB, sample.header, FLAG(LENGTH_U16, sample.kept_octets), .may_be_null = true, LOCAL),
     C("src_as", UINT, sample.src_as, .when = STORED_IF_SET),
     C("dst_as", UINT, sample.dst_as, .when = STORED_IF_SET),
+    /* of the frame's way through the switch, where that told: EASE_WAY_MOST is that or more */
+    C("queue", UINT, sample.queue, FLAG(IF, sample.has_queue)),
+    C("depth_octets", UINT, sample.depth_octets, FLAG(IF, sample.has_depth)),
+    C("delay_ns", UINT, sample.delay_ns, FLAG(IF, sample.has_delay)),
 };
 #undef ROW
 
