@@ -117,6 +117,7 @@ enum ease_event_kind {
 	EASE_EVENT_CLOCK_RIGHT = 4003,
 	EASE_EVENT_ALARM = 4004, /* alarm/alarms.h */
 	EASE_EVENT_ALARM_OVER = 4005,
+	EASE_EVENT_LINK_DISAGREES = 4006, /* report/links.h */
 };
 
 /*

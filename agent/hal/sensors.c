@@ -98,7 +98,7 @@ hal_sensors_parts(const struct hal *hal, struct hal_part *parts)
 
 /* The port that it is in, if that is a part of the switch. */
 static const struct hal_port *
-port_of(const struct hal_snapshot *s, const struct hal_transceiver *transceiver)
+plugged_port(const struct hal_snapshot *s, const struct hal_transceiver *transceiver)
 {
 	const struct hal_port *port = hal_snapshot_port(s, transceiver->if_index);
 
@@ -125,7 +125,7 @@ fill_transceiver(const struct hal_transceiver *t, const struct hal_port *port, s
 }
 
 static size_t
-add_transceiver(const struct hal_transceiver *t, const struct hal_port *port, struct hal_part *parts)
+fill_transceiver_parts(const struct hal_transceiver *t, const struct hal_port *port, struct hal_part *parts)
 {
 	char name[2 * EASE_NAME_MAX + 2];
 
@@ -145,10 +145,10 @@ hal_transceivers_parts(const struct hal *hal, const struct hal_snapshot *s, stru
 
 	for (size_t i = 0; i < n_transceivers(hal); i++) {
 		const struct hal_transceiver *t = transceiver_at(hal, i);
-		const struct hal_port *port = port_of(s, t);
+		const struct hal_port *port = plugged_port(s, t);
 
 		if (port)
-			n += add_transceiver(t, port, parts + n);
+			n += fill_transceiver_parts(t, port, parts + n);
 	}
 	return n;
 }
@@ -180,7 +180,7 @@ hal_sensors_list(const struct hal *hal, struct hal_snapshot *s)
 		rows[n++] = (struct hal_sensor_row){HAL_PART_INDEX_SENSOR + sensor->number, sensor->read_mono_us, sensor->reading};
 	}
 	for (size_t i = 0; i < n_transceivers(hal); i++)
-		if (port_of(s, transceiver_at(hal, i)))
+		if (plugged_port(s, transceiver_at(hal, i)))
 			n += add_readings(transceiver_at(hal, i), rows + n);
 	assert(n <= room);
 	s->sensors = rows;

@@ -73,7 +73,7 @@ hwmon_destroy(struct hwmon *h)
 
 /* The first line of a file of the directory, cleaned; false: it cannot be read. */
 static bool
-read_line(int directory, const char *name, char line[TEXT])
+read_text_file(int directory, const char *name, char line[TEXT])
 {
 	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
 	char octets[TEXT] = "";
@@ -89,11 +89,11 @@ read_line(int directory, const char *name, char line[TEXT])
 }
 
 static bool
-read_number(int directory, const char *name, double *number)
+read_number_file(int directory, const char *name, double *number)
 {
 	char line[TEXT], *end;
 
-	if (!read_line(directory, name, line))
+	if (!read_text_file(directory, name, line))
 		return false;
 	errno = 0;
 	*number = (double)strtoll(line, &end, 10);
@@ -105,14 +105,14 @@ is_number(int directory, const char *name, double wanted)
 {
 	double number;
 
-	return read_number(directory, name, &number) && number == wanted;
+	return read_number_file(directory, name, &number) && number == wanted;
 }
 
 /* ---- sensors ---- */
 
 /* The sensor's slot, or a free one; NULL: there is none. */
 static struct slot *
-slot_of(struct hwmon *h, const char *key)
+sensor_slot(struct hwmon *h, const char *key)
 {
 	struct slot *free_slot = NULL;
 
@@ -136,7 +136,7 @@ slot_of(struct hwmon *h, const char *key)
 
 /* "temp1_label" and so on: file names have the kind's prefix and the number before the last part. */
 static double
-value_of(int directory, const struct kind *kind, unsigned number, bool *has_fault)
+read_value_file(int directory, const struct kind *kind, unsigned number, bool *has_fault)
 {
 	char name[TEXT];
 	double value;
@@ -147,7 +147,7 @@ value_of(int directory, const struct kind *kind, unsigned number, bool *has_faul
 	if (is_number(directory, name, 0))
 		return NAN;
 	snprintf(name, sizeof(name), "%s%u_%s", kind->prefix, number, kind->value);
-	return read_number(directory, name, &value) ? value * kind->unit : NAN;
+	return read_number_file(directory, name, &value) ? value * kind->unit : NAN;
 }
 
 static void
@@ -168,7 +168,7 @@ read_sensor(struct hwmon *h, int directory, const char *place, const char *monit
 	bool has_fault;
 
 	snprintf(key, sizeof(key), "%.60s %s%u_%s", place, kind->prefix, number, kind->value);
-	slot = slot_of(h, key);
+	slot = sensor_slot(h, key);
 	if (!slot)
 		return;
 	slot->was_read = true;
@@ -176,13 +176,13 @@ read_sensor(struct hwmon *h, int directory, const char *place, const char *monit
 	slot->sensor.reading.type = kind->type;
 	slot->sensor.reading.scale = kind->scale;
 	slot->sensor.reading.precision = kind->precision;
-	hal_reading_set(&slot->sensor.reading, value_of(directory, kind, number, &has_fault));
+	hal_reading_set(&slot->sensor.reading, read_value_file(directory, kind, number, &has_fault));
 	if (has_fault) {
 		slot->sensor.reading.status = HAL_SENSOR_NONOPERATIONAL;
 		slot->sensor.reading.value = 0;
 	}
 	snprintf(name, sizeof(name), "%s%u_label", kind->prefix, number);
-	if (!read_line(directory, name, label) || label[0] == '\0')
+	if (!read_text_file(directory, name, label) || label[0] == '\0')
 		snprintf(label, sizeof(label), "%s%u", kind->prefix, number);
 	name_sensor(h, &slot->sensor.reading, monitor, label);
 }
@@ -215,7 +215,7 @@ read_monitor(struct hwmon *h, int fd, const char *place)
 		close_fd(fd);
 		return;
 	}
-	if (!read_line(fd, "name", monitor))
+	if (!read_text_file(fd, "name", monitor))
 		snprintf(monitor, sizeof(monitor), "%.60s", place);
 	while ((entry = readdir(directory)))
 		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)

@@ -60,7 +60,7 @@ linux_close_sensors(struct linux_device *d)
 
 /* The first that is not before the port. */
 static size_t
-place_of(const struct linux_sensors *s, uint32_t if_index)
+module_place(const struct linux_sensors *s, uint32_t if_index)
 {
 	size_t i = 0;
 
@@ -72,7 +72,7 @@ place_of(const struct linux_sensors *s, uint32_t if_index)
 static struct module *
 module_of(struct linux_sensors *s, uint32_t if_index)
 {
-	size_t i = place_of(s, if_index);
+	size_t i = module_place(s, if_index);
 
 	return i < s->n_modules && s->modules[i].transceiver.if_index == if_index ? &s->modules[i] : NULL;
 }
@@ -100,7 +100,7 @@ add_module(struct linux_sensors *s, uint32_t if_index)
 		s->modules = grown;
 		s->room = room;
 	}
-	i = place_of(s, if_index);
+	i = module_place(s, if_index);
 	memmove(&s->modules[i + 1], &s->modules[i], (s->n_modules - i) * sizeof(*s->modules));
 	s->modules[i] = (struct module){.transceiver.if_index = if_index};
 	s->n_modules++;
@@ -136,7 +136,7 @@ read_memory(struct linux_device *d, const struct links_port *port, struct module
 
 /* A module that does not answer is there until it has not for some times; one that was pulled is gone at once. */
 static void
-note_failure(struct linux_sensors *s, struct module *module, int rc)
+note_module_failure(struct linux_sensors *s, struct module *module, int rc)
 {
 	struct hal_transceiver *t = &module->transceiver;
 	bool is_gone = rc == -ENODEV || rc == -ENXIO || rc == -EOPNOTSUPP || rc == -EPERM;
@@ -167,7 +167,7 @@ read_module(struct linux_device *d, const struct links_port *port)
 	if (rc < 0) {
 		if (module) {
 			stat_add(&d->stats, LINUX_STAT_MODULE_ERRORS, 1);
-			note_failure(s, module, rc);
+			note_module_failure(s, module, rc);
 		}
 		return;
 	}

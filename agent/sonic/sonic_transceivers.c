@@ -39,7 +39,7 @@ thing_of(unsigned i, unsigned *lane)
 /* ---- the table ---- */
 
 static size_t
-place_of(const struct sonic_device *d, uint32_t if_index)
+transceiver_place(const struct sonic_device *d, uint32_t if_index)
 {
 	size_t i = 0;
 
@@ -51,7 +51,7 @@ place_of(const struct sonic_device *d, uint32_t if_index)
 static struct hal_transceiver *
 find_transceiver(struct sonic_device *d, uint32_t if_index)
 {
-	size_t i = place_of(d, if_index);
+	size_t i = transceiver_place(d, if_index);
 
 	return i < d->n_transceivers && d->transceivers[i].if_index == if_index ? &d->transceivers[i] : NULL;
 }
@@ -67,9 +67,9 @@ remove_transceiver(struct sonic_device *d, struct hal_transceiver *t)
 }
 
 static struct hal_transceiver *
-add_transceiver(struct sonic_device *d, uint32_t if_index)
+plug_transceiver(struct sonic_device *d, uint32_t if_index)
 {
-	size_t room = d->transceivers_room > 0 ? 2 * d->transceivers_room : 32, i = place_of(d, if_index);
+	size_t room = d->transceivers_room > 0 ? 2 * d->transceivers_room : 32, i = transceiver_place(d, if_index);
 
 	if (d->n_transceivers == d->transceivers_room) {
 		struct hal_transceiver *grown = realloc(d->transceivers, room * sizeof(*grown));
@@ -102,7 +102,7 @@ set_part_text(struct sonic_device *d, const redisReply *reply, size_t field, cha
 }
 
 static void
-take_info(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+take_transceiver_info(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	struct hal_transceiver *t = find_transceiver(d, subject->if_index);
 
@@ -116,7 +116,7 @@ take_info(struct sonic_device *d, const redisReply *reply, const struct sonic_su
 		return;
 	}
 	if (!t && interfaces_find(&d->interfaces, subject->if_index))
-		t = add_transceiver(d, subject->if_index);
+		t = plug_transceiver(d, subject->if_index);
 	if (!t)
 		return;
 	set_part_text(d, reply, INFO_TYPE, t->type, sizeof(t->type));
@@ -130,7 +130,7 @@ take_info(struct sonic_device *d, const redisReply *reply, const struct sonic_su
 
 /* A number that may have a unit behind it, as earlier releases write it; NAN: it is none, or not known. */
 static double
-number_of(const redisReply *reply)
+measured_number(const redisReply *reply)
 {
 	char text[32], *end;
 	double value;
@@ -145,7 +145,7 @@ number_of(const redisReply *reply)
 static double
 units_of(const redisReply *reply, uint8_t unit)
 {
-	double value = number_of(reply);
+	double value = measured_number(reply);
 
 	if (unit == UNIT_DBM)
 		return value > 100 ? NAN : pow(10, value / 10) * 1e-3;
@@ -233,7 +233,7 @@ sonic_begin_transceivers(struct sonic_device *d)
 		if (interface->kind != SONIC_PORT)
 			continue;
 		snprintf(key, sizeof(key), "TRANSCEIVER_INFO|%s", interface->name);
-		sonic_ask(d, JOB_TRANSCEIVERS, take_info, &subject, "HMGET", key, "type", "manufacturer", "model", "serial",
+		sonic_ask(d, JOB_TRANSCEIVERS, take_transceiver_info, &subject, "HMGET", key, "type", "manufacturer", "model", "serial",
 		    "vendor_rev", NULL);
 		ask_measured(d, interface, &subject);
 	}
@@ -242,7 +242,7 @@ sonic_begin_transceivers(struct sonic_device *d)
 /* ---- the facet ---- */
 
 static uint64_t
-sensors_changes(void *ctx)
+sonic_sensor_changes(void *ctx)
 {
 	return ((struct sonic_device *)ctx)->transceiver_changes;
 }
@@ -255,21 +255,21 @@ no_sensors(void *ctx)
 }
 
 static size_t
-transceivers_count(void *ctx)
+sonic_transceiver_count(void *ctx)
 {
 	return ((struct sonic_device *)ctx)->n_transceivers;
 }
 
 static const struct hal_transceiver *
-transceivers_get(void *ctx, size_t i)
+sonic_transceiver_at(void *ctx, size_t i)
 {
 	return &((struct sonic_device *)ctx)->transceivers[i];
 }
 
 const struct hal_sensors_ops sonic_sensors_ops = {
     .name = "sonic",
-    .changes = sensors_changes,
+    .changes = sonic_sensor_changes,
     .n_sensors = no_sensors,
-    .n_transceivers = transceivers_count,
-    .transceiver = transceivers_get,
+    .n_transceivers = sonic_transceiver_count,
+    .transceiver = sonic_transceiver_at,
 };

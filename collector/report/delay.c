@@ -164,7 +164,7 @@ measure_samples(struct samples *of)
 
 /* A row of which no sample tells anything is none. */
 static void
-end_row(struct delays *d)
+finish_delay_row(struct delays *d)
 {
 	struct row *row = d->rows + d->n_rows - 1;
 
@@ -181,7 +181,7 @@ end_row(struct delays *d)
 }
 
 static void
-name_port(const struct delays *d, sqlite3_stmt *stmt, int column, struct report_value *name, struct report_value *number)
+name_way_port(const struct delays *d, sqlite3_stmt *stmt, int column, struct report_value *name, struct report_value *number)
 {
 	int64_t agent = sqlite3_column_int64(stmt, SQL_AGENT);
 	uint64_t if_index = query_u64(stmt, column);
@@ -200,7 +200,7 @@ name_port(const struct delays *d, sqlite3_stmt *stmt, int column, struct report_
 }
 
 static struct report_value
-cell_address(sqlite3_stmt *stmt, int column)
+cell_ip_address(sqlite3_stmt *stmt, int column)
 {
 	int octets = sqlite3_column_bytes(stmt, column);
 	char text[FRAME_IP_TEXT];
@@ -217,7 +217,7 @@ begin_row(struct delays *d, sqlite3_stmt *stmt, const struct query_port *port)
 	struct row *rows;
 	struct report_value *key;
 
-	end_row(d);
+	finish_delay_row(d);
 	if (d->n_rows == ROWS_MAX)
 		return query_fail(d->query, -E2BIG, "more than %d rows: ask for a shorter range", ROWS_MAX);
 	if ((d->n_rows & (d->n_rows - 1)) == 0) { /* at powers of two there is room for no more */
@@ -228,12 +228,12 @@ begin_row(struct delays *d, sqlite3_stmt *stmt, const struct query_port *port)
 	}
 	d->rows[d->n_rows] = (struct row){.key = {[COLUMN_AGENT] = cell_text(port->agent->name)}};
 	key = d->rows[d->n_rows++].key;
-	name_port(d, stmt, SQL_IN, &key[COLUMN_IN], &key[COLUMN_IN_INDEX]);
-	name_port(d, stmt, SQL_OUT, &key[COLUMN_OUT], &key[COLUMN_OUT_INDEX]);
+	name_way_port(d, stmt, SQL_IN, &key[COLUMN_IN], &key[COLUMN_IN_INDEX]);
+	name_way_port(d, stmt, SQL_OUT, &key[COLUMN_OUT], &key[COLUMN_OUT_INDEX]);
 	if (sqlite3_column_type(stmt, SQL_QUEUE) != SQLITE_NULL)
 		key[COLUMN_QUEUE] = cell_number(sqlite3_column_double(stmt, SQL_QUEUE));
-	key[COLUMN_SRC] = cell_address(stmt, SQL_SRC);
-	key[COLUMN_DST] = cell_address(stmt, SQL_DST);
+	key[COLUMN_SRC] = cell_ip_address(stmt, SQL_SRC);
+	key[COLUMN_DST] = cell_ip_address(stmt, SQL_DST);
 	return 0;
 }
 
@@ -267,7 +267,7 @@ tells_any(struct query *query)
 }
 
 static int
-read_samples(struct delays *d)
+read_ways(struct delays *d)
 {
 	int err = tells_any(d->query);
 	sqlite3_stmt *stmt;
@@ -296,7 +296,7 @@ read_samples(struct delays *d)
 	}
 	sqlite3_finalize(stmt);
 	if (err == 0)
-		end_row(d);
+		finish_delay_row(d);
 	return err;
 }
 
@@ -304,7 +304,7 @@ read_samples(struct delays *d)
 
 /* What is surely at least so long stands first. */
 static int
-compare_rows(const void *a, const void *b)
+compare_delays(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	const int order[] = {P95, MEDIAN};
@@ -330,7 +330,7 @@ copy_key(const struct row *row, int column)
 }
 
 static int
-add_row(struct report_result *result, const struct row *row, const struct measured *m)
+add_delay_row(struct report_result *result, const struct row *row, const struct measured *m)
 {
 	struct report_value *cells = result_add_row(result);
 
@@ -358,11 +358,11 @@ add_tables(struct delays *d)
 		return err;
 	d->result->hidden = d->result->below->hidden = hidden;
 	if (d->n_rows > 1)
-		qsort(d->rows, d->n_rows, sizeof(*d->rows), compare_rows);
+		qsort(d->rows, d->n_rows, sizeof(*d->rows), compare_delays);
 	for (size_t i = 0; err == 0 && i < d->n_rows && i < most; i++) {
-		err = add_row(d->result, &d->rows[i], &d->rows[i].delay);
+		err = add_delay_row(d->result, &d->rows[i], &d->rows[i].delay);
 		if (err == 0 && d->n_depths > 0)
-			err = add_row(d->result->below, &d->rows[i], &d->rows[i].depth);
+			err = add_delay_row(d->result->below, &d->rows[i], &d->rows[i].depth);
 	}
 	if (d->n_rows > most)
 		result_leave_out(d->result, d->n_rows - most);
@@ -432,7 +432,7 @@ report_delay(struct query *query, const struct report_options *options, uint64_t
 			result_count_port(result, &query->ports[i]);
 	result_finish(result, query);
 	if (err == 0)
-		err = read_samples(&d);
+		err = read_ways(&d);
 	if (err == 0)
 		err = add_tables(&d);
 	if (err == 0)

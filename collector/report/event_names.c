@@ -27,6 +27,7 @@ event_name(int kind)
 		{EASE_EVENT_CLOCK_RIGHT, "clock right again"},
 		{EASE_EVENT_ALARM, "alarm"},
 		{EASE_EVENT_ALARM_OVER, "alarm over"},
+		{EASE_EVENT_LINK_DISAGREES, "link disagrees"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

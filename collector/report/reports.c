@@ -28,6 +28,8 @@ const struct report reports[] = {
 	    report_history},
 	{"load", "what each port counted, and whether the samples agree",
 	    REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_WARN, report_load},
+	{"links", "what both ends of each link between switches counted, and which end is wrong", REPORT_TAKES_TOP,
+	    report_links},
 	{"billing", "the 95th percentile of five minutes, of ports, link aggregates or sites", REPORT_TAKES_BY, report_billing},
 	{"errors", "errors and discards of each port, and who sent bad frames", REPORT_TAKES_TOP,
 	    report_errors},

@@ -26,6 +26,7 @@ enum store_table {
 	STORE_AGENT_REFUSALS,
 	STORE_AGENT_CLOCKS,
 	STORE_POLLED,
+	STORE_LINKS,
 	STORE_REFUSED_SENDERS,
 	STORE_ODDITIES,
 	STORE_PORTS,
@@ -88,6 +89,13 @@ struct store_polled {
 	 * answered; then the reason (enum poll_verdict). */
 	uint64_t names_us, counters_us, silent_us;
 	uint8_t reason;
+};
+
+/* A port of a switch that is asked leads to one of another, as both say of each other by LLDP. */
+struct store_link {
+	int64_t agent, other_agent;
+	uint64_t if_index, other_if_index;
+	uint64_t seen_us; /* by the collector's clock: when they said so last */
 };
 
 /* Why records in an agent's name are refused: agent_refused.reason. */

@@ -119,7 +119,9 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     " counters_us INTEGER NOT NULL, silent_us INTEGER NOT NULL, reason INTEGER NOT NULL, PRIMARY KEY(agent));",
     "ALTER TABLE sample ADD COLUMN src_as INTEGER; ALTER TABLE sample ADD COLUMN dst_as INTEGER",
     "ALTER TABLE sample ADD COLUMN queue INTEGER; ALTER TABLE sample ADD COLUMN depth_octets INTEGER;"
-    " ALTER TABLE sample ADD COLUMN delay_ns INTEGER;" WAYS,
+    " ALTER TABLE sample ADD COLUMN delay_ns INTEGER;" WAYS
+    "CREATE TABLE IF NOT EXISTS link(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, other_agent INTEGER NOT NULL,"
+    " other_if_index INTEGER NOT NULL, seen_us INTEGER NOT NULL, PRIMARY KEY(agent, if_index)) WITHOUT ROWID;",
 };
 
 const char *

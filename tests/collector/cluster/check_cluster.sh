@@ -264,6 +264,8 @@ reports() { # DATABASE REFERENCE
 	equal_report "$1" "$2" conversations --filter 'icmp-type icmp-echo or dst port < 1024' --top 20
 	equal_report "$1" "$2" protocols --filter 'icmp and not (icmp-type 0 and icmp-code 0)'
 	expect 'report: matrix as a grid' "$(grid "$(cluster_url "$1")")" "$(grid "sqlite:$work/$2.db")"
+	expect 'links: not in a cluster' "$("$easetop" links "${range[@]}" --store "$(cluster_url "$1")" 2>&1 >/dev/null | grep -o 'links are in each.*')" \
+	    "links are in each collector's own store, and not in a cluster"
 	"$easetop" samples "${range[@]}" --store "$(cluster_url "$1")" | sort >"$work/lines"
 	"$easetop" samples "${range[@]}" --store "sqlite:$work/$2.db" | sort >"$work/must-lines"
 	if [ "$(wc -l <"$work/lines")" -gt 100 ] && cmp -s "$work/lines" "$work/must-lines"; then
