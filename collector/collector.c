@@ -41,6 +41,7 @@ enum {
 	/* Rows for the collector's own counters in each batch. */
 	STAT_ROWS = 512,
 	PRECISION_ROWS = 4096, /* a port each (STEERING_PORTS_MAX) */
+	LINKS_A_BATCH = 1024, /* that LLDP told; further ones come with the next reading of neighbours */
 };
 
 /* NTP never adjusts a clock by this much between two checks. */
@@ -395,6 +396,7 @@ start_threads(struct collector *c, const struct accounting_limits *limits, char 
 	    [STORE_REFUSED_SENDERS] = {.kept = REFUSED_SENDERS_MAX},
 	    [STORE_PRECISION] = {.free = PRECISION_ROWS},
 	    [STORE_POLLED] = {.kept = c->poller ? INPUT_AGENT_PLACES : 0},
+	    [STORE_LINKS] = {.free = c->poller ? LINKS_A_BATCH : 0},
 	    [STORE_ENGINES] = {.kept = slow_path_engines(c->slow_path)},
 	};
 	int r;

@@ -14,10 +14,35 @@ see_place(void *arg, uint32_t place, struct polled_place *to)
 	return input_place(((struct collector *)arg)->input, place, to);
 }
 
+static int64_t
+polled_agent_number(struct collector *c, uint32_t place, uint32_t number, uint32_t if_index)
+{
+	const struct polled_agent agent = {.place = place, .number = number, .if_index = if_index};
+	uint8_t id[EASE_AGENT_ID_LEN];
+
+	return input_agent_of(c->input, &agent, id) ? accounting_agent_number(c->accounting, id) : 0;
+}
+
+/* Without room in the batch the next reading of neighbours brings it. */
+static void
+write_link_row(struct collector *c, const struct polled_port *port)
+{
+	int64_t agent = polled_agent_number(c, port->place, port->number, port->if_index);
+	int64_t other = polled_agent_number(c, port->other_place, port->other_number, port->other_if_index);
+	struct store_link *row = agent > 0 && other > 0 ? store_batch_add(c->batch, STORE_LINKS) : NULL;
+
+	if (row)
+		*row = (struct store_link){agent, other, port->if_index, port->other_if_index, clock_wall_us(c->clock)};
+}
+
 static bool
 take_port(void *arg, const struct polled_port *port)
 {
-	return input_take_polled(((struct collector *)arg)->input, port);
+	struct collector *c = arg;
+
+	if (port->parts & POLLED_UPLINK && port->is_uplink && port->other_number != 0)
+		write_link_row(c, port);
+	return input_take_polled(c->input, port);
 }
 
 /* Without room in the batch the next news bring it. */

@@ -517,7 +517,7 @@ find_incomplete_section(const struct collector_config *config)
 		if (reason)
 			return (struct incomplete_section){"alarm_inform", informs[i].title, reason};
 	}
-	return (struct incomplete_section){NULL};
+	return (struct incomplete_section){.reason = NULL};
 }
 
 /* Where forward would send what comes back at once; NULL: nowhere. */
@@ -578,7 +578,7 @@ collector_config_load(const char *file, struct collector_config *config, char *e
 {
 	int r = collector_config_read(file, config, error, error_size);
 	const struct collector_user *user = r == 0 ? find_incomplete_user(config) : NULL;
-	const struct incomplete_section section = r == 0 ? find_incomplete_section(config) : (struct incomplete_section){NULL};
+	const struct incomplete_section section = r == 0 ? find_incomplete_section(config) : (struct incomplete_section){.reason = NULL};
 	const char *reason = r == 0 ? check_together(config) : NULL;
 
 	if (user)

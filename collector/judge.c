@@ -1,6 +1,7 @@
 #include "collector/judge.h"
 
 #include "collector/record.h"
+#include "collector/report/links.h"
 #include "collector/report/verdicts.h"
 #include "common/log.h"
 
@@ -8,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -25,7 +27,21 @@ struct verdict {
 	unsigned faults;
 };
 
+/* What the ends of a link disagree on: told once, when it was not so a turn before. */
+enum { FAULTS_MAX = 256 }; /* in one turn; further ones are told once others are gone */
+struct link_fault {
+	int64_t agent;
+	uint64_t if_index;
+	char says[EASE_EVENT_TEXT];
+};
+struct link_faults {
+	size_t n;
+	struct link_fault items[FAULTS_MAX];
+};
+
 struct verdict_list {
+	struct link_faults faults; /* new ones */
+	uint64_t judged_us;
 	size_t n;
 	struct verdict items[];
 };
@@ -39,12 +55,13 @@ struct judge {
 	struct verdict *accused;
 	size_t n_accused, room;
 	uint64_t now_us;
+	struct link_faults faults, faults_before, faults_new;
 	struct verdict_turn turn;
 	/* handed over; NULL: none */
 	_Atomic(struct verdict_list *) fresh, used;
 	/* of the collector's thread */
 	struct verdict_list *known;
-	size_t written;
+	size_t written, faults_written;
 };
 
 /* ---- the thread ---- */
@@ -84,6 +101,39 @@ take_verdict(void *arg, int64_t agent, uint64_t if_index, unsigned faults)
 	j->accused[j->n_accused++] = (struct verdict){agent, if_index, j->now_us, faults};
 }
 
+static bool
+has_fault(const struct link_faults *faults, const struct link_fault *fault)
+{
+	for (size_t i = 0; i < faults->n; i++)
+		if (faults->items[i].agent == fault->agent && faults->items[i].if_index == fault->if_index)
+			return true;
+	return false;
+}
+
+static void
+take_fault(void *arg, const struct query_port *port, const char *says)
+{
+	struct judge *j = arg;
+	struct link_fault *fault = &j->faults.items[j->faults.n];
+
+	if (j->faults.n == FAULTS_MAX)
+		return;
+	*fault = (struct link_fault){.agent = port->agent->id, .if_index = port->if_index};
+	snprintf(fault->says, sizeof(fault->says), "%s", says);
+	j->faults.n++;
+	if (!has_fault(&j->faults_before, fault))
+		j->faults_new.items[j->faults_new.n++] = *fault;
+}
+
+/* Of the hour that samplers were judged by. */
+static int
+judge_links(struct judge *j, struct query *query)
+{
+	j->faults_before = j->faults;
+	j->faults.n = j->faults_new.n = 0;
+	return links_judge(query, take_fault, j);
+}
+
 static void
 hand_over(struct judge *j)
 {
@@ -92,6 +142,8 @@ hand_over(struct judge *j)
 	free(atomic_exchange(&j->used, NULL));
 	if (!list)
 		return;
+	list->faults = j->faults_new;
+	list->judged_us = j->now_us;
 	list->n = j->n_accused;
 	if (list->n > 0)
 		memcpy(list->items, j->accused, list->n * sizeof(list->items[0]));
@@ -127,6 +179,8 @@ judge_turn(void *judge)
 	j->turn.until_us = clock_mono_us(&clock_system) + j->config.lasts_ms * 1000ull;
 	if (verdicts_judge(query, j->now_us, &j->turn) < 0 && !atomic_load(&j->stopping))
 		log_warn_limited(ROOM, "not all samplers are judged: %s", query->error);
+	else if (judge_links(j, query) < 0 && !atomic_load(&j->stopping))
+		log_warn_limited(ROOM, "not all links are judged: %s", query->error);
 	if (query->is_damaged)
 		note_damage(j, query->inode);
 	query_close(query);
@@ -206,7 +260,7 @@ take_list(struct judge *j)
 		return;
 	atomic_store(&j->used, j->known);
 	j->known = fresh;
-	j->written = 0;
+	j->written = j->faults_written = 0;
 }
 
 static bool
@@ -220,6 +274,21 @@ add_rows(const struct verdict *v, struct store_batch *batch)
 	return true;
 }
 
+static bool
+add_link_event(const struct verdict_list *list, const struct link_fault *fault, struct store_batch *batch)
+{
+	struct store_event *row = store_batch_add(batch, STORE_EVENTS);
+
+	if (!row)
+		return false;
+	row->time_us = list->judged_us;
+	row->agent = fault->agent;
+	row->kind = EASE_EVENT_LINK_DISAGREES;
+	row->if_index = fault->if_index;
+	memcpy(row->text, fault->says, sizeof(row->text));
+	return true;
+}
+
 void
 judge_flush(void *judge, struct store_batch *batch)
 {
@@ -228,6 +297,9 @@ judge_flush(void *judge, struct store_batch *batch)
 	take_list(j);
 	while (j->known && j->written < j->known->n && add_rows(&j->known->items[j->written], batch))
 		j->written++;
+	while (j->known && j->faults_written < j->known->faults.n &&
+	    add_link_event(j->known, &j->known->faults.items[j->faults_written], batch))
+		j->faults_written++;
 }
 
 bool

@@ -36,7 +36,8 @@ struct polled_port {
 	uint32_t lag_parent;					/* ifIndex; 0 none */
 	uint64_t speed_bps;					/* 0 not known */
 	uint8_t admin_status, oper_status;			/* enum ease_if_status */
-	bool is_uplink; /* it leads to another switch that is asked, as both say of each other */
+	bool is_uplink; /* it leads to another switch that is asked, as both say of each other: */
+	uint32_t other_place, other_number, other_if_index; /* the other end, as this one */
 	bool began_anew; /* the device says that counters did since those before */
 	struct ease_side in, out; /* EASE_COUNT_UNKNOWN: it does not count these */
 };

@@ -122,6 +122,7 @@ enum ease_event_kind {
 	EASE_EVENT_ALARM_OVER = 4005,
 	EASE_EVENT_ALARM_STANDS = 4006, /* each day that it does */
 	EASE_EVENT_PRECISION = 4007, /* precision/steering.h */
+	EASE_EVENT_LINK_DISAGREES = 4008, /* report/links.h */
 };
 
 /*

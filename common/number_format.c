@@ -50,6 +50,20 @@ number_format_range(double low, double high, struct number_scale scale, char *te
 }
 
 void
+number_format_duration(double ns, double of, char *text)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double divisor = 1;
+	size_t unit = 0;
+	char digits[NUMBER_TEXT];
+
+	for (; unit < 3 && of / divisor >= 999.5; unit++)
+		divisor *= 1000;
+	format_digits(ns / divisor, digits);
+	snprintf(text, NUMBER_TEXT, "%.50s%s", digits, units[unit]);
+}
+
+void
 number_format_rate(double value, const char *what, char *text)
 {
 	struct number_scale scale = number_scale(value);

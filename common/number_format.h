@@ -24,6 +24,9 @@ void number_format(double value, struct number_scale scale, char *text);
 /* " 185 ..  195M": both in one scale, whose unit stands once; aligned as by number_format. */
 void number_format_range(double low, double high, struct number_scale scale, char *text);
 
+/* "12.3us": nanoseconds in ns, us, ms or s, whichever `of`, also in nanoseconds, has one to three digits of. */
+void number_format_duration(double ns, double of, char *text);
+
 /* "190 Mb/s": for sentences. what: "b/s", "frame/s". */
 void number_format_rate(double value, const char *what, char *text);
 

@@ -50,6 +50,8 @@ struct ease_way {
 	uint64_t time_ns;      /* since 1970, UTC: time_us, finer */
 };
 
+#define EASE_WAY_MOST UINT32_MAX /* sFlow has no larger delay or depth */
+
 struct ease_sample {
 	uint64_t time_us;    /* since 1970, by the device's clock, when the frame was sampled */
 	uint64_t if_index;   /* the port that was sampled; in a collector collector/source_port.h */
@@ -68,11 +70,15 @@ struct ease_sample {
 	uint32_t delay_us;   /* from the sample to the counter snapshot sent with it */
 	uint32_t frame_octets; /* on the wire: with padding and FCS, without preamble */
 	union {
+		struct { /* in a collector, which keeps many, of sFlow */
+			uint32_t src_as, dst_as; /* AS numbers that a router states; 0: not known */
+			/* Of the way through the switch, where it tells: EASE_WAY_MOST stands for that or more */
+			uint32_t delay_ns, depth_octets;
+			uint16_t queue;
+			bool has_queue, has_depth, has_delay;
+		};
 		/* In an agent, borrowed; goes out by sFlow only; NULL: the chip told nothing */
 		const struct ease_way *way;
-		struct { /* in a collector, which keeps many: AS numbers that a router's sFlow states; 0: not known */
-			uint32_t src_as, dst_as;
-		};
 	};
 	const uint8_t *header; /* borrowed; first octet of the destination MAC */
 };

@@ -325,6 +325,28 @@ step_over(struct sflow_sample *s, uint32_t format)
 	return true;
 }
 
+/* Of records that only samples have. No switch has a queue with a number beyond 16 bits. */
+static bool
+get_way_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
+{
+	struct ease_way *way = &s->flow.way;
+	uint32_t value = rbuf_be32(r);
+
+	if (r->failed)
+		return false;
+	if (format == FLOW_EGRESS_QUEUE && value <= UINT16_MAX) {
+		way->known |= EASE_WAY_QUEUE;
+		way->queue = (uint16_t)value;
+	} else if (format == FLOW_TRANSIT_DELAY) {
+		way->known |= EASE_WAY_DELAY;
+		way->delay_ns = value;
+	} else if (format == FLOW_QUEUE_DEPTH) {
+		way->known |= EASE_WAY_DEPTH;
+		way->depth_octets = value;
+	}
+	return true;
+}
+
 /* Of records that only events of discarded packets have. */
 static bool
 get_discard_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
@@ -360,6 +382,10 @@ get_flow_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
 		return get_gateway(r, &s->flow);
 	case FLOW_VLAN_TUNNEL:
 		return get_vlan_tunnel(r, &s->flow);
+	case FLOW_EGRESS_QUEUE:
+	case FLOW_TRANSIT_DELAY:
+	case FLOW_QUEUE_DEPTH:
+		return s->kind == SFLOW_FLOW ? get_way_record(format, r, s) : step_over(s, format);
 	}
 	return get_discard_record(format, r, s);
 }
@@ -674,7 +700,7 @@ put_switch(struct wbuf *w, const struct sflow_flow *flow)
 static uint32_t
 at_most_u32(uint64_t value)
 {
-	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+	return value < EASE_WAY_MOST ? (uint32_t)value : EASE_WAY_MOST;
 }
 
 static void
@@ -686,7 +712,7 @@ put_number(struct wbuf *w, enum flow_record format, uint32_t value)
 	end_opaque(w, record);
 }
 
-/* A delay of 2^32 - 1 ns stands for that or more. */
+/* EASE_WAY_MOST stands for that or more. */
 static void
 put_way(struct wbuf *w, const struct ease_way *way)
 {

@@ -100,7 +100,7 @@ struct sflow_flow {
 	const uint8_t *header; /* borrowed from the datagram */
 	bool has_switch;       /* extended_switch, 802.1Q and 802.1p of the frame */
 	uint32_t src_vlan, src_priority, dst_vlan, dst_priority;
-	struct ease_way way; /* written only: egress queue, transit delay, queue depth, timestamp */
+	struct ease_way way; /* egress queue, transit delay, queue depth; written only: timestamp */
 	uint32_t src_as, dst_as; /* read only, extended_gateway: of the source, and the last of the path; 0: not known */
 	uint32_t outer_tag; /* extended_vlantunnel: the outermost tag that was stripped, TPID and TCI; 0: none */
 	/* Fields in place of a header, as they stand in the datagram, borrowed from it; NULL: none */

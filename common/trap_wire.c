@@ -126,6 +126,7 @@ trap_wire_get_sample(const void *octets, size_t len, struct ease_sample *sample)
 	s.vlan = 0; /* these five it does not carry */
 	s.is_outer_vlan = s.is_packet = false;
 	s.src_as = s.dst_as = 0;
+	s.has_queue = s.has_depth = s.has_delay = false;
 	s.header = rbuf_take(&r, s.kept_octets);
 	if (!known || !rbuf_done(&r) || !sample_in_range(&s))
 		return -EBADMSG;

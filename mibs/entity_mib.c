@@ -1,6 +1,6 @@
 /*
  * ENTITY-MIB (RFC 6933): the physical parts of the switch, from the HAL's structure. A chassis
- * contains modules, and these contain ports; entAliasMappingTable has each port's ifIndex. The agent
+ * contains modules and sensors, modules contain ports, and ports transceivers, which have sensors of their own; entAliasMappingTable has each port's ifIndex. The agent
  * is the only logical entity, so entLogicalTable and entLPMappingTable have no rows.
  */
 #include "mibs/mib_rows.h"
@@ -39,6 +39,13 @@ software_revision(const struct mib_cell *cell, struct mib_value *value)
 	return 0;
 }
 
+static int
+is_replaceable(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->integer = ((const struct hal_part *)cell->row)->is_replaceable ? MIB_TRUE : MIB_FALSE;
+	return 0;
+}
+
 /* DateAndTime; all zeros if not known (RFC 6933). */
 static int
 date_unknown(const struct mib_cell *cell, struct mib_value *value)
@@ -56,15 +63,15 @@ static const struct mib_column physical_columns[] = {
 	{5, "entPhysicalClass", MIB_INTEGER, PART(class)},
 	{6, "entPhysicalParentRelPos", MIB_INTEGER, PART(position)},
 	{7, "entPhysicalName", MIB_STRING, PART(name)},
-	{8, "entPhysicalHardwareRev", MIB_STRING, MIB_CONSTANT(0)},
+	{8, "entPhysicalHardwareRev", MIB_STRING, PART(revision)},
 	{9, "entPhysicalFirmwareRev", MIB_STRING, MIB_CONSTANT(0)},
 	{10, "entPhysicalSoftwareRev", MIB_STRING, MIB_FN(software_revision)},
-	{11, "entPhysicalSerialNum", MIB_STRING, MIB_CONSTANT(0)},
+	{11, "entPhysicalSerialNum", MIB_STRING, PART(serial)},
 	{12, "entPhysicalMfgName", MIB_STRING, PART(maker)},
 	{13, "entPhysicalModelName", MIB_STRING, PART(model)},
 	{14, "entPhysicalAlias", MIB_STRING, MIB_CONSTANT(0)},
 	{15, "entPhysicalAssetID", MIB_STRING, MIB_CONSTANT(0)},
-	{16, "entPhysicalIsFRU", MIB_INTEGER, MIB_CONSTANT(MIB_FALSE)},
+	{16, "entPhysicalIsFRU", MIB_INTEGER, MIB_FN(is_replaceable)},
 	{17, "entPhysicalMfgDate", MIB_STRING, MIB_FN(date_unknown)},
 	{18, "entPhysicalUris", MIB_STRING, MIB_CONSTANT(0)},
 };
@@ -84,7 +91,7 @@ port_part_rows(const struct mib_context *context, const void **first)
 	if (!structure)
 		return 0;
 	*first = structure->parts + structure->first_port_part;
-	return structure->n_parts - structure->first_port_part;
+	return structure->n_port_parts;
 }
 
 /* The name of the port's ifIndex. */

@@ -21,6 +21,7 @@ extern const struct mib_table q_bridge_mib_base, q_bridge_mib_fdb_table, q_bridg
 extern const struct mib_table lag_mib_aggregate_table, lag_mib_ports_table, lag_mib_member_table;
 extern const struct mib_table entity_mib_physical_table, entity_mib_alias_table,
     entity_mib_contains_table, entity_mib_general;
+extern const struct mib_table entity_sensor_mib_table;
 extern const struct mib_table ease_mib_system, ease_mib_port_table, ease_mib_error_source_table,
     ease_mib_energy_table, ease_mib_buffer_table, ease_mib_forwarding_table;
 

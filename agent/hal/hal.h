@@ -250,13 +250,67 @@ struct hal_layer {
 	uint32_t higher, lower;
 };
 
+/* What a sensor says: type, scale, precision, value and status as the objects of ENTITY-SENSOR-MIB (RFC 3433) have them.
+ * The value times ten to the power of minus precision is in units, thousandths or millionths of them. */
+enum hal_sensor_type {
+	HAL_SENSOR_VOLTS = 4, /* direct current */
+	HAL_SENSOR_AMPERES = 5,
+	HAL_SENSOR_WATTS = 6,
+	HAL_SENSOR_CELSIUS = 8,
+	HAL_SENSOR_PERCENT_RH = 9,
+	HAL_SENSOR_RPM = 10,
+};
+enum hal_sensor_scale { HAL_SCALE_MICRO = 7, HAL_SCALE_MILLI = 8, HAL_SCALE_UNITS = 9 };
+enum hal_sensor_status { HAL_SENSOR_OK = 1, HAL_SENSOR_UNAVAILABLE = 2, HAL_SENSOR_NONOPERATIONAL = 3 };
+#define HAL_SENSOR_MOST 1000000000 /* stands for that or more; its negative for that or less */
+struct hal_reading {
+	char name[EASE_NAME_MAX + 1]; /* "temperature", "lane 1 power received" */
+	uint8_t type, scale, status;  /* the three enums above */
+	int8_t precision;
+	int32_t value; /* 0 unless the status is HAL_SENSOR_OK */
+};
+
+/* Rounds a value in units to a reading's scale and precision. NAN: it is unavailable. */
+void hal_reading_set(struct hal_reading *reading, double units);
+
+/* A sensor of the chassis. */
+enum { HAL_MAX_SENSORS = 500 };
+struct hal_sensor {
+	uint32_t number; /* 0 to HAL_MAX_SENSORS - 1: its own as long as it is there */
+	uint64_t read_mono_us;
+	struct hal_reading reading;
+};
+
+/* What is plugged into a port. Texts are "" where they are not known. */
+enum { HAL_MAX_READINGS = 26 }; /* temperature, voltage, and of eight lanes received power, sent power and bias */
+struct hal_transceiver {
+	uint32_t if_index;
+	uint64_t read_mono_us;
+	char type[EASE_NAME_MAX + 1]; /* "SFP+", "QSFP28" */
+	char maker[EASE_NAME_MAX / 2 + 1], model[EASE_NAME_MAX / 2 + 1], serial[EASE_NAME_MAX / 2 + 1];
+	char revision[EASE_NAME_MAX / 4 + 1];
+	size_t n_readings;
+	struct hal_reading readings[HAL_MAX_READINGS];
+};
+
+/* A row of entPhySensorTable: a part of the class HAL_PART_SENSOR. */
+struct hal_sensor_row {
+	uint32_t index;
+	uint64_t read_mono_us;
+	struct hal_reading reading;
+};
+
 /* A physical part of the switch (ENTITY-MIB, RFC 6933). The classes are values of entPhysicalClass.
  * Unknown texts are "". */
-enum hal_part_class { HAL_PART_CHASSIS = 3, HAL_PART_MODULE = 9, HAL_PART_PORT = 10 };
+enum hal_part_class { HAL_PART_CHASSIS = 3, HAL_PART_SENSOR = 8, HAL_PART_MODULE = 9, HAL_PART_PORT = 10 };
 enum {
 	HAL_PART_INDEX_CHASSIS = 1,
 	HAL_PART_INDEX_MODULE = 2, /* of the first module */
-	HAL_PART_INDEX_PORT = 1000, /* plus ifIndex; above all modules */
+	HAL_PART_INDEX_SENSOR = 500, /* plus its number; above all modules */
+	HAL_PART_INDEX_PORT = 1000, /* plus ifIndex; above all sensors of the chassis */
+	/* plus ifIndex times that many: the transceiver of a port, and behind it its sensors; above all such ports */
+	HAL_PART_INDEX_TRANSCEIVER = 1000000000, HAL_TRANSCEIVER_INDEXES = 64,
+	HAL_TRANSCEIVER_IF_MAX = (INT32_MAX - HAL_PART_INDEX_TRANSCEIVER) / HAL_TRANSCEIVER_INDEXES - 1,
 };
 struct hal_part {
 	uint32_t index, contained_in; /* contained_in 0: the part is the outermost */
@@ -267,6 +321,9 @@ struct hal_part {
 	char descr[EASE_NAME_MAX * 2 + 1];
 	char maker[EASE_NAME_MAX + 1];
 	char model[EASE_NAME_MAX + 1];
+	char serial[EASE_NAME_MAX / 2 + 1];
+	char revision[EASE_NAME_MAX / 4 + 1]; /* of the hardware */
+	bool is_replaceable;
 };
 struct hal_contained {
 	uint32_t parent, child; /* indexes of parts */
@@ -277,8 +334,8 @@ struct hal_contained {
 struct hal_structure {
 	const struct hal_layer *layers; /* sorted */
 	size_t n_layers;
-	const struct hal_part *parts; /* sorted by index; ports with a connector come last */
-	size_t n_parts, first_port_part;
+	const struct hal_part *parts; /* sorted by index; ports with a connector follow each other */
+	size_t n_parts, first_port_part, n_port_parts;
 	const struct hal_contained *contents; /* sorted; n_parts - 1 */
 	uint64_t layers_changed_mono_us, parts_changed_mono_us; /* 0: not since the start */
 };
@@ -312,6 +369,8 @@ struct hal_snapshot {
 	const struct ease_error_source *error_sources; /* sorted by if_index, mac, kind */
 	size_t n_error_sources;
 	const struct hal_structure *structure; /* never NULL */
+	const struct hal_sensor_row *sensors; /* sorted; of the structure's sensors */
+	size_t n_sensors;
 };
 
 /* Returns the port's row, or NULL if the snapshot has no such port. */

@@ -209,11 +209,27 @@ struct hal_buffers_ops {
 /* ---- modules that the switch consists of; without this facet it has a chassis and ports ---- */
 
 struct hal_modules_ops {
-	size_t (*count)(void *ctx); /* below HAL_PART_INDEX_PORT */
+	size_t (*count)(void *ctx); /* below HAL_PART_INDEX_SENSOR - HAL_PART_INDEX_MODULE */
 	/* Fills name, descr, maker and model of the i-th module. */
 	void (*get)(void *ctx, size_t i, struct hal_part *part);
 	/* Returns the number of the module that contains the port. */
 	size_t (*of_port)(void *ctx, uint32_t if_index);
+};
+
+/* ---- sensors of the chassis, transceivers and their sensors ---- */
+
+struct hal_sensors_ops {
+	const char *name;
+	/* Reads the next of them, if it is time; called before each snapshot. What is slow to read may be read seldom. NULL:
+	 * the driver reads them by itself. */
+	void (*read_next)(void *ctx);
+	/* Returns a number that changes whenever one comes, goes or gets another name. */
+	uint64_t (*changes)(void *ctx);
+	size_t (*n_sensors)(void *ctx);
+	/* The i-th, by ascending number; borrowed until the next call of read_next or dispatch. */
+	const struct hal_sensor *(*sensor)(void *ctx, size_t i);
+	size_t (*n_transceivers)(void *ctx);
+	const struct hal_transceiver *(*transceiver)(void *ctx, size_t i); /* the same, by ascending if_index */
 };
 
 /* ---- the device ---- */
@@ -260,6 +276,8 @@ struct hal_device {
 	void *buffers_ctx;
 	const struct hal_modules_ops *modules;
 	void *modules_ctx;
+	const struct hal_sensors_ops *sensors;
+	void *sensors_ctx;
 };
 
 /* ---- events, reported from within dispatch ----

@@ -36,6 +36,7 @@ published_free(struct hal_published *p)
 	free((void *)(uintptr_t)p->snapshot.bridge_ports);
 	free((void *)(uintptr_t)p->snapshot.vlans);
 	free((void *)(uintptr_t)p->snapshot.vlan_ranges);
+	free((void *)(uintptr_t)p->snapshot.sensors);
 	hal_structure_release(p->snapshot.structure);
 	free(p);
 }
@@ -286,10 +287,13 @@ hal_refresh(struct hal *hal, size_t max_ports)
 	}
 	if (hal->building_next < hal->n_ports)
 		return 1;
+	hal_sensors_read(hal);
 	rc = read_addresses(hal, hal->building);
 	if (rc == 0)
 		rc = hal_structure_hold(hal, &hal->building->snapshot, hal->building->port_changes,
 		    &hal->building->snapshot.structure);
+	if (rc == 0)
+		rc = hal_sensors_list(hal, &hal->building->snapshot);
 	if (rc < 0) {
 		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
 		published_free(hal->building);

@@ -15,7 +15,7 @@
 struct published_structure {
 	struct hal_structure structure; /* the first member: holders get its address */
 	atomic_uint references;
-	uint64_t port_changes;
+	uint64_t port_changes, sensor_changes;
 	struct hal_part *parts; /* in one block with what follows */
 	struct hal_contained *contents;
 	struct hal_layer *layers;
@@ -175,11 +175,14 @@ fill_structure(const struct hal *hal, const struct hal_snapshot *s, struct publi
 	fill_chassis(hal, &published->parts[n++]);
 	for (size_t i = 0; i < modules; i++)
 		fill_module(hal, i, &published->parts[n++]);
+	n += hal_sensors_parts(hal, published->parts + n);
 	published->structure.first_port_part = n;
 	for (size_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].has_connector)
 			fill_port(hal, &s->ports[i], &published->parts[n++]);
 	}
+	published->structure.n_port_parts = n - published->structure.first_port_part;
+	n += hal_transceivers_parts(hal, s, published->parts + n);
 	fill_contents(published, n);
 	published->structure.parts = published->parts;
 	published->structure.contents = published->contents;
@@ -196,7 +199,8 @@ parts_differ(const struct hal_part *a, const struct hal_part *b)
 	return a->index != b->index || a->contained_in != b->contained_in ||
 	    a->class != b->class || a->position != b->position || strcmp(a->name, b->name) != 0 ||
 	    strcmp(a->descr, b->descr) != 0 || strcmp(a->maker, b->maker) != 0 ||
-	    strcmp(a->model, b->model) != 0;
+	    strcmp(a->model, b->model) != 0 || strcmp(a->serial, b->serial) != 0 ||
+	    strcmp(a->revision, b->revision) != 0;
 }
 
 static bool
@@ -246,6 +250,7 @@ digest_of_parts(const struct hal_structure *s)
 		sum = digest_octets(sum, part->descr, strlen(part->descr) + 1);
 		sum = digest_octets(sum, part->maker, strlen(part->maker) + 1);
 		sum = digest_octets(sum, part->model, strlen(part->model) + 1);
+		sum = digest_octets(sum, part->serial, strlen(part->serial) + 1);
 	}
 	return sum;
 }
@@ -338,7 +343,7 @@ hal_restore_changes(struct hal *hal, uint32_t if_index, const uint64_t *numbers,
 static struct published_structure *
 make_structure(const struct hal *hal, size_t n_ports)
 {
-	size_t n_parts = 1 + n_modules(hal) + n_ports;
+	size_t n_parts = 1 + n_modules(hal) + n_ports + hal_sensors_room(hal);
 	size_t parts = n_parts * sizeof(struct hal_part);
 	size_t contents = n_parts * sizeof(struct hal_contained);
 	size_t layers = LAYERS_OF_PORT * n_ports * sizeof(struct hal_layer);
@@ -370,11 +375,13 @@ hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot, uint64_
 {
 	struct published_structure *published = published_of(hal->structure);
 
-	if (!published || port_changes == 0 || published->port_changes != port_changes) {
+	if (!published || port_changes == 0 || published->port_changes != port_changes ||
+	    published->sensor_changes != hal_sensors_changes(hal)) {
 		published = make_structure(hal, snapshot->n_ports);
 		if (!published)
 			return -ENOMEM;
 		published->port_changes = port_changes;
+		published->sensor_changes = hal_sensors_changes(hal);
 		fill_structure(hal, snapshot, published);
 		if (hal->structure)
 			stamp_changes(hal->structure, clock_mono_us(hal->clock), &published->structure);

@@ -452,6 +452,22 @@ take_header(const struct nlattr *header, uint32_t *kernel_index)
 }
 
 int
+ethtool_parse_module(const struct nlmsghdr *message, uint8_t *octets, size_t n)
+{
+	int rc = check_command(message, ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY, ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY);
+	const struct nlattr *attr;
+
+	if (rc < 0)
+		return rc;
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) == ETHTOOL_A_MODULE_EEPROM_DATA && mnl_attr_get_payload_len(attr) == n) {
+			memcpy(octets, mnl_attr_get_payload(attr), n);
+			return 0;
+		}
+	return -EPROTO;
+}
+
+int
 ethtool_parse_notice(const struct nlmsghdr *message, uint32_t *kernel_index)
 {
 	/* In each of these notices the header is the first attribute. */

@@ -44,6 +44,8 @@ int ethtool_parse_eee(const struct nlmsghdr *message, uint8_t *state); /* enum h
 int ethtool_parse_stats(const struct nlmsghdr *message, struct hal_counters *figures);
 /* Whether a feature of `ethtool -k` is active: 0, 1, -EPROTO. */
 int ethtool_parse_feature(const struct nlmsghdr *message, const char *feature);
+/* What was asked for of a module's memory: 0, or -EPROTO if it is not n octets. */
+int ethtool_parse_module(const struct nlmsghdr *message, uint8_t *octets, size_t n);
 /* A notice of the monitor group that one of these has changed; gives the kernel index of the link. */
 int ethtool_parse_notice(const struct nlmsghdr *message, uint32_t *kernel_index);
 

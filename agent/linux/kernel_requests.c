@@ -302,6 +302,30 @@ kernel_get_eee(struct kernel_requests *kernel, uint32_t kernel_index, uint8_t *s
 }
 
 static int
+take_module(void *ctx, const struct nlmsghdr *message)
+{
+	return ethtool_parse_module(message, ctx, MODULE_PAGE_OCTETS);
+}
+
+int
+kernel_get_module(struct kernel_requests *kernel, uint32_t kernel_index, const struct module_page *page,
+    uint8_t octets[MODULE_PAGE_OCTETS])
+{
+	struct nlmsghdr *request;
+	struct request q;
+
+	if (kernel->ethtool == 0)
+		return -EOPNOTSUPP;
+	request = begin_ethtool(kernel, &q, ETHTOOL_MSG_MODULE_EEPROM_GET, kernel_index, 0);
+	mnl_attr_put_u32(request, ETHTOOL_A_MODULE_EEPROM_OFFSET, page->offset);
+	mnl_attr_put_u32(request, ETHTOOL_A_MODULE_EEPROM_LENGTH, MODULE_PAGE_OCTETS);
+	mnl_attr_put_u8(request, ETHTOOL_A_MODULE_EEPROM_PAGE, page->page);
+	mnl_attr_put_u8(request, ETHTOOL_A_MODULE_EEPROM_BANK, 0);
+	mnl_attr_put_u8(request, ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, page->i2c_address);
+	return netlink_request_retry(kernel->generic, request, take_module, octets);
+}
+
+static int
 take_driver_stats(void *ctx, const struct nlmsghdr *message)
 {
 	return ethtool_parse_stats(message, ctx);

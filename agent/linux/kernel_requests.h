@@ -7,6 +7,7 @@
 #define EASE_AGENT_LINUX_KERNEL_REQUESTS_H
 
 #include "agent/linux/ethtool.h"
+#include "agent/linux/module_eeprom.h"
 #include "agent/linux/netlink.h"
 #include "agent/linux/rtnl.h"
 
@@ -48,6 +49,10 @@ void kernel_get_driver_stats(struct kernel_requests *kernel, uint32_t kernel_ind
 /* Whether the driver offloads filters to hardware now (the feature hw-tc-offload). Only then is it worth requesting a
  * filter in hardware, because that loads modules. False also if the kernel does not report it. */
 bool kernel_offloads(struct kernel_requests *kernel, uint32_t kernel_index);
+/* Reads a page of the transceiver in the port: 0; -EPERM without CAP_NET_ADMIN; -ENODEV, -EOPNOTSUPP and others where there
+ * is none or its driver cannot. Takes as long as the module's bus: some milliseconds. */
+int kernel_get_module(struct kernel_requests *kernel, uint32_t kernel_index, const struct module_page *page,
+    uint8_t octets[MODULE_PAGE_OCTETS]);
 /* Passes on devlink's answers about the ports of all switch chips, for devlink.h. -ENOENT: the kernel has no
  * devlink. */
 int kernel_get_devlink_ports(struct kernel_requests *kernel, netlink_handler take, void *ctx);

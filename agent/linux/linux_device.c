@@ -67,6 +67,9 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
     [LINUX_STAT_DROPS_BY_CHIP] = {"linux.drops_by_chip", "of all of these, packets that a switch chip dropped"},
     [LINUX_STAT_DROP_MONITOR_BUSY] = {"linux.drop_monitor_busy",
 	"times the kernel's drop monitor could not be had, or another program had stopped it"},
+    [LINUX_STAT_SENSORS_LEFT_OUT] = {"linux.sensors_left_out",
+	"sensors of hardware monitors not served, because there are more than 500; counted each time that they are read"},
+    [LINUX_STAT_MODULE_ERRORS] = {"linux.module_errors", "times a transceiver that is plugged in could not be read"},
     [LINUX_STAT_PSAMPLE_OVERFLOWS] = {"linux.psample_overflows",
 	"times the kernel dropped psample samples for lack of room"},
 };
@@ -498,6 +501,7 @@ device_destroy(void *ctx)
 		linux_unsample_port(d, &d->links.ports[i]);
 	taps_close(d->taps);
 	linux_close_drops(d);
+	linux_close_sensors(d);
 	close_fd(d->wake_fd);
 	close_fd(d->psample_fd);
 	close_fd(d->notice_fd);
@@ -676,6 +680,8 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	/* Notices are opened first, so that no change after the list is missed. */
 	if (rc == 0)
 		rc = open_descriptors(d, config);
+	if (rc == 0)
+		rc = linux_open_sensors(d, config->sys_root);
 	if (rc == 0) {
 		linux_open_sampling(d, config);
 		linux_open_drops(d, config);
@@ -695,6 +701,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	    .addresses = &linux_addresses_ops, .addresses_ctx = d,
 	    .vlans = &linux_vlans_ops, .vlans_ctx = d,
 	    .energy = &linux_energy_ops, .energy_ctx = d,
+	    .sensors = &linux_sensors_ops, .sensors_ctx = d,
 	};
 	*device = &d->device;
 	return 0;

@@ -5,6 +5,7 @@
  *   counters of the driver.
  * - The bridges' notices give addresses.
  * - Samples come from eBPF programs at the ports (tap.h) or from psample (psample.h).
+ * - Hardware monitors (hwmon.h) and transceivers (module_eeprom.h) give sensors.
  * - Dropped packets come from the kernel's drop monitor (drop_monitor.h).
  * - SET of ifAdminStatus, ifAlias, flow control, the ageing time and static addresses changes the
  *   kernel's settings.
@@ -54,6 +55,7 @@ struct linux_config {
 	size_t n_kept;
 	/* Buffer of the socket for notices; 0: enough for many interfaces that change at once. */
 	int notice_buffer_octets;
+	const char *sys_root; /* where the kernel's hardware monitors are; NULL: "/sys" */
 	const struct clock *clock; /* borrowed */
 };
 

@@ -36,8 +36,8 @@ is_lag(const char *kind)
 }
 
 /* A port of a chip may face a virtual machine, another chip or the CPU. */
-static bool
-has_connector(const struct links_port *known)
+bool
+linux_has_connector(const struct links_port *known)
 {
 	if (known->devlink.has_flavour)
 		return known->devlink.flavour == DEVLINK_PORT_FLAVOUR_PHYSICAL;
@@ -89,7 +89,7 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 		fill_share(d, known, port);
 		return 0;
 	}
-	port->has_connector = has_connector(known);
+	port->has_connector = linux_has_connector(known);
 	port->base_port = known->base_port;
 	port->off_bridge = port->base_port == 0;
 	port->vlan_unaware = !linux_filters_vlans(d, link->master);

@@ -56,6 +56,7 @@ static const struct sonic_job_kind job_kinds[SONIC_N_JOBS] = {
 	sonic_end_management},
     [JOB_ADDRESSES] = {SONIC_ASIC, 300 * SECOND_US, 15 * SECOND_US, sonic_begin_addresses,
 	sonic_end_addresses},
+    [JOB_TRANSCEIVERS] = {SONIC_STATE, 10 * SECOND_US, 10 * SECOND_US, sonic_begin_transceivers, NULL},
     [JOB_CHANGED_INTERFACES] = {SONIC_APPL, 0, 0, NULL, sonic_publish},
     [JOB_CHANGED_ADDRESSES] = {SONIC_ASIC, 0, 0, NULL, NULL},
     [JOB_NOTICES] = {SONIC_APPL, 10 * SECOND_US, 10 * SECOND_US, sonic_begin_notices, NULL},
@@ -192,6 +193,7 @@ device_destroy(void *ctx)
 	}
 	interfaces_free(&d->interfaces);
 	addresses_free(&d->addresses);
+	free(d->transceivers);
 	netlink_close(d->generic);
 	close_fd(d->psample_fd);
 	close_fd(d->timer_fd);
@@ -317,6 +319,7 @@ take_config(struct sonic_device *d, const struct sonic_config *config)
 	d->read_only = config->read_only;
 	d->samples = config->sampling;
 	d->ageing_s = 600;
+	d->transceiver_changes = 1;
 	d->n_own_ports = config->n_own_ports;
 	memcpy(d->own_ports, config->own_ports, sizeof(d->own_ports));
 	d->epoll_fd = d->timer_fd = d->alarm_fd = d->psample_fd = -1;
@@ -359,6 +362,7 @@ sonic_create(const struct sonic_config *config, struct hal_device **device, char
 	    .sampling = &sonic_sampling_ops, .sampling_ctx = d,
 	    .addresses = &sonic_addresses_ops, .addresses_ctx = d,
 	    .vlans = &sonic_vlans_ops, .vlans_ctx = d,
+	    .sensors = &sonic_sensors_ops, .sensors_ctx = d,
 	};
 	/* So that the first reader of the list finds the switch's ports; what is not there by then comes later. */
 	wait_for_load(d, config->load_wait_ms);

@@ -1,7 +1,7 @@
 /*
  * The state of the SONiC device, shared by its files. sonic_device.c creates it, receives events and has the table of
  * what is asked when; sonic_events.c takes notices of changes, sonic_entries.c what the databases say of interfaces,
- * sonic_counters.c their counters, sonic_addresses.c the addresses; sonic_sampling.c is the facet of sampling. All of
+ * sonic_counters.c their counters, sonic_addresses.c the addresses, sonic_transceivers.c what is plugged into them; sonic_sampling.c is the facet of sampling. All of
  * these stand on sonic_schedule.c, which sends commands and runs jobs. No other file includes this.
  */
 #ifndef EASE_AGENT_SONIC_SONIC_PRIVATE_H
@@ -45,6 +45,7 @@ enum sonic_job {
 	JOB_KERNEL,     /* their numbers in the kernel, and the management ports' links */
 	JOB_MANAGEMENT, /* management ports, and the switch's address */
 	JOB_ADDRESSES,
+	JOB_TRANSCEIVERS,
 	JOB_NOTICES, /* whether the server sends notices of APPL_DB */
 	JOB_ADDRESS_NOTICES, /* … of ASIC_DB */
 	JOB_CHANGED_INTERFACES, /* what a notice named */
@@ -107,6 +108,9 @@ struct sonic_device {
 	bool addresses_known; /* all were read once */
 	bool ports_complete, ports_complete_before; /* SONiC has written all ports */
 	bool status_unknown; /* was told to the HAL */
+	struct hal_transceiver *transceivers; /* sorted by if_index */
+	size_t n_transceivers, transceivers_room;
+	uint64_t transceiver_changes;
 	uint8_t mac[6];
 	bool has_chip; /* false: SONiC's virtual switch, or not told yet */
 	uint32_t ageing_s;
@@ -131,6 +135,7 @@ extern const struct hal_counters_ops sonic_counters_ops;
 extern const struct hal_addresses_ops sonic_addresses_ops;
 extern const struct hal_vlans_ops sonic_vlans_ops;
 extern const struct hal_sampling_ops sonic_sampling_ops;
+extern const struct hal_sensors_ops sonic_sensors_ops;
 
 /* ---- sonic_schedule.c ---- */
 
@@ -176,6 +181,10 @@ void sonic_begin_addresses(struct sonic_device *device);
 void sonic_end_addresses(struct sonic_device *device, bool whole);
 void sonic_take_asic_key(struct sonic_device *device, const char *key, size_t octets, enum sonic_job job);
 void sonic_remove_asic_key(struct sonic_device *device, const char *key, size_t octets);
+
+/* ---- sonic_transceivers.c ---- */
+
+void sonic_begin_transceivers(struct sonic_device *device);
 
 /* ---- sonic_events.c ---- */
 

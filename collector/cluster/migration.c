@@ -55,7 +55,8 @@ static const struct {
 	int64_t version;
 	const char *columns;
 } added[] = {{10, "ADD COLUMN vni Nullable(Int64)"},
-    {11, "ADD COLUMN src_as Nullable(Int64), ADD COLUMN dst_as Nullable(Int64)"}};
+    {11, "ADD COLUMN src_as Nullable(Int64), ADD COLUMN dst_as Nullable(Int64)"},
+    {12, "ADD COLUMN queue Nullable(Int64), ADD COLUMN depth_octets Nullable(Int64), ADD COLUMN delay_ns Nullable(Int64)"}};
 enum { N_ADDED = sizeof(added) / sizeof(added[0]) };
 
 /* The first of them that tables of a version lack; of version 0 there are none. */

@@ -28,7 +28,7 @@
 
 /* Of the tables. Those from before CLUSTER_FIRST_VERSION were never released, and are refused. A later version that
  * gives a table new columns adds an ALTER TABLE for each to the statements that make tables. */
-enum { CLUSTER_VERSION = 11, CLUSTER_FIRST_VERSION = 8 };
+enum { CLUSTER_VERSION = 12, CLUSTER_FIRST_VERSION = 8 };
 
 enum cluster_type {
 	CLUSTER_U8,

@@ -401,6 +401,17 @@ note_interface(struct taking *t, uint64_t if_index)
 }
 
 static void
+fill_way(struct ease_sample *s, const struct ease_way *way)
+{
+	s->has_queue = way->known & EASE_WAY_QUEUE;
+	s->has_depth = way->known & EASE_WAY_DEPTH;
+	s->has_delay = way->known & EASE_WAY_DELAY;
+	s->queue = s->has_queue ? way->queue : 0;
+	s->depth_octets = s->has_depth ? (uint32_t)way->depth_octets : 0;
+	s->delay_ns = s->has_delay ? (uint32_t)way->delay_ns : 0;
+}
+
+static void
 fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, struct ease_record *r,
     const struct number_step *step, uint32_t weight)
 {
@@ -414,6 +425,7 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 	r->sample.output_if = output_of(f);
 	r->sample.src_as = f->src_as;
 	r->sample.dst_as = f->dst_as;
+	fill_way(&r->sample, &f->way);
 	r->sample.mean_skip = weight;
 	r->sample.pool_pkts = pool_of(p, f);
 	r->sample.skip = p->rate.stated > 0 && !f->is_record ? p->rate.stated - 1 : weight - 1; /* sFlow does not carry the drawn value */

@@ -82,7 +82,10 @@
 	X(1001, "switch") \
 	X(1003, "gateway") \
 	X(1012, "VLAN tunnel") \
+	X(1036, "egress queue") \
 	X(1038, "function") \
+	X(1039, "transit delay") \
+	X(1040, "queue depth") \
 	X(1041, "hardware trap") \
 	X(1042, "Linux drop reason")
 #define COUNTER_READ(X) \

@@ -103,17 +103,19 @@ poll_pairs_other(const struct poll_pairs *pairs, uint32_t i, const struct poll_l
 	return NULL;
 }
 
-bool
-poll_pairs_confirm(const struct poll_pairs *pairs, uint32_t i, uint32_t if_index)
+const struct poll_link *
+poll_pairs_confirm(const struct poll_pairs *pairs, uint32_t i, uint32_t if_index, uint32_t *j)
 {
 	for (uint32_t k = 0; k < pairs->all[i]->n; k++) {
-		const struct poll_link *link = &pairs->all[i]->links[k];
-		uint32_t at = 0, j;
+		const struct poll_link *link = &pairs->all[i]->links[k], *other = NULL;
+		uint32_t at = 0;
 
-		if (link->if_index == if_index && poll_pairs_other(pairs, i, link, &at, &j))
-			return true;
+		if (link->if_index == if_index)
+			other = poll_pairs_other(pairs, i, link, &at, j);
+		if (other)
+			return other;
 	}
-	return false;
+	return NULL;
 }
 
 void

@@ -52,8 +52,9 @@ void poll_pairs_remove(struct poll_pairs *pairs, uint32_t i);
 const struct poll_link *poll_pairs_other(
     const struct poll_pairs *pairs, uint32_t i, const struct poll_link *link, uint32_t *at, uint32_t *j);
 
-/* Whether that port is an end of a link between the i-th switch and another one. */
-bool poll_pairs_confirm(const struct poll_pairs *pairs, uint32_t i, uint32_t if_index);
+/* The other end of the link at that port of the i-th switch, and of which switch it is; NULL: it is no end of a link
+ * between two of these switches. */
+const struct poll_link *poll_pairs_confirm(const struct poll_pairs *pairs, uint32_t i, uint32_t if_index, uint32_t *j);
 
 void poll_links_clear(struct poll_links *l); /* frees, too */
 

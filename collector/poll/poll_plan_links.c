@@ -61,23 +61,43 @@ poll_plan_give_up_links(struct planned_agent *a, uint64_t now_us)
 	a->links_us = now_us;
 }
 
+/* Where the port of a switch stands; n_places: it has left. */
+static uint32_t
+place_of_port(const struct poll_plan *plan, uint32_t agent, uint32_t if_index)
+{
+	uint32_t i = 0;
+
+	while (i < plan->source.n_places && (plan->ports[i].agent != agent || plan->ports[i].if_index != if_index ||
+	    plan->ports[i].number != plan->agents[agent].number))
+		i++;
+	return i;
+}
+
+/* other: the end of the link at the j-th switch; NULL: the port is no uplink. */
 static void
-tell_uplink(struct poll_plan *plan, uint32_t place, bool is_uplink, const struct taking *to)
+tell_uplink(struct poll_plan *plan, uint32_t place, const struct poll_link *other, uint32_t j, const struct taking *to)
 {
 	struct planned_port *port = &plan->ports[place];
+	struct polled_port told = {.place = place, .number = port->number, .if_index = port->if_index, .parts = POLLED_UPLINK,
+	    .is_uplink = other != NULL};
 
-	if (!is_uplink && !port->is_uplink)
+	if (!other && !port->is_uplink)
 		return;
-	port->is_uplink = is_uplink;
-	to->take(to->arg, &(struct polled_port){.place = place, .number = port->number, .if_index = port->if_index,
-	    .parts = POLLED_UPLINK, .is_uplink = is_uplink}, to->now_us);
+	port->is_uplink = other != NULL;
+	if (other) {
+		told.other_place = place_of_port(plan, j, other->if_index);
+		told.other_number = told.other_place < plan->source.n_places ? plan->ports[told.other_place].number : 0;
+		told.other_if_index = other->if_index;
+	}
+	to->take(to->arg, &told, to->now_us);
 }
 
 /* The switch's own ports as they are now, and those of others that it confirms. */
 static void
 tell_uplinks(struct poll_plan *plan, struct planned_agent *a, const struct taking *to)
 {
-	uint32_t own = (uint32_t)(a - plan->agents), j;
+	uint32_t own = (uint32_t)(a - plan->agents), j = 0;
+	const struct poll_link *other;
 
 	for (uint32_t k = 0; k < a->links.n; k++)
 		for (uint32_t at = 0; poll_pairs_other(&plan->pairs, own, &a->links.links[k], &at, &j);)
@@ -89,10 +109,9 @@ tell_uplinks(struct poll_plan *plan, struct planned_agent *a, const struct takin
 
 		if (port->number != of->number || (!is_own && of->linked_to != a->number))
 			continue;
-		if (poll_pairs_confirm(&plan->pairs, port->agent, port->if_index))
-			tell_uplink(plan, i, true, to);
-		else if (is_own)
-			tell_uplink(plan, i, false, to);
+		other = poll_pairs_confirm(&plan->pairs, port->agent, port->if_index, &j);
+		if (other || is_own)
+			tell_uplink(plan, i, other, j, to);
 	}
 	for (uint32_t i = 0; i < plan->source.n_agents; i++)
 		plan->agents[i].linked_to = 0;

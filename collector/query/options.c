@@ -32,6 +32,7 @@ report_by_name(enum report_by by)
 		[REPORT_BY_COUNTRY] = "country", [REPORT_BY_DST_COUNTRY] = "dst-country",
 		[REPORT_BY_COUNTRY_PAIR] = "country-pair",
 		[REPORT_BY_PORT] = "port",	[REPORT_BY_REASON] = "reason",
+		[REPORT_BY_QUEUE] = "queue",	[REPORT_BY_PORT_PAIR] = "port-pair",
 		[REPORT_BY_PLACE] = "place",	[REPORT_BY_GROUP] = "group",
 		[REPORT_BY_CONVERSATION] = "conversation",
 	};

@@ -28,6 +28,9 @@ enum report_by {
 	REPORT_BY_REASON,
 	REPORT_BY_PLACE,
 	REPORT_BY_GROUP,
+	/* of delay alone, which has ports and addresses, too */
+	REPORT_BY_QUEUE,
+	REPORT_BY_PORT_PAIR, /* where a frame came in, and where it left */
 	/* of billing alone, which has ports, too */
 	REPORT_BY_LAG,
 	REPORT_BY_SITE,

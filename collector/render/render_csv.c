@@ -9,6 +9,7 @@
 #include "common/utf8.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,8 @@ suffixes(enum report_type type)
 	case REPORT_PKTS:
 	case REPORT_OCTETS:
 	case REPORT_SHARE:
+	case REPORT_NS:
+	case REPORT_DEPTH:
 		return figure;
 	case REPORT_RANK:
 		return rank;
@@ -59,6 +62,19 @@ put_text(FILE *out, const char *text)
 	return 0;
 }
 
+/* An empty field is not known. */
+static void
+put_quantile(FILE *out, const struct estimate_figure *figure)
+{
+	const double values[] = {figure->estimate, figure->low, figure->high};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		fputs(i > 0 ? "," : "", out);
+		if (!isnan(values[i]))
+			fprintf(out, "%.12g", values[i]);
+	}
+}
+
 static int
 put_value(FILE *out, enum report_type type, const struct report_value *value)
 {
@@ -72,6 +88,10 @@ put_value(FILE *out, enum report_type type, const struct report_value *value)
 	case REPORT_SHARE:
 		fprintf(out, "%.12g,%.12g,%.12g", value->figure.estimate, value->figure.low,
 		    value->figure.high);
+		break;
+	case REPORT_NS:
+	case REPORT_DEPTH:
+		put_quantile(out, &value->figure);
 		break;
 	case REPORT_RANK:
 		fprintf(out, "%u,%u", value->rank.low, value->rank.high);

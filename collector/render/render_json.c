@@ -59,6 +59,15 @@ figure_json(const struct estimate_figure *figure)
 	    "high", figure->high);
 }
 
+/* What is not known of a quantile is null. */
+static json_t *
+quantile_json(const struct estimate_figure *figure)
+{
+	json_t *object = with(json_object(), "estimate", number_json(figure->estimate));
+
+	return with(with(object, "low", number_json(figure->low)), "high", number_json(figure->high));
+}
+
 static json_t *
 text_json(const char *text)
 {
@@ -81,6 +90,9 @@ value_json(enum report_type type, const struct report_value *value)
 	case REPORT_OCTETS:
 	case REPORT_SHARE:
 		return figure_json(&value->figure);
+	case REPORT_NS:
+	case REPORT_DEPTH:
+		return quantile_json(&value->figure);
 	case REPORT_RANK:
 		return json_pack("[i, i]", (int)value->rank.low, (int)value->rank.high);
 	case REPORT_TIME:

@@ -19,7 +19,13 @@ enum {
 static bool
 is_figure(enum report_type type)
 {
-	return type == REPORT_PKTS || type == REPORT_OCTETS;
+	return type == REPORT_PKTS || type == REPORT_OCTETS || type == REPORT_NS || type == REPORT_DEPTH;
+}
+
+static bool
+is_quantile(enum report_type type)
+{
+	return type == REPORT_NS || type == REPORT_DEPTH;
 }
 
 static bool
@@ -28,10 +34,12 @@ is_shown(const struct report_result *result, size_t column)
 	return result->columns[column].heading && !(result->hidden >> column & 1);
 }
 
-/* A figure is a count over the range; text shows rates. */
+/* A figure is a count over the range, of which text shows rates, unless it is a quantile. */
 static double
 rate_factor(const struct report_result *result, enum report_type type)
 {
+	if (is_quantile(type))
+		return 1;
 	return (type == REPORT_OCTETS ? 8 : 1) / result->seconds;
 }
 
@@ -47,6 +55,30 @@ format_rank(const struct estimate_rank *rank, char *text)
 		return;
 	number_format_count(rank->high, high);
 	strcat(strcat(text, "-"), high);
+}
+
+static void
+format_quantile(enum report_type type, double value, char *text)
+{
+	if (isnan(value))
+		strcpy(text, "-");
+	else if (type == REPORT_NS)
+		number_format_duration(value, value, text);
+	else
+		number_format(value, number_scale(value), text);
+}
+
+/* "12.1 .. 15.0us"; a limit that is not known is "?". */
+static void
+format_quantile_limits(enum report_type type, const struct estimate_figure *figure, char *text)
+{
+	char low[NUMBER_TEXT] = "?", high[NUMBER_TEXT] = "?";
+
+	if (!isnan(figure->low))
+		format_quantile(type, figure->low, low);
+	if (!isnan(figure->high))
+		format_quantile(type, figure->high, high);
+	snprintf(text, NUMBER_TEXT, "%.28s .. %.28s", low, high);
 }
 
 static void
@@ -74,6 +106,13 @@ format_value(const struct report_result *result, enum report_type type,
 		number_format(rate, number_scale(rate), text);
 		break;
 	}
+	case REPORT_NS:
+	case REPORT_DEPTH:
+		format_quantile(type, value->figure.estimate, text);
+		break;
+	case REPORT_SEEN_NS:
+		format_quantile(REPORT_NS, value->number, text);
+		break;
 	case REPORT_SHARE:
 		number_format_percent(100 * value->figure.estimate, text);
 		break;
@@ -96,9 +135,12 @@ format_limits(const struct report_result *result, enum report_type type,
     const struct report_value *value, char *text)
 {
 	double factor = rate_factor(result, type);
-
 	double of = value->figure.estimate > 0 ? value->figure.estimate : value->figure.high;
 
+	if (is_quantile(type)) {
+		format_quantile_limits(type, &value->figure, text);
+		return;
+	}
 	number_format_range(value->figure.low * factor, value->figure.high * factor,
 	    number_scale(of * factor), text);
 }
@@ -163,7 +205,7 @@ add_row(struct table *table, const struct report_result *result, const struct re
 	table_add_row(table);
 	for (size_t c = 0; c < result->n_columns; c++) {
 		enum report_type type = result->columns[c].type;
-		bool known = row[c].known && (!is_figure(type) || result->seconds > 0);
+		bool known = row[c].known && (!is_figure(type) || is_quantile(type) || result->seconds > 0);
 
 		if (!is_shown(result, c))
 			continue;

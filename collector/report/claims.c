@@ -74,6 +74,12 @@ const struct claim claims[] = {
 	    REPORT_TESTS "check_edge.c"},
 	{"unseen", "No … without a sample … more than x frames",
 	    "In 95 of 100 lists no such key that is missing has more.", ESTIMATE_TESTS "check_printed.c"},
+	{"quantile", "median, p95, p99 of delay",
+	    "Of all frames of the row, as its samples stand for them; whatever the values are, 94 to 99 of 100 limits hold, where"
+	    " skips differ by tens or more up to 998 of 1,000. What samples are too few to tell is - or ?.",
+	    ESTIMATE_TESTS "check_weighted_quantiles.c"},
+	{"highest", "HIGHEST of delay", "What one sample had; frames that were not sampled may have had more.",
+	    REPORT_TESTS "check_delay.c"},
 	{"attempts", "SYN/s",
 	    "TCP SYNs without ACK, each time that one is sent; 94 to 97 of 100 limits hold of a server or source that is"
 	    " named beforehand and has 5 expected samples.", ESTIMATE_TESTS "check_accuracy.sh"},

@@ -29,6 +29,7 @@ event_name(int kind)
 		{EASE_EVENT_ALARM_OVER, "alarm over"},
 		{EASE_EVENT_ALARM_STANDS, "alarm stands"},
 		{EASE_EVENT_PRECISION, "precision"},
+		{EASE_EVENT_LINK_DISAGREES, "link disagrees"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -3,6 +3,7 @@
  * counters. The report tells a port that is down from one that is quiet and from one whose agent is
  * no longer heard. A link aggregate has the sum of what its members counted.
  */
+#include "collector/report/load_judge.h"
 #include "collector/report/oddities.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
@@ -94,7 +95,7 @@ static const struct report_column load_columns[N_COLUMNS] = {
 	[COLUMN_CHECK] = {"check", "CHECK", REPORT_TEXT},
 };
 
-enum { TEXT_ROOM = 32 };
+enum { TEXT_ROOM = LOAD_CHECK_TEXT };
 
 struct port_load {
 	const struct query_port *port;
@@ -325,8 +326,8 @@ add_port(struct report_result *result, const struct port_load *p)
 	return 0;
 }
 
-static double
-mean_skip(const struct query *query)
+double
+load_mean_skip(const struct query *query)
 {
 	double n = 0, w = 0;
 
@@ -397,30 +398,69 @@ add_members(struct query *query, struct port_load *p)
 	return err;
 }
 
+/* What the port counted in the range, and all that its samples are checked with. */
+static int
+read_load(struct query *query, const struct query_port *port, double other_skip, struct port_load *p)
+{
+	int err;
+
+	*p = (struct port_load){.port = port, .other_skip = other_skip,
+	    .range_s = (double)(query->range.to_us - query->range.from_us) / 1e6,
+	    .is_stated = port->agent->boot >= QUERY_SFLOW_BOOTS && port->received > 0 &&
+		(!query->store->stated || port->stated.rate > 0)};
+	err = query_load(query, port, &p->load);
+	if (err == 0 && p->load.newest_us == 0) /* an aggregate sends no counters of its own */
+		err = add_members(query, p);
+	if (err)
+		return err;
+	find_skips(query, p);
+	return p->is_stated ? query_stated(query, port, p->mixed ? 0 : p->skip, &p->stated) : 0;
+}
+
+/* Frames that came in, by samples times what they state: of ports that are sampled in that direction alone. */
+static bool
+estimate_received(const struct port_load *p, struct estimate_figure *figure)
+{
+	struct tally t = tally_of(p);
+	double arrived = (1 - p->port->side[EASE_IN].lost) / (1 + p->stated.dropped), sd;
+
+	if (p->port->side[EASE_OUT].all.n > 0 || t.n < CHECK_FEW_SAMPLES || arrived <= 0)
+		return false;
+	sd = sqrt(fmax(t.w2 - t.w, 0)) / arrived;
+	figure->estimate = t.w / arrived;
+	figure->low = fmax(0, figure->estimate - 1.96 * sd);
+	figure->high = figure->estimate + 1.96 * sd;
+	return true;
+}
+
+int
+load_judge(struct query *query, const struct query_port *port, double other_skip, struct load_judgement *judged)
+{
+	struct port_load p;
+	int err = read_load(query, port, other_skip, &p);
+
+	*judged = (struct load_judgement){.load = p.load};
+	if (err || !(p.load.known || port_is_uncounted(port)) || p.n_members > 0)
+		return err;
+	check_port(&p, judged->check);
+	judged->has_samples = estimate_received(&p, &judged->by_samples);
+	return 0;
+}
+
 static int
 load_port(struct query *query, const struct report_options *options, struct report_result *result,
     const struct query_port *port, double other_skip)
 {
-	struct port_load p = {.port = port, .other_skip = other_skip,
-	    .range_s = (double)(query->range.to_us - query->range.from_us) / 1e6,
-	    .is_stated = port->agent->boot >= QUERY_SFLOW_BOOTS && port->received > 0 &&
-		(!query->store->stated || port->stated.rate > 0)};
-	int err = query_load(query, port, &p.load);
+	struct port_load p;
+	int err = read_load(query, port, other_skip, &p);
 	double age_us;
 	bool live = query->edge_us > 0 && port->counters_us > 0;
 
-	if (err == 0 && p.load.newest_us == 0) /* an aggregate sends no counters of its own */
-		err = add_members(query, &p);
 	if (err)
 		return err;
 	age_us = (double)query->range.to_us - (double)(live ? port->counters_us : p.load.newest_us);
 	p.silent = live ? port->silent : p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
 	p.silent_s = age_us / 1e6;
-	find_skips(query, &p);
-	if (p.is_stated)
-		err = query_stated(query, port, p.mixed ? 0 : p.skip, &p.stated);
-	if (err)
-		return err;
 	if (port_is_counted(options, port)) /* what lists count: sections of the page have one sum */
 		result_count_port(result, port);
 	return add_port(result, &p);
@@ -533,7 +573,7 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 		err = oddities_read_refusals(query);
 	if (err == 0)
 		err = query_read_stated(query);
-	skip = mean_skip(query);
+	skip = load_mean_skip(query);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)
 			err = load_port(query, options, result, &query->ports[i], skip);

@@ -231,14 +231,15 @@ set_warn(struct question *question, const char *value)
 
 const struct question_option question_options[] = {
 	{"by", "KEY", "must be src, dst, pair, subnet, network, as, country, vlan, vni, service, proto, ethertype, server, port, lag, site, reason,"
-	    " place or group; dst-network, network-pair and so on",
+	    " place, group, queue or port-pair; dst-network, network-pair and so on",
 	    REPORT_TAKES_BY, false, set_by,
 	    "what a row is; talkers: src (default), dst, pair, subnet, vlan, vni,\n"
 	    "                             network, as, country (also dst-network, network-pair);\n"
 	    "                             protocols: service (default), proto, ethertype, vlan, vni;\n"
 	    "                             history: any of these (src);\n"
 	    "                             connections: server (default) or src;\n"
-	    "                             drops: src (default), dst, pair, port, reason, place or group"},
+	    "                             drops: src (default), dst, pair, port, reason, place or group;\n"
+	    "                             delay: port (default), queue, port-pair, src, dst or pair"},
 	{"per", "site", "must be site", REPORT_TAKES_PER, false, set_per,
 	    "a row for each site where a key was seen, so that equal\n"
 	    "                             addresses of several sites stay apart"},

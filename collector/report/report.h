@@ -25,6 +25,10 @@ enum report_type {
 	REPORT_PKTS,	/* a figure: frames in the range */
 	REPORT_OCTETS,	/* a figure: octets in the range */
 	REPORT_SHARE,	/* a figure: 0..1 of the counted total */
+	/* Quantiles, figures of which a limit may be NAN, and the estimate where one is: too few samples tell it */
+	REPORT_NS,	/* nanoseconds */
+	REPORT_DEPTH,	/* octets in a queue */
+	REPORT_SEEN_NS, /* nanoseconds that a sample had */
 	REPORT_RANK,
 	REPORT_TIME,	/* microseconds since 1970 */
 	REPORT_COMPLETENESS, /* 0..1 */

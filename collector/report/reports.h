@@ -19,11 +19,15 @@ int report_history(struct query *query, const struct report_options *options, ui
     struct report_result *result);
 int report_load(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
+int report_links(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
 int report_billing(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_errors(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_drops(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+int report_delay(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_energy(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);

@@ -44,6 +44,9 @@ static const struct {
     {"vni", "vni", NUMBER},
     {"src_as", "src_as", NUMBER}, /* as a router states them */
     {"dst_as", "dst_as", NUMBER},
+    {"queue", "queue", NUMBER},
+    {"queue_depth_octets", "depth_octets", NUMBER},
+    {"delay_ns", "delay_ns", NUMBER},
 };
 
 enum { AGENT, IF_INDEX, TIME, DIRECTION, INPUT_IF, OUTPUT_IF, FIRST_FIELD };

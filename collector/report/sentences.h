@@ -91,6 +91,13 @@
 	S(KEPT_SAMPLES, "kept_samples", CAUTION, MEMBERS, NULL, NULL, \
 	    "This filter needs single samples, which the store keeps from {samples_kept_since} on; the list is of the" \
 	    " time since.") \
+	S(NO_LINKS, "no_links", HINT, APART, NULL, NULL, \
+	    "No link between two switches is known: both must be asked (poll in easecapd.conf) and have LLDP-MIB.") \
+	S(WAY_TOLD, "way_told", HINT, OBJECT, "told", NULL, \
+	    "Of {samples:whole} samples {delays:whole} tell a delay and {depths:whole} a queue's depth; of other frames" \
+	    " nothing is known here.<most| {most:whole} say as much as sFlow can, 4.29 s or 4.29 GB, or more.>") \
+	S(WAYS_KEPT, "ways_kept", CAUTION, MEMBERS, NULL, NULL, \
+	    "Delays are in single samples, which the store keeps from {samples_kept_since} on.") \
 	S(REFUSED, "refused", WARNING, APART, NULL, NULL, \
 	    "Refused: {records:whole} records of agent {agent}, the newest at {newest} from {from}; the agent is" \
 	    " known as {source}.<#both|\n  Both send now. If these are two switches, give each an agent address of" \

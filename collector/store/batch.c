@@ -18,6 +18,7 @@ static const struct {
     [STORE_AGENT_CLOCKS] = {sizeof(struct store_agent_clock), false},
     [STORE_POLLED] = {sizeof(struct store_polled), false},
     [STORE_PRECISION] = {sizeof(struct store_precision), false},
+    [STORE_LINKS] = {sizeof(struct store_link), false},
     [STORE_REFUSED_SENDERS] = {sizeof(struct store_refused_sender), false},
     [STORE_PORTS] = {sizeof(struct store_port), false},
     [STORE_SAMPLES] = {sizeof(struct store_sample), true},

@@ -27,6 +27,7 @@ enum store_table {
 	STORE_AGENT_CLOCKS,
 	STORE_POLLED,
 	STORE_PRECISION,
+	STORE_LINKS,
 	STORE_REFUSED_SENDERS,
 	STORE_ODDITIES,
 	STORE_PORTS,
@@ -103,6 +104,13 @@ struct store_precision {
 	uint64_t n_rows; /* of the list */
 	uint64_t configured_skip, requested_skip, skip_in_force; /* 0: not known, or none */
 	char reason[STORE_PRECISION_REASON]; /* why it is not as wanted; "" */
+};
+
+/* A port of a switch that is asked leads to one of another, as both say of each other by LLDP. */
+struct store_link {
+	int64_t agent, other_agent;
+	uint64_t if_index, other_if_index;
+	uint64_t seen_us; /* by the collector's clock: when they said so last */
 };
 
 /* Why records in an agent's name are refused: agent_refused.reason. */

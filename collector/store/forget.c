@@ -28,6 +28,7 @@ static const char choose_ports[] =
 				       " agent IN (SELECT agent FROM temp.forgotten) AND (agent, if_index) IN (SELECT" \
 				       " agent, if_index FROM temp.forgotten) LIMIT ?1)"
 static const char *const delete_ports[] = {
+    OF_PORTS("link", "agent, if_index"),
     OF_PORTS("counter", "agent, if_index, time_us"), OF_PORTS("resource", "agent, if_index, time_us"),
     OF_PORTS("error_source", "agent, if_index, mac, kind"), OF_PORTS("place", "layer, address, agent, if_index"),
     OF_PORTS("oddity", "agent, if_index, kind"), OF_PORTS_OF_AGENTS("discard", STORE_DISCARD_KEY),
@@ -101,7 +102,7 @@ static const char *const delete_agents[] = {
     OF_CHOSEN("place", "layer, address, agent, if_index", ""), OF_CHOSEN("oddity", "agent, if_index, kind", ""),
     OF_CHOSEN("agent_source", "agent", ""), OF_CHOSEN("agent_refused", "agent", ""),
     OF_CHOSEN("agent_clock", "agent", ""), OF_CHOSEN("polled", "agent", ""), OF_CHOSEN("precision", "agent, if_index", ""),
-    OF_CHOSEN("sample_floor", "agent", ""),
+    OF_CHOSEN("link", "agent, if_index", ""), OF_CHOSEN("sample_floor", "agent", ""),
     "DELETE FROM agent WHERE id IN (SELECT agent FROM temp.forgotten LIMIT ?1)",
 };
 

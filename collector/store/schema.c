@@ -53,10 +53,13 @@
 /* Few samples have a header, if any: those that are too old are found by it. */
 #define HEADERS "CREATE INDEX sample_header ON sample(time_us) WHERE header IS NOT NULL;"
 
+/* Where no switch tells of ways, a report of them need not look at all samples. */
+#define WAYS "CREATE INDEX sample_way ON sample(time_us) WHERE " STORE_TELLS_WAY ";"
+
 /* What is no table of rows, and indexes. */
 static const char others[] =
     "CREATE UNIQUE INDEX agent_identity ON agent(agent_id);"
-    "CREATE INDEX sample_time ON sample(time_us);" HEADERS
+    "CREATE INDEX sample_time ON sample(time_us);" HEADERS WAYS
     /* a repeated event is found by all of its columns, because many may have one time */
     "CREATE INDEX event_columns ON event(time_us, agent, kind, if_index, mac, vlan, boot);"
     /* what the limits of rows by agent and port (tables.c) look for */
@@ -119,7 +122,11 @@ static const char *const steps[STORE_VERSION - STORE_FIRST_VERSION + 1] = {
     " goal TEXT NOT NULL, wanted_per_s INTEGER NOT NULL, had_per_s INTEGER NOT NULL, width_wanted INTEGER NOT NULL,"
     " width_reached INTEGER NOT NULL, n_rows INTEGER NOT NULL, configured_skip INTEGER NOT NULL,"
     " requested_skip INTEGER NOT NULL, skip_in_force INTEGER NOT NULL, reason TEXT NOT NULL,"
-    " PRIMARY KEY(agent, if_index)) WITHOUT ROWID",
+    " PRIMARY KEY(agent, if_index)) WITHOUT ROWID;"
+    " ALTER TABLE sample ADD COLUMN queue INTEGER; ALTER TABLE sample ADD COLUMN depth_octets INTEGER;"
+    " ALTER TABLE sample ADD COLUMN delay_ns INTEGER;" WAYS
+    "CREATE TABLE IF NOT EXISTS link(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, other_agent INTEGER NOT NULL,"
+    " other_if_index INTEGER NOT NULL, seen_us INTEGER NOT NULL, PRIMARY KEY(agent, if_index)) WITHOUT ROWID;",
 };
 
 const char *

@@ -69,6 +69,9 @@ enum store_place_layer {
 	STORE_PLACE_INNER = 3, /* source IP inside a tunnel, of the innermost header */
 };
 
+/* Of a sample whose switch told of its way through it */
+#define STORE_TELLS_WAY "(delay_ns IS NOT NULL OR depth_octets IS NOT NULL)"
+
 #define STORE_DISCARD_KEY "agent, start_us, if_index, kind, output_if, reason, detail, place, trap_group, src, dst"
 
 #define STORE_DISCARD_HOUR_KEY "agent, start_us, if_index, kind, reason"

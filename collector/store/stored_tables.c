@@ -91,6 +91,17 @@ static const struct stored_column precision_columns[] = {
 };
 #undef ROW
 
+/* Links between two switches that are asked, each once from either end (collector/poll/poll_links.h). */
+#define ROW struct store_link
+static const struct stored_column link_columns[] = {
+    C("agent", AGENT, agent),
+    C("if_index", UINT, if_index),
+    C("other_agent", INT, other_agent),
+    C("other_if_index", UINT, other_if_index),
+    C("seen_us", UINT, seen_us),
+};
+#undef ROW
+
 /* Whose datagrams were refused unread, how many, and why the newest was (input/refused_senders.h). */
 #define ROW struct store_refused_sender
 static const struct stored_column refused_sender_columns[] = {
@@ -166,6 +177,10 @@ static const struct stored_column sample_columns[] = {
     C("header", BLOB, sample.header, FLAG(LENGTH_U16, sample.kept_octets), .may_be_null = true, LOCAL),
     C("src_as", UINT, sample.src_as, .when = STORED_IF_SET),
     C("dst_as", UINT, sample.dst_as, .when = STORED_IF_SET),
+    /* of the frame's way through the switch, where that told: EASE_WAY_MOST is that or more */
+    C("queue", UINT, sample.queue, FLAG(IF, sample.has_queue)),
+    C("depth_octets", UINT, sample.depth_octets, FLAG(IF, sample.has_depth)),
+    C("delay_ns", UINT, sample.delay_ns, FLAG(IF, sample.has_delay)),
 };
 #undef ROW
 
@@ -378,6 +393,7 @@ const struct stored_table stored_tables[STORE_N_TABLES] = {
     [STORE_AGENT_CLOCKS] = {TABLE("agent_clock", agent_clock, store_agent_clock, "agent"), .has_rowid = true},
     [STORE_POLLED] = {TABLE("polled", polled, store_polled, "agent"), .has_rowid = true},
     [STORE_PRECISION] = {TABLE("precision", precision, store_precision, "agent, if_index")},
+    [STORE_LINKS] = {TABLE("link", link, store_link, "agent, if_index")},
     [STORE_REFUSED_SENDERS] = {TABLE("refused_sender", refused_sender, store_refused_sender, "address")},
     [STORE_ODDITIES] = {TABLE("oddity", oddity, store_oddity, "agent, if_index, kind")},
     [STORE_PORTS] = {TABLE("port", port, store_port, "agent, if_index, since_us")},

@@ -121,6 +121,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_AGENT_CLOCKS] = {.how = "OR REPLACE"},
     [STORE_POLLED] = {.how = "OR REPLACE"},
     [STORE_PRECISION] = {.how = "OR REPLACE"},
+    [STORE_LINKS] = {.how = "OR REPLACE"},
     [STORE_REFUSED_SENDERS] = {.further = " ON CONFLICT DO UPDATE SET reason=excluded.reason,"
 			      " datagrams=datagrams+excluded.datagrams, last_us=max(last_us, excluded.last_us)",
 	/* who sent least leaves: who sends under many addresses, and not who is refused again and again */

@@ -572,6 +572,83 @@ put_alarms(const struct metrics *m)
 	return err;
 }
 
+/* ---- delays ---- */
+
+static const struct quantile {
+	const char *name, *help; /* NULL: as in the row before */
+	const char *field, *quantile;
+	double scale;
+} delays[] = {
+	{"port_delay_seconds", "How long frames that left the port took through the switch, last five minutes", "median_ns", "0.5", 1e-9},
+	{NULL, NULL, "p95_ns", "0.95", 1e-9},
+	{NULL, NULL, "p99_ns", "0.99", 1e-9},
+}, depths[] = {
+	{"port_queue_depth_bytes", "What waited in queues of the port when frames came to them, last five minutes", "median_octets",
+	    "0.5", 1},
+	{NULL, NULL, "p95_octets", "0.95", 1},
+	{NULL, NULL, "p99_octets", "0.99", 1},
+};
+enum { N_DELAY_QUANTILES = sizeof(delays) / sizeof(delays[0]) };
+
+static void
+put_quantile(const struct metrics *m, const struct report_result *ports, size_t r, const char *name, const struct quantile *q,
+    size_t figure_at)
+{
+	const struct report_value *value = report_cell(ports, r, column_named(ports, q->field));
+	const struct report_value *if_index = report_cell(ports, r, column_named(ports, "out_if_index"));
+	double number = *(const double *)(const void *)((const char *)&value->figure + figure_at);
+
+	if (!value->known || isnan(number) || !if_index->known)
+		return;
+	fprintf(m->out, PREFIX "%s{", name);
+	put_label(m->out, "agent", text_of(ports, r, "agent"));
+	put_label(m->out, ",port", text_of(ports, r, "out"));
+	fprintf(m->out, ",if_index=\"%.0f\",quantile=\"%s\"}", if_index->number, q->quantile);
+	put_value(m->out, number * q->scale);
+}
+
+/* What samples are too few to tell is not there. */
+static void
+put_quantiles(const struct metrics *m, const struct report_result *ports, const struct quantile quantiles[N_DELAY_QUANTILES])
+{
+	static const struct {
+		const char *ending, *what;
+		size_t at;
+	} limits[] = {
+		{"", "", offsetof(struct estimate_figure, estimate)},
+		{"_low", ": lower limit (97.5 %)", offsetof(struct estimate_figure, low)},
+		{"_high", ": upper limit (97.5 %)", offsetof(struct estimate_figure, high)},
+	};
+	char name[64], help[160];
+
+	for (size_t l = 0; l < sizeof(limits) / sizeof(limits[0]); l++) {
+		snprintf(name, sizeof(name), "%s%s", quantiles->name, limits[l].ending);
+		snprintf(help, sizeof(help), "%s%s.", quantiles->help, limits[l].what);
+		put_family(m->out, name, "gauge", help);
+		for (size_t r = 0; r < ports->n_rows; r++)
+			for (int q = 0; q < N_DELAY_QUANTILES; q++)
+				put_quantile(m, ports, r, name, &quantiles[q], limits[l].at);
+	}
+}
+
+static int
+put_delay(const struct metrics *m)
+{
+	struct report_options options = report_default_options();
+	struct report_result result = {0};
+	int err;
+
+	options.by = REPORT_BY_PORT;
+	options.top = m->api->config->metrics_ports;
+	err = report_run(report_find("delay"), m->query, &options, m->now_us, &result);
+	if (err == 0) {
+		put_quantiles(m, &result, delays);
+		put_quantiles(m, result.below, depths);
+	}
+	report_result_free(&result);
+	return err;
+}
+
 /* ---- the collector ---- */
 
 static bool
@@ -640,7 +717,7 @@ static const struct part {
 	int (*put)(const struct metrics *m);
 } parts[] = {
 	{"agents", put_agents}, {"ports", put_ports}, {"kept", put_reach}, {"loss", put_loss}, {"sources", put_sources},
-	{"protocols", put_protocols}, {"drops", put_drops}, {"alarms", put_alarms},
+	{"protocols", put_protocols}, {"drops", put_drops}, {"alarms", put_alarms}, {"delay", put_delay},
 };
 enum { N_PARTS = sizeof(parts) / sizeof(parts[0]), N_OF_RANGE = 3 };
 

@@ -15,10 +15,10 @@
 #define WINDOW_GRACE_US (1ull * STORE_WINDOW_US)
 #define WINDOW_IDLE_US	(3ull * STORE_WINDOW_US)
 
-/* A batch has room for the samples of a fifth of a second at the rate the collector is built for
- * (400,000 a second). It is handed over when half of the rows are used, so the other half has room
+/* A batch has room for the samples of almost a fifth of a second at the rate the collector is built for
+ * (400,000 a second), as many as leave room for keys in the least memory. It is handed over when half of the rows are used, so the other half has room
  * for what arrives until then. */
-enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 28672,
+enum { FREE_SAMPLES = 74000, FREE_SUMS = 16384, FREE_EVENTS = 28672,
 	FREE_ERROR_SOURCES = 4096,
 	FREE_DISCARDS = 256,
 	FREE_ODDITIES = 512,

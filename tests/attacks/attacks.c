@@ -437,7 +437,7 @@ records_of_any_kind(struct attack_rig *r, uint32_t i)
 {
 	static const struct {
 		uint32_t format, octets;
-	} kinds[] = {{2, 24}, {3, 32}, {4, 56}, {1001, 16}, {1003, 40}, {1036, 4}};
+	} kinds[] = {{2, 24}, {3, 32}, {4, 56}, {1001, 16}, {1003, 40}, {1036, 4}, {1039, 4}, {1040, 4}};
 	size_t length_at, count_at;
 	uint32_t n = 0;
 
@@ -477,6 +477,28 @@ as_paths(struct attack_rig *r, uint32_t i)
 	for (uint32_t word = 0; word < PATH_WORDS; word++)
 		built_word(&b, word == 0 ? 0 : word < 4 ? i + word : word == 4 && i % 4 == 0 ? 1 :
 		    (uint32_t)attack_draw(r, i % 2 ? 1ull << 32 : 2));
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
+/* Delays, depths and numbers of queues as large as can be said, of frames that leave at ports without end. */
+static void
+ways_without_end(struct attack_rig *r, uint32_t i)
+{
+	static const uint8_t frame[64] = {[12] = 8, [14] = 0x45, [23] = 17, [26] = 10, [30] = 10};
+	static const uint32_t formats[] = {1036, 1039, 1040};
+	enum { SAMPLE_AT = 28, WAY_WORDS = 9 }; /* behind the datagram's own fields */
+
+	b.n = 0;
+	built_begin(&b, ATTACKER, 0, i, 1000 * i, 1);
+	built_add_flow(&b, &(struct built_flow){.sequence = i + 1, .index = 1, .rate = 100, .pool = 100 * i, .input = 1,
+	    .output = i, .frame_octets = 68, .stripped = 4, .kept = sizeof(frame), .header = frame});
+	built_patch(&b, SAMPLE_AT + 4, (uint32_t)(b.n - SAMPLE_AT - 8 + 4 * WAY_WORDS));
+	built_patch(&b, SAMPLE_AT + 36, 4); /* records */
+	for (int k = 0; k < 3; k++) {
+		built_word(&b, formats[k]);
+		built_word(&b, 4);
+		built_word(&b, i % 2 ? UINT32_MAX : (uint32_t)attack_draw(r, 1ull << 32));
+	}
 	attack_send_sflow(r, ATTACKER, &b);
 }
 
@@ -638,6 +660,7 @@ const struct attack attacks[] = {
     {"sFlow with broken words", broken_sflow, "sflow.refused_datagram|sflow.refused_sample|sflow.no_rate|sflow.unknown", NULL, 0},
     {"sFlow records of any kind", records_of_any_kind, "sflow.unread_flow_other", NULL, 0},
     {"AS paths without end", as_paths, "sflow.spoiled_flow_1003", NULL, 0},
+    {"delays and depths without end", ways_without_end, "sflow.samples", NULL, 0},
     {"IPFIX domains, templates and ports without end", ipfix_without_end, "sflow.agents_left", NULL, 0},
     {"IPFIX with broken words", broken_ipfix, "ipfix.no_template|sflow.refused_datagram", NULL, 0},
     {"discarded packets without end", discards_without_end, "accounting.discards_folded", NULL, 0},

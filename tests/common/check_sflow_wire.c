@@ -377,6 +377,57 @@ START_TEST(test_reads_gateways)
 }
 END_TEST
 
+/* Egress queue, transit delay and queue depth. */
+static const struct {
+	uint32_t format, octets, value;
+	struct ease_way way;
+	bool is_spoiled;
+} ways[] = {
+    {1036, 4, 7, {.known = EASE_WAY_QUEUE, .queue = 7}, false},
+    {1036, 4, 65535, {.known = EASE_WAY_QUEUE, .queue = 65535}, false},
+    {1036, 4, 65536, {0}, false}, /* no queue has such a number */
+    {1039, 4, 1500, {.known = EASE_WAY_DELAY, .delay_ns = 1500}, false},
+    {1039, 4, UINT32_MAX, {.known = EASE_WAY_DELAY, .delay_ns = EASE_WAY_MOST}, false},
+    {1040, 4, 20000, {.known = EASE_WAY_DEPTH, .depth_octets = 20000}, false},
+    {1036, 0, 0, {0}, true}, /* too short */
+    {1039, 0, 0, {0}, true},
+    {1040, 0, 0, {0}, true},
+};
+
+START_TEST(test_reads_the_way)
+{
+	struct built_flow flow = a_flow;
+	struct sflow_builder b;
+	struct sflow_datagram d;
+	struct sflow_sample s;
+
+	flow.header = NULL;
+	flow.vlan = 0;
+	built_begin(&b, AGENT, 0, 1, 0, 2);
+	built_add_flow(&b, &flow);
+	built_patch(&b, b.n - 4, 1);
+	built_patch(&b, SAMPLE_AT + 4, (uint32_t)(b.n - SAMPLE_AT - 8 + 8 + ways[_i].octets));
+	built_word(&b, ways[_i].format);
+	built_word(&b, ways[_i].octets);
+	if (ways[_i].octets > 0)
+		built_word(&b, ways[_i].value);
+	built_add_flow(&b, &a_flow);
+	ck_assert_int_eq(sflow_open(&d, b.octets, b.n), SFLOW_OK);
+	ck_assert_int_eq(sflow_next(&d, &s), SFLOW_OK);
+	ck_assert_uint_eq(s.flow.way.known, ways[_i].way.known);
+	if (ways[_i].way.known & EASE_WAY_QUEUE)
+		ck_assert_uint_eq(s.flow.way.queue, ways[_i].way.queue);
+	if (ways[_i].way.known & EASE_WAY_DELAY)
+		ck_assert_uint_eq(s.flow.way.delay_ns, ways[_i].way.delay_ns);
+	if (ways[_i].way.known & EASE_WAY_DEPTH)
+		ck_assert_uint_eq(s.flow.way.depth_octets, ways[_i].way.depth_octets);
+	ck_assert_uint_eq(s.n_spoiled, ways[_i].is_spoiled);
+	ck_assert_uint_eq(s.n_unread, 0);
+	ck_assert_int_eq(sflow_next(&d, &s), SFLOW_OK);
+	ck_assert_uint_eq(s.flow.way.known, 0); /* nothing of the sample before */
+}
+END_TEST
+
 START_TEST(test_no_prefix_is_whole)
 {
 	struct sflow_builder b;
@@ -528,6 +579,7 @@ main(void)
 	tcase_add_test(tc, test_goes_on_after_a_bad_sample);
 	tcase_add_loop_test(tc, test_records_of_other_lengths, 0, 3);
 	tcase_add_loop_test(tc, test_reads_gateways, 0, sizeof(gateways) / sizeof(gateways[0]));
+	tcase_add_loop_test(tc, test_reads_the_way, 0, sizeof(ways) / sizeof(ways[0]));
 	tcase_add_test(tc, test_no_prefix_is_whole);
 	tcase_add_test(tc, test_writes_what_the_builder_builds);
 	tcase_add_test(tc, test_writes_within_the_limit);

@@ -132,8 +132,7 @@ is_gone() { ! kill -0 "$last_asker" 2>/dev/null; }
 wait_for 5 is_gone
 if is_gone; then pass 'it ended with the collector'; else fail 'it ended with the collector' "$last_asker is there"; fi
 
-began=$(live start "$rig/frames" "$rig/readings") || fail 'the start of the capture' 'no reading of the board tells it'
-live judge "$rig/frames" "$began" "$rig/looks" $first >"$rig/figures" || fail 'the judge' 'it failed'
+live judge "$rig/frames" "$rig/readings" "$rig/looks" $first >"$rig/figures" || fail 'the judge' 'it failed'
 of() { jq -r ".[\"1\"] | $*" "$rig/figures"; } # FILTER
 holds() { [ "$(of "$1")" = true ]; } # FILTER
 name="last minute, $(of .looks) looks"

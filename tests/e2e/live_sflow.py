@@ -4,10 +4,8 @@ live_sflow.py make PCAP FRAMES SECONDS SEED
     Writes a capture and, as lines "MICROSECONDS KEY OCTETS", the truth of its frames. KEYS sources stand behind
     PORTS ports (port of key n: n mod PORTS). The load of odd ports wanders and has bursts of one key; that of even
     ports is smooth.
-live_sflow.py start FRAMES READINGS
-    Prints the time (microseconds since 1970) at which the capture began to be played, from READINGS, lines "TIME
-    PKTS": what the board had counted in all, as it said before TIME.
-live_sflow.py judge FRAMES START DIRECTORY [FIRST_COUNTERS]
+live_sflow.py judge FRAMES READINGS DIRECTORY [FIRST_COUNTERS]
+    READINGS, lines "TIME PKTS" (microseconds since 1970): what the board had counted in all, as it said before TIME.
     Prints figures of the looks DIRECTORY/MINUTES.NUMBER.json as JSON: held against the frames that passed from the
     report's own "from" to its own "to", of reports that begin after FIRST_COUNTERS seconds.
 """
@@ -26,6 +24,7 @@ TICK_US = 50000
 # The first counters that are sent come after 30 s: reports that begin before them are of a part of their time only.
 FIRST_S = 35
 LOOK_EVERY_S = 10
+NEAR_US = 15000000  # readings so near say where the board was
 FCS = 4
 UNITS = ('packets', 'octets')
 
@@ -103,12 +102,20 @@ def read_frames(path):
             yield int(us), int(key), int(octets)
 
 
-def start(frames_path, readings_path):
-    """What SNMP answers may be older than the answer, never newer: each reading says that the board began no later."""
-    times = [us for us, _, _ in read_frames(frames_path)]
-    with open(readings_path) as readings:
-        counts = [[int(word) for word in line.split()] for line in readings]
-    print(min(after - times[pkts - 1] for after, pkts in counts if 0 < pkts <= len(times)))
+class Board:
+    """When the board played what of its capture. It falls behind where the machine has no time for it. What SNMP answers may
+    be older than the answer, never newer: each reading says that the board began no later, and the least of some is near."""
+
+    def __init__(self, frames_path, readings_path):
+        times = [us for us, _, _ in read_frames(frames_path)]
+        with open(readings_path) as readings:
+            counts = [[int(word) for word in line.split()] for line in readings]
+        self.lags = [(after, after - times[pkts - 1]) for after, pkts in counts if 0 < pkts <= len(times)]
+
+    def played_until(self, us):
+        """The time of the capture that it had come to."""
+        near = [lag for after, lag in self.lags if abs(after - us) <= NEAR_US]
+        return us - min(near) if near else None
 
 
 def truth_at(frames_path, moments):
@@ -168,22 +175,24 @@ class Tally:
         return result
 
 
-def judge(frames_path, start_us, directory, first_s=FIRST_S):
+def judge(frames_path, readings_path, directory, first_s=FIRST_S):
     tallies, looks = {'1': Tally(), '5': Tally()}, []
+    board = Board(frames_path, readings_path)
     for path in glob.glob(f'{directory}/*.json'):
         with open(path) as text:
             report = json.load(text)
         if report.get('empty') or not report.get('counted_to'):
             continue
-        span = [moment(report[name]) - int(start_us) for name in ('from', 'to')]
-        if span[0] >= int(first_s) * 1000000:
-            looks.append((tallies[path.rsplit('/', 1)[1].split('.')[0]], report, span))
-    truth = truth_at(frames_path, [us for _, _, span in looks for us in span])
-    for tally, report, span in looks:
-        tally.look(report, (span[1] - span[0]) / 1e6, truth[span[0]], truth[span[1]])
+        moments = [moment(report[name]) for name in ('from', 'to')]
+        span = [board.played_until(us) for us in moments]
+        if None not in span and span[0] >= int(first_s) * 1000000:
+            looks.append((tallies[path.rsplit('/', 1)[1].split('.')[0]], report, span, (moments[1] - moments[0]) / 1e6))
+    truth = truth_at(frames_path, [us for _, _, span, _ in looks for us in span])
+    for tally, report, span, seconds in looks:
+        tally.look(report, seconds, truth[span[0]], truth[span[1]])
     print(json.dumps({minutes: tally.judged() for minutes, tally in tallies.items()}))
 
 
 if __name__ == '__main__':
     command, *arguments = sys.argv[1:]
-    {'make': make, 'start': start, 'judge': judge}[command](*arguments)
+    {'make': make, 'judge': judge}[command](*arguments)

@@ -1,9 +1,10 @@
-/* Any octets at all as what a driver says by ethtool's netlink, by devlink or in texts of its own: each parser says
+/* Any octets at all as what a driver says by ethtool's netlink, by devlink or in texts of its own, or as a transceiver's memory: each parser says
  * what is in it or refuses it, no answer makes known what is no figure, texts end, and no mode of flow control is
  * out of range. */
 #include "agent/linux/devlink.h"
 #include "agent/linux/driver_info.h"
 #include "agent/linux/ethtool.h"
+#include "agent/linux/module_eeprom.h"
 #include "agent/linux/rtnl.h"
 
 #include <stdlib.h>
@@ -49,6 +50,28 @@ parse_texts(const uint8_t *data, size_t size)
 		abort();
 }
 
+/* As many pages as the module asks for. */
+static void
+parse_module(const uint8_t *data, size_t size)
+{
+	struct module_memory memory = {0};
+	struct hal_transceiver transceiver = {0};
+	struct module_page page;
+
+	while (size >= MODULE_PAGE_OCTETS && module_next_page(&memory, &page)) {
+		memcpy(memory.octets[memory.n++], data, MODULE_PAGE_OCTETS);
+		data += MODULE_PAGE_OCTETS;
+		size -= MODULE_PAGE_OCTETS;
+	}
+	module_decode(&memory, &transceiver);
+	if (transceiver.n_readings > HAL_MAX_READINGS)
+		abort();
+	for (size_t i = 0; i < transceiver.n_readings; i++)
+		if (transceiver.readings[i].value > HAL_SENSOR_MOST || transceiver.readings[i].value < -HAL_SENSOR_MOST ||
+		    (transceiver.readings[i].status != HAL_SENSOR_OK && transceiver.readings[i].value != 0))
+			abort();
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -62,6 +85,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while ((message = rtnl_next(copy, size, &at)))
 		parse(message);
 	parse_texts(data, size);
+	parse_module(data, size);
 	free(copy);
 	return 0;
 }

@@ -511,7 +511,7 @@ is_known_name(const char *name, const char *oid)
 {
 	static const char *const modules[] = {"IF-MIB", "EtherLike-MIB", "RMON-MIB",
 	    "HC-RMON-MIB", "HC-ALARM-MIB", "BRIDGE-MIB",
-	    "P-BRIDGE-MIB", "Q-BRIDGE-MIB", "ENTITY-MIB"};
+	    "P-BRIDGE-MIB", "Q-BRIDGE-MIB", "ENTITY-MIB", "ENTITY-SENSOR-MIB"};
 	char numeric[256];
 
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
@@ -547,7 +547,7 @@ START_TEST(numeric_names_are_the_rfcs)
 		n++;
 	}
 	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 2 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 15 + 4 +
-	    12 + 7 + 4 + 18 + 1 + 3 + 3 + 2 + 3 + 2 + 4 + 2 + 2 + 4 + 5 + 1 + 2 + 2 + 5 + 5 + 6 + 17 + 1 + 1 + 1);
+	    12 + 7 + 4 + 18 + 1 + 3 + 3 + 2 + 3 + 2 + 4 + 2 + 2 + 4 + 5 + 1 + 2 + 2 + 5 + 5 + 6 + 17 + 1 + 1 + 1 + 8);
 	if (oracle)
 		fclose(oracle);
 	free(listing);
@@ -560,7 +560,7 @@ START_TEST(modules_are_named_by_their_identities)
 	static const char *const identities[][2] = {{"IF-MIB", "ifMIB"}, {"EtherLike-MIB", "etherMIB"},
 	    {"RMON-MIB", "rmonMibModule"}, {"HC-RMON-MIB", "hcRMON"}, {"HC-ALARM-MIB", "hcAlarmMIB"},
 	    {"BRIDGE-MIB", "dot1dBridge"}, {"P-BRIDGE-MIB", "pBridgeMIB"},
-	    {"Q-BRIDGE-MIB", "qBridgeMIB"}, {"ENTITY-MIB", "entityMIB"}};
+	    {"Q-BRIDGE-MIB", "qBridgeMIB"}, {"ENTITY-MIB", "entityMIB"}, {"ENTITY-SENSOR-MIB", "entitySensorMIB"}};
 	enum { N_IDENTITIES = sizeof(identities) / sizeof(identities[0]) };
 	FILE *oracle = fopen(ORACLE "IF-MIB.yaml", "r");
 

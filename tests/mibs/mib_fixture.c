@@ -190,7 +190,7 @@ fill_structure(struct mib_fixture *f, size_t n_ports)
 		f->layers[n_ports + i] = (struct hal_layer){.higher = if_index};
 	}
 	f->structure = (struct hal_structure){.layers = f->layers, .n_layers = 2 * n_ports,
-	    .parts = f->parts, .n_parts = 2 + n_ports, .first_port_part = 2,
+	    .parts = f->parts, .n_parts = 2 + n_ports, .first_port_part = 2, .n_port_parts = n_ports,
 	    .contents = f->contents, .layers_changed_mono_us = 80 * 1000000ull,
 	    .parts_changed_mono_us = 90 * 1000000ull};
 }

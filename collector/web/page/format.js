@@ -47,6 +47,19 @@ export function limits(low, high, estimate) {
 	return withUnit(`${digits(low / divisor)}–${digits(high / divisor)}`, unit);
 }
 
+const DURATIONS = ['ns', 'µs', 'ms', 's'];
+
+/* 12.3 µs, of nanoseconds */
+export function duration(ns) {
+	let power = 0;
+
+	if (!known(ns))
+		return UNKNOWN;
+	while (power < DURATIONS.length - 1 && ns / 1000 ** power >= 999.5)
+		power++;
+	return withUnit(digits(ns / 1000 ** power), DURATIONS[power]);
+}
+
 /* 41,812; one decimal below 10; <0.1 for a small value that is not 0. */
 export function count(value) {
 	if (!known(value))

@@ -70,6 +70,7 @@ function questions(view, moment) {
 		one('alarms', 'alarms', {...ports, top: ALARMS}, alarms),
 		one('trouble-errors', 'errors', {...ports, top: SOURCES}, trouble.errors),
 		one('trouble-drops', 'drops', {...ports, by: 'reason', top: SOURCES}, trouble.drops),
+		one('trouble-delay', 'delay', {...filtered, by: 'port', top: SOURCES}, trouble.delay),
 		one('trouble-loss', 'loss', ports, trouble.loss),
 		one('trouble-addresses', 'addresses', {...filtered, top: ADDRESSES},
 		    trouble.addresses, address.filtersFrames(view, ['proto'])),

@@ -75,6 +75,19 @@ function dropsOf(result) {
 	return {sum: sum ? format.plural(sum, 'packet') : '', lines};
 }
 
+/* How long frames took, by the port where they left; the longest stand first. */
+function delayOf(result) {
+	const side = (value) => (value === null ? '?' : format.duration(value));
+	const quantile = (figure) => (figure
+	    ? `${format.duration(figure.estimate)} (${side(figure.low)}–${side(figure.high)})` : format.UNKNOWN);
+	const lines = result.rows.map((row) => ({
+		what: `median ${quantile(row.median_ns)}, p95 ${quantile(row.p95_ns)}`,
+		where: placeOf({agent: row.agent, port: row.out ?? '?'}),
+	}));
+
+	return {sum: '', lines};
+}
+
 function refusedOf(result) {
 	const refused = result.rows.filter((row) => row.refused > 0).sort(newestFirst('refused_newest'));
 	const sum = refused.reduce((all, row) => all + row.refused, 0);
@@ -120,6 +133,7 @@ function eventsOf(result) {
 const PARTS = [
 	{id: 'errors', title: 'Errors', of: errorsOf, none: 'No bad frames.'},
 	{id: 'drops', title: 'Dropped packets', of: dropsOf, none: 'No packets dropped.'},
+	{id: 'delay', title: 'Delay', of: delayOf, none: 'No switch tells delays.'},
 	{id: 'loss', title: 'Lost samples', of: lossOf, none: 'No samples lost.'},
 	{id: 'agents', title: 'Refused in their names', of: refusedOf, none: 'No record was refused.'},
 	{id: 'addresses', title: 'Moved addresses', of: movedOf, none: 'No address moved.'},

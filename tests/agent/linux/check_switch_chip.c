@@ -7,6 +7,7 @@
 #include "agent/linux/devlink.h"
 #include "agent/linux/driver_info.h"
 #include "agent/linux/forwarding.h"
+#include "agent/linux/module_eeprom.h"
 #include "agent/linux/netlink.h"
 #include "common/clock.h"
 #include "tests/agent/linux/linux_rig.h"
@@ -142,6 +143,8 @@ struct played_port {
 	uint64_t mac_rx, mac_tx, mac_rx_octets, mac_tx_octets;
 	struct driver_strings strings;
 	int flavour; /* of devlink; -1: it does not know the port */
+	const struct module_memory *module; /* of an SFP; NULL: none is plugged in */
+	int module_error;
 };
 static struct played_port ports[N_PORTS];
 static struct netlink *generic;
@@ -313,6 +316,28 @@ asked_index(const struct nlmsghdr *question)
 	return 0;
 }
 
+/* The page that was asked for: the first by the module's own address, the second by that of its diagnostics. */
+static int
+answer_module(const struct played_port *port, const struct nlmsghdr *question, netlink_handler take, void *ctx)
+{
+	const struct genlmsghdr head = {.cmd = ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY, .version = ETHTOOL_GENL_VERSION};
+	const struct nlattr *attr;
+	struct nlmsghdr *message;
+	size_t page = 0;
+
+	if (port->module_error || !port->module)
+		return port->module_error ? port->module_error : -ENODEV;
+	mnl_attr_for_each(attr, question, sizeof(struct genlmsghdr)) {
+		if (mnl_attr_get_type(attr) == ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS)
+			page = mnl_attr_get_u8(attr) == 0x51;
+		if (mnl_attr_get_type(attr) == ETHTOOL_A_MODULE_EEPROM_LENGTH)
+			ck_assert_uint_eq(mnl_attr_get_u32(attr), MODULE_PAGE_OCTETS);
+	}
+	message = begin(question->nlmsg_type, &head, sizeof(head));
+	mnl_attr_put(message, ETHTOOL_A_MODULE_EEPROM_DATA, MODULE_PAGE_OCTETS, port->module->octets[page]);
+	return take(ctx, message);
+}
+
 int
 __wrap_netlink_request(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take, void *ctx)
 {
@@ -327,6 +352,8 @@ __wrap_netlink_request(struct netlink *netlink, struct nlmsghdr *question, netli
 		port = played(asked_index(question));
 		if (port && head->cmd == ETHTOOL_MSG_STATS_GET)
 			return answer_mac(port, take, ctx);
+		if (port && head->cmd == ETHTOOL_MSG_MODULE_EEPROM_GET)
+			return answer_module(port, question, take, ctx);
 	}
 	if (netlink != generic && question->nlmsg_type == RTM_GETSTATS) {
 		const struct if_stats_msg *head = mnl_nlmsg_get_payload(question);
@@ -591,6 +618,74 @@ START_TEST(a_plain_network_card)
 }
 END_TEST
 
+/* Snapshots until each port and the monitors had their turn. */
+static const struct hal_snapshot *
+look_at_sensors(void)
+{
+	const struct hal_snapshot *snapshot;
+
+	for (int i = 0; i < 2 * N_PORTS + 4; i++) {
+		clock_step_us(&stepped, 6000000);
+		ck_assert_int_eq(hal_refresh_all(rig.hal), 0);
+	}
+	snapshot = hal_snapshot_hold(rig.hal);
+	hal_snapshot_release(snapshot); /* the HAL holds it until the next one */
+	return snapshot;
+}
+
+/* What is plugged in becomes a part in its port, with sensors in it; what does not answer for once stays, unavailable; what
+ * is pulled out is gone, and the time of the last change says so. */
+START_TEST(a_transceiver_comes_and_goes)
+{
+	static struct module_memory sfp = {.n = 2};
+	const struct hal_snapshot *s;
+	const struct hal_part *part;
+	uint64_t changed_us;
+	uint32_t p0;
+
+	if (!set_up(__func__, "igb", 0, "", LINUX_SAMPLING_NONE))
+		return;
+	sfp.octets[0][0] = 0x03;
+	memcpy(sfp.octets[0] + 40, "FTLX8571D3BCL", 13);
+	sfp.octets[0][92] = 0x68;
+	sfp.octets[1][96] = 41;
+	rig.config.sys_root = "/nowhere";
+	linux_rig_start(&rig);
+	p0 = linux_rig_port(&rig, "p0")->if_index;
+	s = look_at_sensors();
+	ck_assert_uint_eq(s->n_sensors, 0);
+	ck_assert_uint_eq(s->structure->n_parts, s->structure->first_port_part + s->structure->n_port_parts);
+	changed_us = s->structure->parts_changed_mono_us;
+	ports[0].module = &sfp;
+	s = look_at_sensors();
+	ck_assert_uint_eq(s->n_sensors, 5);
+	ck_assert_uint_gt(s->structure->parts_changed_mono_us, changed_us);
+	part = &s->structure->parts[s->structure->first_port_part + s->structure->n_port_parts];
+	ck_assert_uint_eq(part->contained_in, HAL_PART_INDEX_PORT + p0);
+	ck_assert_str_eq(part->model, "FTLX8571D3BCL");
+	ck_assert(part->is_replaceable);
+	ck_assert_uint_eq(part[1].contained_in, part->index);
+	ck_assert_str_eq(part[1].name, "p0 temperature");
+	ck_assert_uint_eq(s->sensors[0].index, part[1].index);
+	ck_assert_int_eq(s->sensors[0].reading.value, 41000);
+	ports[0].module_error = -EIO;
+	for (int i = 0; i < N_PORTS; i++) { /* one turn */
+		clock_step_us(&stepped, 1000000);
+		ck_assert_int_eq(hal_refresh_all(rig.hal), 0);
+	}
+	s = hal_snapshot_hold(rig.hal);
+	ck_assert_uint_eq(s->n_sensors, 5);
+	hal_snapshot_release(s);
+	ports[0].module_error = 0;
+	s = look_at_sensors();
+	ck_assert_int_eq(s->sensors[0].reading.status, HAL_SENSOR_OK);
+	ports[0].module = NULL;
+	s = look_at_sensors();
+	ck_assert_uint_eq(s->n_sensors, 0);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
 static bool
 has_taps(const char *test)
 {
@@ -779,6 +874,7 @@ main(void)
 	tcase_add_test(device, octets_of_clause_30);
 	tcase_add_test(device, what_nobody_counts_is_absent);
 	tcase_add_test(device, a_plain_network_card);
+	tcase_add_test(device, a_transceiver_comes_and_goes);
 	tcase_add_test(device, a_check_tells_of_chips);
 	tcase_add_test(device, a_port_is_judged_anew);
 	tcase_add_test(device, hardware_that_runs_ahead_is_found_out);

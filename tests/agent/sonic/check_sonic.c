@@ -346,6 +346,60 @@ START_TEST(rows_are_the_generators)
 }
 END_TEST
 
+static const struct hal_sensor_row *
+sensor_named(const struct hal_snapshot *s, const char *name)
+{
+	for (size_t i = 0; i < s->structure->n_parts; i++)
+		for (size_t k = 0; k < s->n_sensors && strcmp(s->structure->parts[i].name, name) == 0; k++)
+			if (s->sensors[k].index == s->structure->parts[i].index)
+				return &s->sensors[k];
+	ck_abort_msg("no sensor %s", name);
+}
+
+static void
+expect_sensor(const struct hal_snapshot *s, const char *name, int value, int status)
+{
+	const struct hal_sensor_row *row = sensor_named(s, name);
+
+	ck_assert_msg(row->reading.value == value && row->reading.status == status, "%s: %d, status %d", name,
+	    (int)row->reading.value, row->reading.status);
+}
+
+/* As xcvrd writes them: of 2023 and of before, when values had units; a module without light, one that is pulled out. */
+START_TEST(transceivers_are_parts_of_their_ports)
+{
+	const struct hal_snapshot *s;
+
+	begin(&small, true);
+	sonic_command(&server, 6, "HSET TRANSCEIVER_INFO|Ethernet3 type QSFP28 manufacturer Innolight model TR-FC85S-N00 serial"
+	    " INKA0001 vendor_rev 1A");
+	sonic_command(&server, 6, "HSET TRANSCEIVER_DOM_SENSOR|Ethernet3 temperature 30.25 voltage 3.2928 rx1power -2.5 tx1power"
+	    " -inf tx1bias 6.75 rx2power N/A");
+	sonic_command(&server, 6, "HSET TRANSCEIVER_INFO|Ethernet4 type SFP manufacturer N/A");
+	sonic_command(&server, 6, "HSET TRANSCEIVER_DOM_SENSOR|Ethernet4 temperature 36.00C rx1power -6.5dBm voltage 1e999");
+	step_s(11);
+	s = look();
+	ck_assert_uint_eq(s->n_sensors, 6 + 3);
+	ck_assert_uint_eq(sensor_named(s, "Ethernet3 temperature")->index, 1000000000 + 64 * 4 + 1);
+	expect_sensor(s, "Ethernet3 temperature", 30250, HAL_SENSOR_OK);
+	expect_sensor(s, "Ethernet3 voltage", 32928, HAL_SENSOR_OK);
+	expect_sensor(s, "Ethernet3 lane 1 power received", 5623, HAL_SENSOR_OK);
+	expect_sensor(s, "Ethernet3 lane 1 power sent", 0, HAL_SENSOR_OK);
+	expect_sensor(s, "Ethernet3 lane 1 bias", 6750, HAL_SENSOR_OK);
+	expect_sensor(s, "Ethernet3 lane 2 power received", 0, HAL_SENSOR_UNAVAILABLE);
+	expect_sensor(s, "Ethernet4 temperature", 36000, HAL_SENSOR_OK);
+	expect_sensor(s, "Ethernet4 lane 1 power received", 2239, HAL_SENSOR_OK);
+	expect_sensor(s, "Ethernet4 voltage", 0, HAL_SENSOR_UNAVAILABLE);
+	hal_snapshot_release(s);
+	sonic_command(&server, 6, "DEL TRANSCEIVER_INFO|Ethernet3 TRANSCEIVER_DOM_SENSOR|Ethernet3");
+	step_s(11);
+	s = look();
+	ck_assert_uint_eq(s->n_sensors, 3);
+	hal_snapshot_release(s);
+	end();
+}
+END_TEST
+
 START_TEST(rows_by_tcp)
 {
 	sonic_server_start_tcp(&server, true);
@@ -974,6 +1028,7 @@ main(void)
 	tcase_add_checked_fixture(rows, NULL, clean_up);
 	tcase_set_timeout(rows, 120);
 	tcase_add_loop_test(rows, rows_are_the_generators, 0, 2);
+	tcase_add_test(rows, transceivers_are_parts_of_their_ports);
 	tcase_add_test(rows, rows_by_tcp);
 	tcase_add_test(rows, an_hour_at_line_rate);
 	tcase_add_test(rows, a_lag_before_its_members_are_counted);

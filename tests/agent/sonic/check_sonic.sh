@@ -77,6 +77,37 @@ no_mtu() { snmp_get 1.3.6.1.2.1.2.2.1.4.6 | grep -q 'No Such Instance'; }
 wait_for 5 no_mtu && pass 'an MTU that is not there is not 0' || fail 'an MTU that is not there is not 0' "$(snmp_get 1.3.6.1.2.1.2.2.1.4.6)"
 expect 'and the walk goes on behind it; eth0 has none, too' "$(walk 1.3.6.1.2.1.2.2.1.4 | awk '$2 > 0' | wc -l)" 137
 
+# ---- transceivers ----
+
+db 6 HSET 'TRANSCEIVER_INFO|Ethernet7' type QSFP28 manufacturer Innolight model TR-FC85S-N00 serial INKA0001 vendor_rev 1A >/dev/null
+db 6 HSET 'TRANSCEIVER_DOM_SENSOR|Ethernet7' temperature -0.5 voltage 3.2928 rx1power -2.5 tx1power N/A tx1bias 6.75 >/dev/null
+entity=1.3.6.1.2.1.47.1.1.1.1 sensor=1.3.6.1.2.1.99.1.1.1 module=1000000512 # 1,000,000,000 + 64 times ifIndex 8
+plugged() { [ "$(walk $sensor.4 | wc -l)" = 5 ]; }
+wait_for 25 plugged && pass 'five sensors come with a transceiver' || fail 'five sensors come with a transceiver' "$(walk $sensor.4)"
+expect 'it is in its port, and what it is' "$(for column in 4 5 12 13 11 8 16; do snmp_get $entity.$column.$module; done | tr -d '"' | xargs)" \
+    '1008 9 Innolight TR-FC85S-N00 INKA0001 1A 1'
+expect 'its sensors are in it' "$(walk $entity.4 | awk '$2 == 1000000512' | wc -l) $(walk $entity.5 | awk '$2 == 8' | wc -l)" '5 5'
+expect 'entPhysicalContainsTable has them, too' "$(walk 1.3.6.1.2.1.47.1.3.3.1.1.$module | wc -l)" 5
+# What snmptable shows, by a module that has nothing but names.
+{
+	echo 'SENSORS DEFINITIONS ::= BEGIN sensors OBJECT IDENTIFIER ::= { iso 3 6 1 2 1 99 1 1 }'
+	echo 'sensorEntry OBJECT IDENTIFIER ::= { sensors 1 }'
+	n=0
+	for name in Type Scale Precision Value Status; do
+		n=$((n + 1))
+		echo "sensor$name OBJECT IDENTIFIER ::= { sensorEntry $n }"
+	done
+	echo 'END'
+} >"$rig/SENSORS.txt"
+expect 'snmptable: type, scale, precision, value and status of each' \
+    "$(client snmptable -M "$rig" -m SENSORS -Ot -Cf , "127.0.0.1:$agent_port" 1.3.6.1.2.1.99.1.1 2>/dev/null | grep '[0-9],' | cut -d, -f1-5)" \
+    "$(printf '%s\n' 8,9,3,-500,1 4,8,1,32928,1 6,7,1,5623,1 6,7,1,0,2 5,7,0,6750,1)"
+expect 'units, and a time that is not in the future' "$(snmp_get $sensor.6.$((module + 1))) $([ "$(snmp_get $sensor.7.$((module + 1)) | tr -d '()a-z. ' | cut -d: -f1)" ] && echo yes)" '"degrees Celsius" yes'
+expect 'the walk ends, and each OID is larger than the one before' "$(walk 1.3.6.1.2.1.99 | awk '{ print $1 }' | sort -V | uniq | wc -l) $(walk 1.3.6.1.2.1.99 | wc -l)" '40 40'
+db 6 DEL 'TRANSCEIVER_INFO|Ethernet7' 'TRANSCEIVER_DOM_SENSOR|Ethernet7' >/dev/null
+pulled() { [ -z "$(walk $sensor.4 | grep -v 'No Such')" ]; }
+wait_for 25 pulled && pass 'they go with it' || fail 'they go with it' "$(walk $sensor.4)"
+
 # ---- SET ----
 
 reason() { client snmpset "127.0.0.1:$agent_port" "$@" 2>&1 | sed -n 's/^Reason: \([a-zA-Z]*\).*/\1/p'; }

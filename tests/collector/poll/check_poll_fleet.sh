@@ -81,5 +81,8 @@ for counter in silent:$((silent + 3)) garbage:5 refused:1; do
 	else fail "poll.${counter%:*}" "$asked, and not ${counter#*:} to $most"; fi
 done
 expect 'uplinks: who names each other' "$(of_store "SELECT DISTINCT name FROM port WHERE NOT edge ORDER BY name" | xargs)" 'e11 e12'
+expect 'links: both ends of the one that both confirm, and no other' "$(of_store "SELECT count(*), count(DISTINCT agent), sum(EXISTS(SELECT 1 FROM link o
+    WHERE o.agent = l.other_agent AND o.if_index = l.other_if_index AND o.other_agent = l.agent AND o.other_if_index = l.if_index)) FROM link l" | tr '|' ' ')" \
+    "$(of_store "SELECT count(*), count(*), count(*) FROM (SELECT DISTINCT agent, if_index FROM port WHERE NOT edge)" | tr '|' ' ')"
 expect 'who is not written down is not asked' "$(wc -l <"$rig/strangers")" 0
 exit $failed

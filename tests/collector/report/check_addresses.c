@@ -40,7 +40,7 @@ static void
 sample(int second, int agent, int if_index, const char *mac, const char *vlan, const char *ip)
 {
 	report_store_sql(&store, "INSERT INTO sample VALUES(%d, 1, %d, %d, %llu, 1, %d, 2, 99, 100, 0,"
-	    " 64, x'%s', x'0200000000cc', %s, 2048, x'%s', x'0a000009', 6, 1, 2, 1, NULL, NULL, NULL, NULL, NULL, NULL)", agent,
+	    " 64, x'%s', x'0200000000cc', %s, 2048, x'%s', x'0a000009', 6, 1, 2, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)", agent,
 	    if_index, second, REPORT_STORE_T0 + (unsigned)second * SECOND, if_index, mac, vlan, ip);
 }
 

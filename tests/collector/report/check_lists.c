@@ -139,7 +139,7 @@ add_samples(const struct frame *f, int *sequence)
 	}
 	for (int i = 0; i < f->n; i++, ++*sequence)
 		report_store_sql(&store, "INSERT INTO sample VALUES(1, 1, 1, %d, %llu, 1, 1, 2, 99, %d, 0,"
-		    " %d, x'020000000001', x'020000000002', %s, %d, %s, %s, %s, %s, %s, 1, NULL, NULL, NULL, NULL, NULL, NULL)",
+		    " %d, x'020000000001', x'020000000002', %s, %d, %s, %s, %s, %s, %s, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
 		    *sequence, REPORT_STORE_T0 + (unsigned)*sequence, SKIP, OCTETS,
 		    or_null(f->vlan, vlan), f->ethertype, src, dst, or_null(f->proto, proto),
 		    or_null(f->src_port, src_port), or_null(f->dst_port, dst_port));

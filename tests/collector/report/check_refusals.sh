@@ -16,11 +16,11 @@ refused 'which report?'
 refused 'unexpected 10.20.1.1; --addr filters by address' talkers 10.20.1.1
 refused 'unexpected load: one report at a time' talkers load
 refused 'unexpected src; each option begins with --' talkers src
-refused '--by is for talkers, matrix, protocols, connections, history, billing, drops, not for load' load --by dst
+refused '--by is for talkers, matrix, protocols, connections, history, billing, drops, delay, not for load' load --by dst
 refused '--step is for history, not for talkers' talkers --step 1m
 refused '--sort is for talkers, matrix, protocols, conversations, history, load, not for pause' pause --sort octets
-refused '--proto is for talkers, matrix, protocols, conversations, history, not for addresses' addresses --proto tcp
-refused '--vlan is for talkers, matrix, protocols, conversations, history, addresses, not for load' load --vlan 5
+refused '--proto is for talkers, matrix, protocols, conversations, history, delay, not for addresses' addresses --proto tcp
+refused '--vlan is for talkers, matrix, protocols, conversations, history, delay, addresses, not for load' load --vlan 5
 refused '--vlan is not for connections: their sums are stored by port, not by VLAN, and a stored sample does not say'\
 ' whether it began a connection; conversations --vlan has the traffic' connections --vlan 5
 refused '--proto is not for connections: all of them are of TCP' connections --by src --proto tcp
@@ -29,7 +29,7 @@ refused 'filter: column 1: connections has sums of new connections: it filters b
 refused '--filter tcp and: column 8: expected a term (host, net, mac, port, proto, vlan, octets, network, as, country, agent, if, site) or an address, not the end' talkers --filter 'tcp and'
 refused 'filter: column 1: load is of whole ports: it filters by site, agent and if, not by proto' load --filter 'udp'
 refused '--versus is for talkers, matrix, protocols, conversations, connections, not for load' load --versus 1d
-refused '--by x: must be src, dst, pair, subnet, network, as, country, vlan, vni, service, proto, ethertype, server, port, lag, site, reason, place or group; dst-network, network-pair and so on' talkers --by x
+refused '--by x: must be src, dst, pair, subnet, network, as, country, vlan, vni, service, proto, ethertype, server, port, lag, site, reason, place, group, queue or port-pair; dst-network, network-pair and so on' talkers --by x
 refused '--sort bytes: must be octets or packets (or frames, the same); of load also util or errors' talkers --sort bytes
 refused '--top 0: must be 1 to 1000000' talkers --top 0
 refused '--vlan 5000: must be a VLAN, 0 to 4095' talkers --vlan 5000

@@ -347,7 +347,7 @@ keep_sample(int sequence, const char *src, int vlan, int proto, const char *src_
 {
 	report_store_sql(&store,
 	    "INSERT INTO sample VALUES(1, 1, 1, %d, %llu, 1, 1, 2, 99, 100, 0, 64,"
-	    " x'%s', x'%s', %d, 2048, x'%s', x'0a000002', %d, 1, 2, 1, NULL, NULL, NULL, NULL, NULL, NULL)", sequence,
+	    " x'%s', x'%s', %d, 2048, x'%s', x'0a000002', %d, 1, 2, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)", sequence,
 	    REPORT_STORE_T0 + (unsigned)sequence * SECOND, src, MAC_C, vlan, src_ip, proto);
 }
 

@@ -74,7 +74,7 @@ sample(const struct port *p, unsigned sequence, double second, double pool, unsi
 	bool is_sflow = p->boot >= SFLOW_BOOT;
 
 	report_store_sql(&store, "INSERT INTO sample VALUES(%d, %ld, %d, %u, %.0f, 1, %d, 0, %u, %d, %lld, 700, x'%s',"
-	    " x'0200000000ff', NULL, 2048, NULL, NULL, NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL)", p->agent, p->boot,
+	    " x'0200000000ff', NULL, 2048, NULL, NULL, NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)", p->agent, p->boot,
 	    p->if_index, sequence, (double)REPORT_STORE_T0 + 1e6 * second, p->if_index, is_sflow ? MEAN - 1 : period - 1,
 	    MEAN, p->no_pool ? INT64_MAX : (long long)pool, p->mac ? p->mac : "0200000000ee");
 }

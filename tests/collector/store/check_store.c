@@ -451,7 +451,8 @@ START_TEST(ids_made_by_an_earlier_version_are_replaced)
 		    " DROP TABLE paid; DROP INDEX gone_port; DROP TRIGGER paid_forgotten; DROP TRIGGER counter_held; DROP TRIGGER counter_freed;"
 		    " ALTER TABLE life DROP COLUMN first_charged; ALTER TABLE sample DROP COLUMN vni; DROP INDEX sample_header;"
 		    " ALTER TABLE sample DROP COLUMN header; ALTER TABLE sample DROP COLUMN src_as; ALTER TABLE sample DROP COLUMN dst_as;"
-		    /* of versions 28, 29, 30 */
+		    " DROP INDEX sample_way; ALTER TABLE sample DROP COLUMN queue; ALTER TABLE sample DROP COLUMN depth_octets;"
+		    " ALTER TABLE sample DROP COLUMN delay_ns;" /* of versions 28 to 31 */
 		    " INSERT INTO part VALUES(7, 1, 0, 0, 0, 7, 1, x'00')");
 	rig_set_version(&f, 25);
 	rig_open(&f);

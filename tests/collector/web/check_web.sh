@@ -275,7 +275,7 @@ refused 400 'no agent' "$url/api/v1/talkers?agent=192.0.2.99"
 refused 400 'no agent' "$url/api/v1/talkers?agent=x$(printf '%%C3%%A9%.0s' {1..300})"
 refused 400 'no agent' "$url/api/v1/talkers?agent=%C2%9B2J"
 refused 400 'no such option' "$url/api/v1/talkers?"$'\xff'
-refused 400 'protocols has no --by src; it is for talkers, connections, history, drops' "$url/api/v1/protocols?by=src"
+refused 400 'protocols has no --by src; it is for talkers, connections, history, delay, drops' "$url/api/v1/protocols?by=src"
 refused 400 '^step:' "$url/api/v1/history?last=30d&step=1m"
 refused 405 GET -X POST -d x=y "$url/api/v1/talkers"
 refused 405 GET -X DELETE "$url/"

@@ -1,0 +1,189 @@
+/*
+ * Sensors of the chassis, and transceivers with theirs, as parts of the switch (ENTITY-MIB) and as rows of
+ * entPhySensorTable. A transceiver is in its port, and is left out as long as that is no part.
+ */
+#include "agent/hal/hal_private.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)HAL_MAX_READINGS < (int)HAL_TRANSCEIVER_INDEXES, "each sensor of a transceiver has its index");
+_Static_assert(HAL_PART_INDEX_SENSOR + HAL_MAX_SENSORS <= HAL_PART_INDEX_PORT, "no sensor has the index of a port");
+
+void
+hal_reading_set(struct hal_reading *reading, double units)
+{
+	static const double parts[] = {[HAL_SCALE_MICRO] = 1e6, [HAL_SCALE_MILLI] = 1e3, [HAL_SCALE_UNITS] = 1};
+	double value = round(units * parts[reading->scale] * pow(10, reading->precision));
+
+	reading->status = isnan(units) ? HAL_SENSOR_UNAVAILABLE : HAL_SENSOR_OK;
+	reading->value = isnan(units) ? 0 : (int32_t)fmax(-HAL_SENSOR_MOST, fmin(value, HAL_SENSOR_MOST));
+}
+
+static const struct hal_sensors_ops *
+ops_of(const struct hal *hal)
+{
+	return hal->device->sensors;
+}
+
+void
+hal_sensors_read(const struct hal *hal)
+{
+	if (ops_of(hal) && ops_of(hal)->read_next)
+		ops_of(hal)->read_next(hal->device->sensors_ctx);
+}
+
+uint64_t
+hal_sensors_changes(const struct hal *hal)
+{
+	return ops_of(hal) ? ops_of(hal)->changes(hal->device->sensors_ctx) : 0;
+}
+
+static size_t
+n_sensors(const struct hal *hal)
+{
+	return ops_of(hal) ? ops_of(hal)->n_sensors(hal->device->sensors_ctx) : 0;
+}
+
+static size_t
+n_transceivers(const struct hal *hal)
+{
+	return ops_of(hal) ? ops_of(hal)->n_transceivers(hal->device->sensors_ctx) : 0;
+}
+
+static const struct hal_transceiver *
+transceiver_at(const struct hal *hal, size_t i)
+{
+	return ops_of(hal)->transceiver(hal->device->sensors_ctx, i);
+}
+
+size_t
+hal_sensors_room(const struct hal *hal)
+{
+	size_t n = n_sensors(hal);
+
+	for (size_t i = 0; i < n_transceivers(hal); i++)
+		n += 1 + transceiver_at(hal, i)->n_readings;
+	return n;
+}
+
+/* ---- parts ---- */
+
+static void
+fill_sensor(struct hal_part *part, uint32_t index, uint32_t parent, int32_t position, const char *name)
+{
+	*part = (struct hal_part){.index = index, .contained_in = parent, .class = HAL_PART_SENSOR, .position = position};
+	snprintf(part->name, sizeof(part->name), "%s", name);
+}
+
+size_t
+hal_sensors_parts(const struct hal *hal, struct hal_part *parts)
+{
+	size_t n = n_sensors(hal);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct hal_sensor *sensor = ops_of(hal)->sensor(hal->device->sensors_ctx, i);
+
+		assert(sensor->number < HAL_MAX_SENSORS);
+		fill_sensor(&parts[i], HAL_PART_INDEX_SENSOR + sensor->number, HAL_PART_INDEX_CHASSIS,
+		    (int32_t)sensor->number + 1, sensor->reading.name);
+		snprintf(parts[i].descr, sizeof(parts[i].descr), "sensor %s", sensor->reading.name);
+	}
+	return n;
+}
+
+/* The port that it is in, if that is a part of the switch. */
+static const struct hal_port *
+plugged_port(const struct hal_snapshot *s, const struct hal_transceiver *transceiver)
+{
+	const struct hal_port *port = hal_snapshot_port(s, transceiver->if_index);
+
+	return port && port->has_connector && port->if_index <= HAL_TRANSCEIVER_IF_MAX ? port : NULL;
+}
+
+static uint32_t
+index_of(const struct hal_transceiver *transceiver)
+{
+	return HAL_PART_INDEX_TRANSCEIVER + HAL_TRANSCEIVER_INDEXES * transceiver->if_index;
+}
+
+static void
+fill_transceiver(const struct hal_transceiver *t, const struct hal_port *port, struct hal_part *part)
+{
+	*part = (struct hal_part){.index = index_of(t), .contained_in = HAL_PART_INDEX_PORT + t->if_index,
+	    .class = HAL_PART_MODULE, .position = 1, .is_replaceable = true};
+	snprintf(part->name, sizeof(part->name), "%.48s transceiver", port->name);
+	snprintf(part->descr, sizeof(part->descr), "%.48s transceiver in %.48s", t->type[0] ? t->type : "unknown", port->name);
+	snprintf(part->maker, sizeof(part->maker), "%s", t->maker);
+	snprintf(part->model, sizeof(part->model), "%s", t->model);
+	snprintf(part->serial, sizeof(part->serial), "%s", t->serial);
+	snprintf(part->revision, sizeof(part->revision), "%s", t->revision);
+}
+
+static size_t
+fill_transceiver_parts(const struct hal_transceiver *t, const struct hal_port *port, struct hal_part *parts)
+{
+	char name[2 * EASE_NAME_MAX + 2];
+
+	fill_transceiver(t, port, &parts[0]);
+	for (size_t i = 1; i <= t->n_readings; i++) {
+		snprintf(name, sizeof(name), "%s %s", port->name, t->readings[i - 1].name);
+		fill_sensor(&parts[i], index_of(t) + (uint32_t)i, index_of(t), (int32_t)i, name);
+		snprintf(parts[i].descr, sizeof(parts[i].descr), "%.48s of the transceiver in %.48s", t->readings[i - 1].name, port->name);
+	}
+	return 1 + t->n_readings;
+}
+
+size_t
+hal_transceivers_parts(const struct hal *hal, const struct hal_snapshot *s, struct hal_part *parts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_transceivers(hal); i++) {
+		const struct hal_transceiver *t = transceiver_at(hal, i);
+		const struct hal_port *port = plugged_port(s, t);
+
+		if (port)
+			n += fill_transceiver_parts(t, port, parts + n);
+	}
+	return n;
+}
+
+/* ---- rows ---- */
+
+static size_t
+add_readings(const struct hal_transceiver *t, struct hal_sensor_row *rows)
+{
+	for (size_t i = 0; i < t->n_readings; i++)
+		rows[i] = (struct hal_sensor_row){index_of(t) + (uint32_t)i + 1, t->read_mono_us, t->readings[i]};
+	return t->n_readings;
+}
+
+int
+hal_sensors_list(const struct hal *hal, struct hal_snapshot *s)
+{
+	size_t n = 0, room = hal_sensors_room(hal);
+	struct hal_sensor_row *rows;
+
+	if (room == 0)
+		return 0;
+	rows = calloc(room, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_sensors(hal); i++) {
+		const struct hal_sensor *sensor = ops_of(hal)->sensor(hal->device->sensors_ctx, i);
+
+		rows[n++] = (struct hal_sensor_row){HAL_PART_INDEX_SENSOR + sensor->number, sensor->read_mono_us, sensor->reading};
+	}
+	for (size_t i = 0; i < n_transceivers(hal); i++)
+		if (plugged_port(s, transceiver_at(hal, i)))
+			n += add_readings(transceiver_at(hal, i), rows + n);
+	assert(n <= room);
+	s->sensors = rows;
+	s->n_sensors = n;
+	return 0;
+}
