@@ -125,12 +125,14 @@ order(const void *a, const void *b)
 	return mib_oid_compare(x->arcs, x->n, y->arcs, y->n);
 }
 
-/* What an arc of an index may be: ports, parts, and what is neither. */
-enum { N_ARCS = 2 * (3 * PORTS + 3) };
+/* What an arc of an index may be: ports, sensors, parts, and what is none of these. */
+enum { N_NEAR = 3 * PORTS + 3, N_ARCS = 3 * N_NEAR };
 static uint32_t
 likely_arc(uint32_t i)
 {
-	return i < N_ARCS / 2 ? i : HAL_PART_INDEX_PORT + i - N_ARCS / 2;
+	static const uint32_t bases[] = {0, HAL_PART_INDEX_SENSOR, HAL_PART_INDEX_PORT};
+
+	return bases[i / N_NEAR] + i % N_NEAR;
 }
 
 static size_t
