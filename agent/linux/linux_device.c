@@ -733,6 +733,10 @@ linux_check(const struct linux_config *config, FILE *out, char *error, size_t er
 		linux_print_forwarding(d, out);
 	if (rc == 0 && config->drops_per_s > 0)
 		linux_print_drops(d, out);
+	if (rc == 0)
+		rc = linux_open_sensors(d, config->sys_root);
+	if (rc == 0)
+		linux_print_abilities(d, config, out);
 	device_destroy(d);
 end:
 	if (rc < 0)

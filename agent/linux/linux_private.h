@@ -103,6 +103,11 @@ extern const struct hal_sensors_ops linux_sensors_ops;
 int linux_open_sensors(struct linux_device *device, const char *root);
 void linux_close_sensors(struct linux_device *device);
 
+/* Reads all sensors and transceivers at once, and prints how many there are; for linux_check. */
+void linux_print_sensors(struct linux_device *device, FILE *out);
+/* Prints what can be counted, sampled and told, after linux_print_forwarding. */
+void linux_print_abilities(struct linux_device *device, const struct linux_config *config, FILE *out);
+
 /* Whether the port has a connector to the world: ifConnectorPresent. */
 bool linux_has_connector(const struct links_port *port);
 

@@ -169,7 +169,7 @@ say_counters(const struct way *w, char *says)
 		snprintf(says, SAYS_TEXT, "%s", isnan(missing) ? "not counted at both ends" : "few frames");
 		return false;
 	} else if (missing - discards > w->slack) {
-		snprintf(says, SAYS_TEXT, "%.0f frames were lost between the ends", missing - discards);
+		snprintf(says, SAYS_TEXT, "%.0f frames were lost in between", missing - discards);
 	} else if (-missing > w->slack) {
 		snprintf(says, SAYS_TEXT, "%.0f frames more were received than sent", -missing);
 	}

@@ -443,6 +443,24 @@ START_TEST(parts_of_the_switch)
 }
 END_TEST
 
+/* Below 0, unavailable, and when they were read. */
+START_TEST(sensors_say_values_and_status)
+{
+	const struct mib_table *sensors = &entity_sensor_mib_table;
+	struct mib_value value;
+
+	get(sensors, port_name(sensors, 4, 500), &value);
+	ck_assert_int_eq(value.integer, -5500);
+	get(sensors, port_name(sensors, 3, 500), &value);
+	ck_assert_int_eq(value.integer, 3);
+	get(sensors, port_name(sensors, 5, 501), &value);
+	ck_assert_int_eq(value.integer, 2);
+	ck_assert_int_eq(get_octets(sensors, port_name(sensors, 6, 500), "degrees Celsius", 15), MIB_FOUND);
+	get(sensors, port_name(sensors, 7, 500), &value);
+	ck_assert_uint_eq(value.number, 3000); /* 30 s ago */
+}
+END_TEST
+
 START_TEST(energy_buffers_and_error_sources)
 {
 	static const uint8_t last[] = {0x07, 0xea, 11, 21, 14, 0, 0, 9, '+', 0, 0};
@@ -606,6 +624,7 @@ main(void)
 	tcase_add_test(tables, a_walk_is_as_long_after_a_month);
 	tcase_add_test(tables, a_second_bridge_has_a_database_of_its_own);
 	tcase_add_test(tables, parts_of_the_switch);
+	tcase_add_test(tables, sensors_say_values_and_status);
 	tcase_add_test(tables, energy_buffers_and_error_sources);
 	tcase_add_test(tables, numeric_names_are_the_rfcs);
 	tcase_add_test(tables, modules_are_named_by_their_identities);

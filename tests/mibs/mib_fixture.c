@@ -232,6 +232,10 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	f->vlans[0].vlan = HAL_DEFAULT_VLAN;
 	f->vlans[0].n_learned = (uint32_t)n_addresses;
 	fill_structure(f, n_ports);
+	f->sensors[0] = (struct hal_sensor_row){500, 70 * 1000000ull, {"inlet", HAL_SENSOR_CELSIUS, HAL_SCALE_UNITS, HAL_SENSOR_OK,
+	    3, -5500}};
+	f->sensors[1] = (struct hal_sensor_row){501, 70 * 1000000ull, {"fan", HAL_SENSOR_RPM, HAL_SCALE_UNITS,
+	    HAL_SENSOR_UNAVAILABLE, 0, 0}};
 	f->snapshot = (struct hal_snapshot){.structure = &f->structure, .ports = f->ports,
 	    .n_ports = n_ports,
 	    .has_addresses = true, .addresses = f->addresses, .n_addresses = 2 * n_addresses,
@@ -241,7 +245,7 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	    .vlan_ranges = f->ranges, .n_vlan_ranges = n_ports, .knows_members = true,
 	    .vlans = f->vlans, .n_vlans = 1, .n_fdbs = 1, .ageing_s = 300, .has_error_sources = true,
 	    .error_sources = f->error_sources,
-	    .n_error_sources = 2 * n_ports};
+	    .n_error_sources = 2 * n_ports, .sensors = f->sensors, .n_sensors = 2};
 	f->sampling = (struct sampling_table){.ports = f->rows, .n_ports = n_ports};
 	f->mib_snapshot = (struct mib_snapshot){.hal = &f->snapshot,
 	    .sampling = &f->sampling,

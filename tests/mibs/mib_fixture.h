@@ -25,6 +25,7 @@ struct mib_fixture {
 	struct hal_part *parts; /* a chassis, a module in it, and the ports in that */
 	struct hal_contained *contents;
 	struct hal_structure structure;
+	struct hal_sensor_row sensors[2]; /* -5.5 degrees, and one that says nothing; of no part */
 	struct hal_snapshot snapshot;
 	struct sampling_table sampling;
 	struct mib_snapshot mib_snapshot;

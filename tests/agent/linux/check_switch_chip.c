@@ -706,6 +706,7 @@ START_TEST(a_check_tells_of_chips)
 	if (!set_up(__func__, "mv88e6085", 3, "dsa", LINUX_SAMPLING_AUTO))
 		return;
 	play_marvell(&ports[0]);
+	rig.config.sys_root = "/nowhere";
 	ck_assert_msg(linux_check(&rig.config, out, error, sizeof(error)) == 0, "%s", error);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "p0: frames are forwarded by a switch chip, which passes only a part of them to "
@@ -713,6 +714,11 @@ START_TEST(a_check_tells_of_chips)
 	ck_assert_ptr_nonnull(strstr(text, "totals: none, for the kernel counts only what it sees"));
 	ck_assert_ptr_nonnull(strstr(text, "2 of 10 interfaces are ports of a switch chip\n"));
 	ck_assert_ptr_null(strstr(text, "p2:"));
+	ck_assert_msg(strstr(text, "counts: 10 interfaces: 8 by the kernel, 1 by a chip's driver, 1 by nobody\n") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, " in the kernel, 0 by a switch chip, 2 by nobody, as their driver takes no filters; ") != NULL, "%s", text);
+	ck_assert_ptr_nonnull(strstr(text, "tells delays and queues: no, for only switch chips that sample tell them, and none does here\n"));
+	ck_assert_ptr_nonnull(strstr(text, "tells dropped packets: no, as drops is not set\n"));
+	ck_assert_msg(strstr(text, "tells sensors: 0 of hardware monitors; transceivers in 0 of ") != NULL, "%s", text);
 	free(text);
 }
 END_TEST

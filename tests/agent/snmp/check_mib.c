@@ -125,12 +125,14 @@ order(const void *a, const void *b)
 	return mib_oid_compare(x->arcs, x->n, y->arcs, y->n);
 }
 
-/* What an arc of an index may be: ports, parts, and what is neither. */
-enum { N_ARCS = 2 * (3 * PORTS + 3) };
+/* What an arc of an index may be: ports, sensors, parts, and what is none of these. */
+enum { N_NEAR = 3 * PORTS + 3, N_ARCS = 3 * N_NEAR };
 static uint32_t
 likely_arc(uint32_t i)
 {
-	return i < N_ARCS / 2 ? i : HAL_PART_INDEX_PORT + i - N_ARCS / 2;
+	static const uint32_t bases[] = {0, HAL_PART_INDEX_SENSOR, HAL_PART_INDEX_PORT};
+
+	return bases[i / N_NEAR] + i % N_NEAR;
 }
 
 static size_t
@@ -214,12 +216,12 @@ START_TEST(getnext_visits_what_get_finds)
 	 * of 3; 5 with facets: dot1dBasePort 1, dot3 17, 3, 6 and 6, rmon 21 and 16, energy 6,
 	 * buffers 11. RMON's own: 2 controls, 5 buckets, an alarm, 2 alarms of 64 bits and what they
 	 * can do, an event, 2 logs. VLAN 1: base 5, FDB 1, an address 2, scalars 2, current 5, static 5, a port 6. Two static addresses. Parts:
-	 * 9 of 17, 8 inside others, 7 ports, a scalar. */
+	 * 9 of 17, 8 inside others, 7 ports, a scalar. Two sensors of 8. */
 	ck_assert_uint_eq(total,
 	    7 * (18 + 19 + 2 + 12 + 13 + 2 * 3 + 2) + 5 * (1 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 11) +
 		3 * ADDRESSES + 1 + 2 + 3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 2 * 18 + 1 + 7 +
 		2 * 4 + 5 + 1 + 2 * ADDRESSES + 2 + 5 + 5 + 7 * 6 + 9 * 17 + 8 + 7 + 1 +
-		2 * 4 + 2 + 1 + 2 * 3);
+		2 * 4 + 2 + 1 + 2 * 3 + 2 * 8);
 }
 END_TEST
 

@@ -201,7 +201,7 @@ START_TEST(frames_that_nobody_explains)
 		add_link(A, cable + 1, B, cable + 1, 10);
 	}
 	j = ask();
-	expect(j, OF_A, "ge-1", "10000 frames were lost between the ends");
+	expect(j, OF_A, "ge-1", "10000 frames were lost in between");
 	expect(j, OF_A, "ge-2", "20000 frames more were received than sent");
 	expect(j, OF_B, "ge-1", "few frames");
 	ck_assert(json_is_null(report_json_at(way(j, OF_B, "ge-1"), "sampled_packets")));
