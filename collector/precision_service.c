@@ -79,9 +79,11 @@ struct agent_place {
 
 struct port_sight {
 	double demand[PRECISION_GOALS_MAX]; /* samples of a period; 0: not known yet */
+	double pooled_skip[PRECISION_GOALS_MAX]; /* of goals over all ports: no larger skip; 0: none */
 	struct store_precision row; /* of the goal that wants most */
 	char name[EASE_NAME_MAX + 1];
 	bool is_counted; /* lists of all ports count it */
+	bool is_asked;	 /* by one of the goals that hold now */
 };
 
 struct exchange {
@@ -104,6 +106,7 @@ struct precision_service {
 	struct steering *steering;
 	struct agent_place places[STEERING_AGENTS_MAX];
 	struct port_sight sights[STEERING_PORTS_MAX];
+	bool is_of[STEERING_PORTS_MAX]; /* the goal that is judged */
 	uint64_t ended[PRECISION_GOALS_MAX]; /* the period of the goal that was judged last, counted since 1970; 0: none */
 	uint64_t judged_us[PRECISION_GOALS_MAX]; /* monotonic */
 	uint64_t relieved_us;
@@ -228,6 +231,16 @@ hand_over_rows(struct precision_service *p)
 	free(before);
 }
 
+/* Whom an agent of that address is asked as; UINT32_MAX: nobody wrote it down. */
+static uint32_t
+target_of(const struct settings *s, const char *address)
+{
+	for (uint32_t i = 0; i < s->n_targets; i++)
+		if (prefix_holds_text(&s->targets[i].agents, address))
+			return i;
+	return UINT32_MAX;
+}
+
 /* What was found for goals before is shown no longer. */
 static void
 forget_rows(struct precision_service *p)
@@ -239,21 +252,39 @@ forget_rows(struct precision_service *p)
 		p->sights[i].row.agent = 0;
 }
 
-/* Goals that are gone want nothing any more; those that stay begin anew, as their places have changed. */
+static bool
+are_same_goals(const struct settings *a, const struct settings *b)
+{
+	for (size_t i = 0; i < a->n_goals && a->n_goals == b->n_goals; i++)
+		if (strcmp(a->goals[i].text, b->goals[i].text) != 0)
+			return false;
+	return a->n_goals == b->n_goals;
+}
+
+/* Goals that are gone want nothing any more; if any has changed all begin anew, as their places are other ones. */
 static void
 take_settings(struct precision_service *p)
 {
 	struct settings *fresh = atomic_exchange(&p->fresh, NULL);
+	bool are_same;
 
 	if (!fresh)
 		return;
+	are_same = are_same_goals(p->settings, fresh);
 	free_settings(p->settings);
 	p->settings = fresh;
+	/* Credentials go to nobody but whom they are written down for now. */
+	for (uint32_t a = 0; a < p->steering->n_agents; a++)
+		p->places[a].target = target_of(fresh, p->places[a].address);
+	if (are_same)
+		return;
 	forget_rows(p);
 	memset(p->ended, 0, sizeof(p->ended));
 	memset(p->judged_us, 0, sizeof(p->judged_us));
 	for (uint32_t i = 0; i < p->steering->n_ports; i++) {
 		memset(p->sights[i].demand, 0, sizeof(p->sights[i].demand));
+		memset(p->sights[i].pooled_skip, 0, sizeof(p->sights[i].pooled_skip));
+		p->sights[i].is_asked = false;
 		p->steering->plans[i].needed_per_s = 0;
 		if (fresh->n_goals == 0)
 			steering_want(p->steering, i, 0, 0, PRECISION_STAYS);
@@ -337,16 +368,6 @@ precision_flush(void *precision, struct store_batch *batch)
 
 /* ---- what the store shows ---- */
 
-/* Whom the agent is asked as; UINT32_MAX: nobody wrote it down. */
-static uint32_t
-target_of(const struct settings *s, const struct query_agent *agent)
-{
-	for (uint32_t i = 0; i < s->n_targets; i++)
-		if (prefix_holds_text(&s->targets[i].agents, agent->address))
-			return i;
-	return UINT32_MAX;
-}
-
 static bool
 is_named(const struct precision_goal *goal, const struct query_port *port)
 {
@@ -368,7 +389,7 @@ is_asked(const struct settings *s, const struct query_port *port)
 static uint32_t
 place_port(struct precision_service *p, const struct query_port *port, uint64_t mono_us)
 {
-	uint32_t target = port->agent->boot < QUERY_SFLOW_BOOTS ? target_of(p->settings, port->agent) : UINT32_MAX;
+	uint32_t target = port->agent->boot < QUERY_SFLOW_BOOTS ? target_of(p->settings, port->agent->address) : UINT32_MAX;
 	uint32_t i = target != UINT32_MAX && port->if_index <= UINT32_MAX
 	    ? steering_port(p->steering, port->agent->id, (uint32_t)port->if_index) : UINT32_MAX;
 	struct agent_place *place;
@@ -384,6 +405,7 @@ place_port(struct precision_service *p, const struct query_port *port, uint64_t 
 	steering_note_boot(p->steering, port->agent->id, port->agent->boot, mono_us);
 	snprintf(p->sights[i].name, sizeof(p->sights[i].name), "%s", port->name);
 	p->sights[i].is_counted = port->edge;
+	p->sights[i].is_asked = true;
 	return i;
 }
 
@@ -510,7 +532,7 @@ note_sight(struct precision_service *p, uint32_t i, const struct precision_goal 
 
 /* Reads the goal's list of each port; a port without samples and frames is left as it is. */
 static void
-judge_each(struct precision_service *p, struct query *query, size_t g, uint64_t from_us, const bool *is_of)
+judge_each(struct precision_service *p, struct query *query, size_t g, uint64_t from_us)
 {
 	const struct precision_goal *goal = &p->settings->goals[g];
 	struct precision_row rows[PRECISION_TOP_MAX];
@@ -521,7 +543,7 @@ judge_each(struct precision_service *p, struct query *query, size_t g, uint64_t 
 	for (uint32_t i = 0; i < p->steering->n_ports && !atomic_load(&p->stopping); i++) {
 		const struct steered_port *port = &p->steering->ports[i];
 
-		if (!is_of[i])
+		if (!p->is_of[i])
 			continue;
 		snprintf(filter, sizeof(filter), "agent %s and if %u", p->places[port->agent].id_text, port->if_index);
 		if (read_list(p, query, goal, filter, from_us, rows, &list, totals) < 0) {
@@ -538,7 +560,7 @@ judge_each(struct precision_service *p, struct query *query, size_t g, uint64_t 
 
 /* A list of all ports together gives each of them a largest skip. */
 static void
-judge_pooled(struct precision_service *p, struct query *query, size_t g, uint64_t from_us, const bool *is_of)
+judge_pooled(struct precision_service *p, struct query *query, size_t g, uint64_t from_us)
 {
 	const struct precision_goal *goal = &p->settings->goals[g];
 	struct precision_row rows[PRECISION_TOP_MAX];
@@ -551,27 +573,27 @@ judge_pooled(struct precision_service *p, struct query *query, size_t g, uint64_
 	}
 	skip = precision_pooled_skip(goal, &list, totals[0]);
 	for (uint32_t i = 0; i < p->steering->n_ports; i++)
-		if (is_of[i] && p->sights[i].is_counted) {
-			p->steering->plans[i].most_skip = fmin(p->steering->plans[i].most_skip, skip);
+		if (p->is_of[i] && p->sights[i].is_counted && isfinite(skip)) {
+			p->sights[i].pooled_skip[g] = skip;
 			p->sights[i].demand[g] = 1e-6; /* of its own it wants nothing */
 			note_sight(p, i, goal, &list, p->steering->plans[i].listed_pkts_s / skip * goal->period_s, totals[1]);
 		}
 }
 
 static bool
-find_ports_of(struct precision_service *p, const struct query *query, const struct precision_goal *goal, bool *is_of)
+find_ports_of(struct precision_service *p, const struct query *query, const struct precision_goal *goal)
 {
 	bool any = false;
 
-	memset(is_of, 0, STEERING_PORTS_MAX * sizeof(*is_of));
+	memset(p->is_of, 0, sizeof(p->is_of));
 	for (size_t i = 0; i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
-		uint32_t at = is_named(goal, port) && target_of(p->settings, port->agent) != UINT32_MAX &&
+		uint32_t at = is_named(goal, port) && target_of(p->settings, port->agent->address) != UINT32_MAX &&
 			port->agent->boot < QUERY_SFLOW_BOOTS && port->if_index <= UINT32_MAX
 		    ? steering_port(p->steering, port->agent->id, (uint32_t)port->if_index) : UINT32_MAX;
 
 		if (at != UINT32_MAX)
-			is_of[at] = any = true;
+			p->is_of[at] = any = true;
 	}
 	return any;
 }
@@ -597,12 +619,25 @@ static void
 sum_up_needs(struct precision_service *p)
 {
 	for (uint32_t i = 0; i < p->steering->n_ports; i++) {
-		double needed = 0;
+		double needed = 0, most_skip = INFINITY;
 
-		for (size_t g = 0; g < p->settings->n_goals; g++)
+		for (size_t g = 0; g < p->settings->n_goals; g++) {
 			needed = fmax(needed, PRECISION_MARGIN * p->sights[i].demand[g] / p->settings->goals[g].period_s);
+			if (p->sights[i].pooled_skip[g] > 0)
+				most_skip = fmin(most_skip, p->sights[i].pooled_skip[g]);
+		}
 		p->steering->plans[i].needed_per_s = needed;
+		p->steering->plans[i].most_skip = most_skip;
 	}
+}
+
+/* Of goals before these. */
+static void
+return_unasked(struct precision_service *p)
+{
+	for (uint32_t i = 0; i < p->steering->n_ports; i++)
+		if (!p->sights[i].is_asked && p->steering->ports[i].want_skip > 0)
+			steering_want(p->steering, i, 0, 0, PRECISION_STAYS);
 }
 
 static void
@@ -621,7 +656,6 @@ carry_out(struct precision_service *p)
 static void
 decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, const uint64_t periods[PRECISION_GOALS_MAX])
 {
-	static bool is_of[STEERING_PORTS_MAX]; /* of the one thread */
 	struct query *query = open_store(p);
 	bool was_judged = false;
 
@@ -636,18 +670,19 @@ decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, cons
 			continue;
 		p->ended[g] = periods[g];
 		p->judged_us[g] = mono_us;
-		if (is_first || !find_ports_of(p, query, goal, is_of))
+		if (is_first || !find_ports_of(p, query, goal))
 			continue;
 		if (goal->of_all_ports)
-			judge_pooled(p, query, g, end_us - goal->period_s * SECOND_US, is_of);
+			judge_pooled(p, query, g, end_us - goal->period_s * SECOND_US);
 		else
-			judge_each(p, query, g, end_us - goal->period_s * SECOND_US, is_of);
+			judge_each(p, query, g, end_us - goal->period_s * SECOND_US);
 		was_judged = true;
 	}
 	query_close(query);
 	if (!was_judged)
 		return;
 	sum_up_needs(p);
+	return_unasked(p);
 	stat_add(&p->stats, STAT_DECISIONS, 1);
 	if (precision_decide(p->steering->plans, p->steering->n_ports, &p->settings->budget, mono_us) > 0)
 		carry_out(p);

@@ -49,10 +49,11 @@ is_free() { [ "$(snmp_get $ease.1.1.12.0)" = '""' ]; }
 wait_for 20 is_free || fail 'without a goal skips are returned' "$(of_ports easePortMeanSkipInForce)"
 expect 'without a goal skips are as configured' "$(of_ports easePortMeanSkipInForce)" '77 400 400 400 400 400 400 400'
 wait_for 10 has_event 'returned$' || fail 'returned' "$(events | head -5)"
-sed -i 's/^precision = .*/precision = {"top 2 of each port within 20% every 1m"}/' "$rig/collector.conf"
+sed -i 's/^precision = .*/precision = {"top 2 of port 127.0.0.1:e-2 within 20% every 1m"}/' "$rig/collector.conf"
 kill -HUP "$collector_pid"
-is_leased() { [ "$(snmp_get $ease.1.1.12.0)" = '"station"' ]; }
+is_leased() { [ "$(snmp_get $ease.1.1.12.0)" = '"station"' ] && [ "$(value easePortRequestedSkip 2)" -gt 0 ]; }
 wait_for 150 is_leased || fail 'a new goal' 'nothing is set'
+expect 'of its port alone' "$(of_ports easePortRequestedSkip | cut -d' ' -f1,3-)" '0 0 0 0 0 0 0'
 rig_end "$collector_pid"
 expect 'a stop returns all skips' "$(of_ports easePortMeanSkipInForce) $(snmp_get $ease.1.1.12.0)" '77 400 400 400 400 400 400 400 ""'
 sets=$(sqlite3 -batch "$rig/ease.db" "SELECT value FROM stat WHERE name = 'precision.refused'")

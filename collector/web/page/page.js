@@ -72,6 +72,7 @@ function questions(view, moment) {
 		one('trouble-drops', 'drops', {...ports, by: 'reason', top: SOURCES}, trouble.drops),
 		one('trouble-delay', 'delay', {...filtered, by: 'port', top: SOURCES}, trouble.delay),
 		one('trouble-loss', 'loss', ports, trouble.loss),
+		one('trouble-precision', 'precision', ports, trouble.precision),
 		one('trouble-addresses', 'addresses', {...filtered, top: ADDRESSES},
 		    trouble.addresses, address.filtersFrames(view, ['proto'])),
 		one('trouble-events', 'events', {...ports, top: EVENTS}, trouble.events),

@@ -130,12 +130,30 @@ function eventsOf(result) {
 	return {sum: n ? sum : '', lines};
 }
 
+/* Ports whose lists are wider than somebody asked for, the widest first; empty where nobody asks. */
+function precisionOf(result) {
+	const short = (row) => (row.width_reached ?? Infinity) > row.width_wanted;
+	const reached = (row) => (row.width_reached === null || row.width_reached === undefined
+	    ? format.UNKNOWN : `${Math.round(row.width_reached)} %`);
+	const rows = result.rows.filter(short).sort(
+	    (a, b) => (b.width_reached ?? Infinity) / b.width_wanted - (a.width_reached ?? Infinity) / a.width_wanted || 0);
+	const lines = rows.map((row) => ({
+		what: `${row.goal}: ${reached(row)}, skip ${row.skip_in_force ?? format.UNKNOWN}${row.reason ? `, ${row.reason}` : ''}`,
+		where: place(row),
+		when: row.decided,
+		filter: portFilter(row),
+	}));
+
+	return {sum: lines.length ? `${format.plural(lines.length, 'port')} of ${result.rows.length}` : '', lines};
+}
+
 const PARTS = [
 	{id: 'errors', title: 'Errors', of: errorsOf, none: 'No bad frames.'},
 	{id: 'drops', title: 'Dropped packets', of: dropsOf, none: 'No packets dropped.'},
 	{id: 'delay', title: 'Delay', of: delayOf, none: 'No switch tells delays.'},
 	{id: 'loss', title: 'Lost samples', of: lossOf, none: 'No samples lost.'},
 	{id: 'agents', title: 'Refused in their names', of: refusedOf, none: 'No record was refused.'},
+	{id: 'precision', title: 'Wider than asked for', of: precisionOf, none: 'As exact as was asked for, if anybody asked.'},
 	{id: 'addresses', title: 'Moved addresses', of: movedOf, none: 'No address moved.'},
 	{id: 'events', title: 'Events', of: eventsOf, none: 'No events.'},
 ];
