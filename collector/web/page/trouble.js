@@ -139,7 +139,7 @@ function precisionOf(result) {
 	    (a, b) => (b.width_reached ?? Infinity) / b.width_wanted - (a.width_reached ?? Infinity) / a.width_wanted || 0);
 	const lines = rows.map((row) => ({
 		what: `${row.goal}: ${reached(row)}, skip ${row.skip_in_force ?? format.UNKNOWN}${row.reason ? `, ${row.reason}` : ''}`,
-		where: place(row),
+		where: placeOf(row),
 		when: row.decided,
 		filter: portFilter(row),
 	}));

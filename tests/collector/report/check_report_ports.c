@@ -171,6 +171,42 @@ source(int if_index, const char *mac, enum ease_error_kind kind, int frames, int
 }
 
 /* What differs behind hundreds of octets is another row, and what no collector stores harms nobody. */
+static void
+precision_row(int if_index, int64_t decided_s, const char *goal, const char *figures)
+{
+	report_store_sql(&store, "INSERT INTO precision VALUES(1, %d, %lld, '%s', %s)", if_index,
+	    (long long)(REPORT_STORE_T0 + (uint64_t)(decided_s * (int64_t)SECOND)), goal, figures);
+}
+
+/* A row as it was written; an old one, and one of a goal that is gone, are not shown; what is not known is not 0. */
+START_TEST(precision_as_it_was_written)
+{
+	json_t *j;
+
+	report_store_port(&store, 1, 3, "ge-3", 1);
+	report_store_port(&store, 1, 4, "ge-4", 1);
+	precision_row(1, 100, "top 10 of each port within 10% every 5m", "569, 120, 1000, 1743, 10, 400, 128, 256, 'budget'");
+	precision_row(2, 100, "top 10 of each port within 10% every 5m", "134, 0, 1000, 0, 0, 0, 0, 0, 'not read yet'");
+	precision_row(3, 100, "", "1, 1, 1, 1, 1, 1, 1, 1, ''");
+	precision_row(4, -3 * 3600, "top 10 of each port within 10% every 5m", "1, 1, 1, 1, 1, 1, 1, 1, ''");
+	j = run("precision", 0, 120);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 2);
+	ck_assert_str_eq(report_json_text(j, "rows.0.port"), "ge-1");
+	ck_assert_str_eq(report_json_text(j, "rows.0.goal"), "top 10 of each port within 10% every 5m");
+	ck_assert_double_eq(report_json_number(j, "rows.0.samples_wanted_per_s"), 569);
+	ck_assert_double_eq(report_json_number(j, "rows.0.samples_had_per_s"), 120);
+	ck_assert_double_eq(report_json_number(j, "rows.0.width_wanted"), 10);
+	ck_assert_double_eq_tol(report_json_number(j, "rows.0.width_reached"), 17.43, 1e-9);
+	ck_assert_double_eq(report_json_number(j, "rows.0.skip_configured"), 400);
+	ck_assert_double_eq(report_json_number(j, "rows.0.skip_requested"), 128);
+	ck_assert_double_eq(report_json_number(j, "rows.0.skip_in_force"), 256);
+	ck_assert_str_eq(report_json_text(j, "rows.0.reason"), "budget");
+	ck_assert(json_is_null(report_json_at(j, "rows.1.width_reached")));
+	ck_assert(json_is_null(report_json_at(j, "rows.1.skip_requested")));
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(drops_of_columns_of_any_length)
 {
 	struct report_options options = options_of(0, 120);
@@ -615,6 +651,7 @@ main(void)
 	tcase_add_test(tc, energy_over_a_restart);
 	tcase_add_test(tc, energy_not_known_yet);
 	tcase_add_test(tc, pause_and_back_pressure);
+	tcase_add_test(tc, precision_as_it_was_written);
 	tcase_add_test(tc, errors_above_and_sources_below);
 	tcase_add_test(tc, errors_of_one_port);
 	tcase_add_test(tc, errors_as_text_and_csv);
