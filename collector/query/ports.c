@@ -120,6 +120,24 @@ is_sampled(uint64_t samples, uint64_t others)
 	return samples > 0 && samples * SAMPLES_PER_ONE >= samples + others;
 }
 
+/* Where so few samples of what came in are due by the skips of what went out, that there is none proves nothing. An EASE
+ * switch samples both, so that lists do not count one thing or the other by chance; one that speaks sFlow may be set to
+ * one direction. */
+#define FEW_DUE 5.0
+
+static bool
+may_be_chance(const struct query *query, const struct query_agent *agent)
+{
+	double received = 0, weight = 0;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		if (query->ports[i].agent == agent) {
+			received += query->ports[i].side[EASE_IN].pool_pkts;
+			weight += query->ports[i].side[EASE_OUT].all.w;
+		}
+	return agent->boot < QUERY_SFLOW_BOOTS && received * (double)agent->samples[EASE_OUT] < FEW_DUE * weight;
+}
+
 void
 query_choose_sides(struct query *query)
 {
@@ -137,7 +155,7 @@ query_choose_sides(struct query *query)
 		struct query_agent *agent = &query->agents[i];
 		const uint64_t in = agent->samples[EASE_IN], out = agent->samples[EASE_OUT];
 
-		agent->listed = out > 0 && !is_sampled(in, out) ? EASE_OUT : EASE_IN;
+		agent->listed = out > 0 && !is_sampled(in, out) && !(in == 0 && may_be_chance(query, agent)) ? EASE_OUT : EASE_IN;
 		query->n_sent_agents += agent->listed == EASE_OUT;
 	}
 }

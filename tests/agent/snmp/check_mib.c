@@ -212,14 +212,14 @@ START_TEST(getnext_visits_what_get_finds)
 		ck_assert_int_eq(next(table, &name, &by_next), MIB_END);
 		total += n;
 	}
-	/* 7 ports: if 18 + x 19 columns, stack 2, bridge 4 + 4 + 2 + 2, ease 13, forwarding 2, two error sources
+	/* 7 ports: if 18 + x 19 columns, stack 2, bridge 4 + 4 + 2 + 2, ease 17, forwarding 2, two error sources
 	 * of 3; 5 with facets: dot1dBasePort 1, dot3 17, 3, 6 and 6, rmon 21 and 16, energy 6,
 	 * buffers 11. RMON's own: 2 controls, 5 buckets, an alarm, 2 alarms of 64 bits and what they
 	 * can do, an event, 2 logs. VLAN 1: base 5, FDB 1, an address 2, scalars 2, current 5, static 5, a port 6. Two static addresses. Parts:
 	 * 9 of 17, 8 inside others, 7 ports, a scalar. Two sensors of 8. */
 	ck_assert_uint_eq(total,
-	    7 * (18 + 19 + 2 + 12 + 13 + 2 * 3 + 2) + 5 * (1 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 11) +
-		3 * ADDRESSES + 1 + 2 + 3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 2 * 18 + 1 + 7 +
+	    7 * (18 + 19 + 2 + 12 + 17 + 2 * 3 + 2) + 5 * (1 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 11) +
+		3 * ADDRESSES + 1 + 2 + 3 + 2 + 13 + 2 * 7 + 5 * (15 + 4) + 12 + 2 * 18 + 1 + 7 +
 		2 * 4 + 5 + 1 + 2 * ADDRESSES + 2 + 5 + 5 + 7 * 6 + 9 * 17 + 8 + 7 + 1 +
 		2 * 4 + 2 + 1 + 2 * 3 + 2 * 8);
 }
