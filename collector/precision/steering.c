@@ -43,6 +43,9 @@ steering_new(const char *owner, steering_teller *tell, void *arg)
 
 /* ---- who there is ---- */
 
+/* Each port of the agent, as i. */
+#define EACH_PORT(s, i, of) (uint32_t i = (s)->agents[of].first_port; i-- > 0; i = (s)->ports[i].next)
+
 static uint32_t
 find_agent(const struct steering *s, int64_t id)
 {
@@ -58,9 +61,12 @@ steering_port(struct steering *s, int64_t agent, uint32_t if_index)
 {
 	uint32_t a = find_agent(s, agent);
 
-	for (uint32_t i = 0; a < s->n_agents && i < s->n_ports; i++)
-		if (s->ports[i].agent == a && s->ports[i].if_index == if_index)
-			return i;
+	uint32_t *link;
+
+	if (a < s->n_agents)
+		for EACH_PORT(s, i, a)
+			if (s->ports[i].if_index == if_index)
+				return i;
 	if (s->n_ports == STEERING_PORTS_MAX || a == STEERING_AGENTS_MAX) {
 		s->refused++;
 		return UINT32_MAX;
@@ -69,6 +75,10 @@ steering_port(struct steering *s, int64_t agent, uint32_t if_index)
 		s->agents[s->n_agents++] = (struct steered_agent){.id = agent, .trouble = STEERING_NOT_READ};
 	s->ports[s->n_ports] = (struct steered_port){.agent = a, .if_index = if_index};
 	s->plans[s->n_ports] = (struct precision_port){.agent = a, .most_skip = INFINITY, .skip = 1};
+	link = &s->agents[a].first_port;
+	while (*link > 0)
+		link = &s->ports[*link - 1].next;
+	*link = s->n_ports + 1;
 	return s->n_ports++;
 }
 
@@ -125,9 +135,8 @@ update_plan(struct steering *s, uint32_t i)
 static void
 update_plans(struct steering *s, uint32_t agent)
 {
-	for (uint32_t i = 0; i < s->n_ports; i++)
-		if (s->ports[i].agent == agent)
-			update_plan(s, i);
+	for EACH_PORT(s, i, agent)
+		update_plan(s, i);
 }
 
 /* ---- the lease ---- */
@@ -137,11 +146,9 @@ static void
 lose_lease(struct steering *s, uint32_t agent, uint64_t now_us)
 {
 	s->agents[agent].is_leased = false;
-	for (uint32_t i = 0; i < s->n_ports; i++) {
+	for EACH_PORT(s, i, agent) {
 		struct steered_port *port = &s->ports[i];
 
-		if (port->agent != agent)
-			continue;
 		if (port->is_set && port->want_skip)
 			tell_of(s, &s->agents[agent], port, STEERING_LOST, port->want_skip, port->configured);
 		port->is_set = port->want_skip == 0;
@@ -214,8 +221,8 @@ needs_ask(const struct steering *s, uint32_t i, uint64_t now_us)
 static bool
 wants_anything(const struct steering *s, uint32_t agent)
 {
-	for (uint32_t i = 0; i < s->n_ports; i++)
-		if (s->ports[i].agent == agent && s->ports[i].want_skip && !s->ports[i].is_held)
+	for EACH_PORT(s, i, agent)
+		if (s->ports[i].want_skip && !s->ports[i].is_held)
 			return true;
 	return false;
 }
@@ -244,8 +251,8 @@ fill_ask(struct steering *s, uint32_t a, uint64_t now_us, struct steering_job *j
 	}
 	if (!wants || agent->trouble != STEERING_FINE)
 		return false;
-	for (uint32_t i = 0; i < s->n_ports && job->n_ports < STEERING_A_JOB; i++)
-		if (s->ports[i].agent == a && needs_ask(s, i, now_us))
+	for EACH_PORT(s, i, a)
+		if (job->n_ports < STEERING_A_JOB && needs_ask(s, i, now_us))
 			add_port(s, i, job);
 	for (uint32_t p = 0; p < job->n_ports; p++)
 		precision_count_set(&s->plans[job->port[p]], now_us);
@@ -259,8 +266,8 @@ fill_read(const struct steering *s, uint32_t a, uint64_t now_us, struct steering
 	*job = (struct steering_job){.kind = STEERING_READ, .agent = a};
 	if (s->leaving)
 		return false;
-	for (uint32_t i = 0; i < s->n_ports && job->n_ports < STEERING_A_JOB; i++)
-		if (s->ports[i].agent == a && now_us >= s->ports[i].read_us)
+	for EACH_PORT(s, i, a)
+		if (job->n_ports < STEERING_A_JOB && now_us >= s->ports[i].read_us)
 			add_port(s, i, job);
 	return job->n_ports > 0;
 }
@@ -372,9 +379,8 @@ take_rows(struct steering *s, uint64_t now_us, const struct steering_job *job, c
 	for (uint32_t p = 0; p < job->n_ports; p++)
 		take_row(s, now_us, &s->ports[job->port[p]], &answer->rows[p], is_ours);
 	if (agent->trouble == STEERING_FOREIGN)
-		for (uint32_t i = 0; i < s->n_ports; i++)
-			if (s->ports[i].agent == job->agent)
-				s->ports[i].read_us = now_us;
+		for EACH_PORT(s, i, job->agent)
+			s->ports[i].read_us = now_us;
 }
 
 static void
@@ -408,11 +414,9 @@ take_consent(struct steering *s, uint64_t now_us, const struct steering_job *job
 	agent->is_leased = job->ttl_s > 0;
 	agent->renewed_us = now_us;
 	change_trouble(s, agent, STEERING_FINE);
-	for (uint32_t i = 0; i < s->n_ports; i++) {
+	for EACH_PORT(s, i, job->agent) {
 		struct steered_port *port = &s->ports[i];
 
-		if (port->agent != job->agent)
-			continue;
 		if (job->ttl_s == 0 && port->requested)
 			tell_of(s, agent, port, STEERING_RETURNED, port->requested, port->configured);
 		if (job->ttl_s == 0)

@@ -47,6 +47,7 @@ enum steering_happening {
 
 struct steered_port {
 	uint32_t agent, if_index;
+	uint32_t next; /* of the same agent: index + 1, 0 at the end */
 	bool is_read;
 	uint32_t configured, in_force, requested, reason; /* as the agent says */
 	bool is_held;
@@ -61,6 +62,7 @@ struct steered_port {
 struct steered_agent {
 	int64_t id;
 	int64_t boot; /* 0: not known */
+	uint32_t first_port; /* index + 1 */
 	enum steering_trouble trouble;
 	bool is_leased, in_flight;
 	unsigned failures;
