@@ -1172,7 +1172,7 @@ sampling_publish(struct sampling *s)
 
 	if (fresh == NULL)
 		return -ENOMEM;
-	fresh->table = (struct sampling_table){fresh->rows, 0, takes_requests(s), s->lease};
+	fresh->table = (struct sampling_table){.ports = fresh->rows, .lease = s->lease};
 	for (size_t i = 0; i < n; i++) {
 		if (!s->ports[i].absent && !s->ports[i].unsampled)
 			fill_row(s, &s->ports[i], &fresh->rows[fresh->table.n_ports++]);

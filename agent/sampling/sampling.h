@@ -68,7 +68,6 @@ struct sampling_port_row {
 struct sampling_table {
 	const struct sampling_port_row *ports;
 	size_t n_ports;
-	bool takes_requests;
 	struct lease lease;
 };
 

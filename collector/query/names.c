@@ -207,8 +207,11 @@ digits_needed(const struct query *query, const struct query_agent *agent)
 void
 query_name_agents(struct query *query)
 {
-	struct query_agent *end = query->agents + query->n_agents;
+	struct query_agent *end;
 
+	if (query->n_agents == 0) /* of a store without any there is no list */
+		return;
+	end = query->agents + query->n_agents;
 	for (struct query_agent *a = query->agents; a < end; a++)
 		a->lacks_address = lacks_address(query, a);
 	for (size_t i = 0; query->names->n > 0 && i < query->n_agents; i++)
