@@ -116,6 +116,7 @@ open_device(void)
 	static const struct sampling_sink sink = {.sample = no_sample};
 	struct sampling_options options = {
 	    .has_seed = true,
+	    .least_requested_skip = 16,
 	    .defaults = {.enabled = true, .mean_skip = 400, .header_octets = 128, .edge = true},
 	};
 	struct sonic_config config = {.database_config = server.config, .by_tcp = server.port != 0,
@@ -815,7 +816,9 @@ carry_out(const char *port)
 
 START_TEST(the_mean_skip)
 {
+	const struct lease_claim claim = {.owner = "station", .has_ttl = true, .ttl_s = 300, .asks = true};
 	struct sampling_port_config config;
+	size_t refused;
 
 	sonic_server_start(&server, true);
 	sonic_fill(&server, &small, 0);
@@ -826,6 +829,9 @@ START_TEST(the_mean_skip)
 	ck_assert(!config_of(1).enabled);
 	ck_assert(config_of(2).enabled && config_of(2).mean_skip == 25000);
 	ck_assert_str_eq(sonic_field(&server, CONFIG, "SFLOW_SESSION|Ethernet1", "sample_rate"), "");
+	/* A station's requests would outlive the agent in CONFIG_DB: no port takes them. */
+	ck_assert_int_eq(sampling_check_claim(sampling, &claim, &(uint32_t){2}, 1, &refused), -EOPNOTSUPP);
+	ck_assert_uint_eq(refused, 0);
 	/* A manager's SET */
 	config = config_of(1);
 	config.enabled = true;
