@@ -71,7 +71,7 @@ START_TEST(refusals_name_the_option)
 	    {"/api/v1/talkers?top=-1", 400, "top: must be 1 to 1000000"},
 	    {"/api/v1/talkers?vlan=4096", 400, "vlan: must be a VLAN, 0 to 4095"},
 	    {"/api/v1/talkers?by=x", 400, "by: must be src, dst, pair, subnet, network, as, country, vlan, vni, service, "
-		"proto, ethertype, server, port, lag, site, reason, place or group; dst-network, network-pair and so on"},
+		"proto, ethertype, server, port, lag, site, reason, place, group, queue or port-pair; dst-network, network-pair and so on"},
 	    {"/api/v1/talkers?last=5", 400, "last: must be "},
 	    {"/api/v1/talkers?addr=300.0.0.1", 400, "addr: must be an address or a prefix"},
 	    {"/api/v1/talkers?agent=%", 400, "the query is not valid URL-encoded UTF-8"},
