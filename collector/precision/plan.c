@@ -245,12 +245,15 @@ precision_cap(double planned_per_s)
 	return (uint32_t)fmin(1e6, fmax(LEAST_CAP, ceil(CAP_OF_PLAN * planned_per_s)));
 }
 
+/* What the budget takes back keeps its cap, if it has one: what passes now is what it is too much of. */
 static void
 move_to(struct precision_port *port, enum precision_move move, uint32_t skip)
 {
+	bool is_taken_back = (move == PRECISION_OVER || move == PRECISION_BURST) && port->cap_per_s > 0;
+
 	port->move = move;
 	port->to_skip = skip;
-	port->to_cap = precision_cap(fmax(port->planned_per_s, rate_at(port, skip)));
+	port->to_cap = is_taken_back ? port->cap_per_s : precision_cap(fmax(port->planned_per_s, rate_at(port, skip)));
 }
 
 static uint32_t
@@ -260,13 +263,22 @@ skip_then(const struct precision_port *port)
 }
 
 static double
+rate_then(const struct precision_port *port)
+{
+	uint32_t cap = port->move ? port->to_cap : port->cap_per_s;
+	double rate = rate_at(port, skip_then(port));
+
+	return cap > 0 ? fmin(rate, cap) : rate;
+}
+
+static double
 sum_then(const struct precision_port *ports, size_t n, uint32_t agent)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (agent == UINT32_MAX || ports[i].agent == agent)
-			sum += rate_at(&ports[i], skip_then(&ports[i]));
+			sum += rate_then(&ports[i]);
 	return sum;
 }
 
@@ -294,7 +306,7 @@ double_skips(struct precision_port *ports, size_t n, uint32_t agent, double limi
 
 		for (size_t i = 0; i < n; i++) {
 			struct precision_port *port = &ports[i];
-			double a = rate_at(port, skip_then(port));
+			double a = rate_then(port);
 			double gain = a / fmax(port->planned_per_s, 1e-3) * sqrt(a);
 
 			if ((agent != UINT32_MAX && port->agent != agent) || !port->may_move || port->needed_per_s <= 0 ||
@@ -316,7 +328,7 @@ static bool
 has_room(const struct precision_port *ports, size_t n, const struct precision_port *port, uint32_t skip,
     const struct precision_budget *budget)
 {
-	double more = rate_at(port, skip) - rate_at(port, skip_then(port));
+	double more = rate_at(port, skip) - rate_then(port);
 
 	return (budget->all_per_s == 0 || sum_then(ports, n, UINT32_MAX) + more <= FULL_PART * budget->all_per_s) &&
 	    (budget->agent_per_s == 0 || sum_then(ports, n, port->agent) + more <= FULL_AGENT_PART * budget->agent_per_s);

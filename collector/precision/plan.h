@@ -43,6 +43,7 @@ struct precision_port {
 	double needed_per_s;  /* samples of listed frames, with margin; 0: no goal asks for this port */
 	double most_skip;     /* by lists of all ports together; INFINITY: none */
 	uint32_t skip;	      /* that was asked for last, or the configured one */
+	uint32_t cap_per_s;   /* samples a second that the agent holds it to with that skip; 0: none is known */
 	/* The plan. */
 	double wanted_skip, planned_skip;
 	double wanted_per_s, planned_per_s; /* samples of all kinds */

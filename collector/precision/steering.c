@@ -130,6 +130,7 @@ update_plan(struct steering *s, uint32_t i)
 						       : port->configured;
 	if (plan->skip == 0)
 		plan->skip = 1;
+	plan->cap_per_s = port->want_skip && plan->may_move ? port->want_cap : 0;
 }
 
 static void

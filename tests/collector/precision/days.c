@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* At first the configured skips are in force, and what comes of them is not the plan's. */
+enum { UNTOUCHED_PERIODS = 2 };
+
 enum { SLOT_S = 10, FRAME_OCTETS = 500, SLOTS_MAX = 360, LAST_SLOTS = 6, CALM_SLOTS = 3, LEVELS = 8 };
 
 /* ---- chance ---- */
@@ -221,6 +224,7 @@ decide(struct days *d, bool at_end, int slots)
 
 	for (int i = 0; i < DAYS_PORTS; i++) {
 		plans[i] = d->ports[i].plan;
+		plans[i].cap_per_s = d->ports[i].cap;
 		plans[i].listed_pkts_s = plans[i].sampled_pkts_s = mean_of(d->ports[i].recent, slots);
 	}
 	rc = at_end ? precision_decide(plans, DAYS_PORTS, &d->options->budget, d->now_us)
@@ -233,14 +237,14 @@ decide(struct days *d, bool at_end, int slots)
 }
 
 static void
-judge_slots(struct days *d, double samples)
+judge_slots(struct days *d, unsigned period, double samples)
 {
 	double budget = d->options->budget.all_per_s;
 
 	memmove(d->slots + 1, d->slots, sizeof(d->slots) - sizeof(d->slots[0]));
 	d->slots[0] = samples / SLOT_S;
 	d->samples += samples;
-	if (budget == 0)
+	if (budget == 0 || period <= UNTOUCHED_PERIODS)
 		return;
 	d->result->worst_slot = fmax(d->result->worst_slot, d->slots[0] / budget);
 	d->slots_over_now = mean_of(d->slots, CALM_SLOTS) > budget ? d->slots_over_now + 1 : 0;
@@ -362,7 +366,7 @@ end_period(struct days *d, unsigned period)
 		size_t n_keys, n = print_list(p, o->goal.top, order, rows, &n_keys);
 		const struct precision_list list = {rows, n, n_keys};
 
-		if (period > 2)
+		if (period > UNTOUCHED_PERIODS)
 			judge_list(d, p, &list, order);
 		p->demand = precision_demand(&o->goal, &list, p->demand);
 		p->plan.needed_per_s = PRECISION_MARGIN * p->demand / o->goal.period_s;
@@ -376,7 +380,7 @@ end_period(struct days *d, unsigned period)
 		p->noise = exp(o->noise * days_normal(&d->rng) - o->noise * o->noise / 2);
 	}
 	d->result->used_per_s += per_s;
-	if (o->budget.all_per_s > 0) {
+	if (o->budget.all_per_s > 0 && period > UNTOUCHED_PERIODS) {
 		d->over_now = per_s > o->budget.all_per_s ? d->over_now + 1 : 0;
 		d->result->over += d->over_now > 0;
 		if (d->over_now > d->result->longest_over)
@@ -415,7 +419,7 @@ days_run(const struct days_options *options, struct days_result *result)
 			step_ports(&d, period, slot);
 			for (int i = 0; i < DAYS_PORTS; i++)
 				samples += pass_slot(&d, &d.ports[i]);
-			judge_slots(&d, samples);
+			judge_slots(&d, period, samples);
 			d.now_us += SLOT_S * 1000000ull;
 			/* Decisions come 10 s after a period's end, and are of what was before it. */
 			if (slot == 0 && period > 0) {
