@@ -167,6 +167,22 @@ check_addresses(struct check *c, const char *option, const struct option_list *l
 	}
 }
 
+/* ---- alarms ---- */
+
+static void
+check_alarm_command(struct check *c)
+{
+	const char *path = c->config->alarm_command;
+	struct stat st;
+
+	if (!*path)
+		return;
+	if (stat(path, &st) < 0)
+		fail(c, "alarm_command: %s: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IXOTH))
+		fail(c, "alarm_command: %s: nobody may not run it: it must be a program that everybody may", path);
+}
+
 /* ---- the page ---- */
 
 static bool
@@ -252,6 +268,7 @@ easecapd_check(const char *file, const struct collector_config *config, size_t m
 	check_addresses(&check, "listen", &config->listen);
 	check_addresses(&check, "sflow_listen", &config->sflow_listen);
 	check_page(&check);
+	check_alarm_command(&check);
 	check_device_names(&check);
 	if (collector_limits(config, memory_taken, &limits, error, sizeof(error)) < 0)
 		fail(&check, "%s", error);

@@ -53,6 +53,10 @@ alarm_inform "old one" {
 	community = seen
 }
 END
+chmod 700 "$rig/act"
+expect '--check says that nobody may not run it' "$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1 |
+    grep -c 'alarm_command: .*: nobody may not run it')" 1
+chmod 755 "$rig/act"
 rig_collector || { fail 'the collector starts' "$(tail -3 "$rig/collector.log")"; exit 1; }
 lines() { if [ -e "$rig/told/$1" ]; then grep -c '^raised\|^over\|^{\|^INFORM' "$rig/told/$1"; else echo 0; fi; }
 has() { [ "$(lines "$1")" -ge "$2" ]; }
