@@ -848,13 +848,11 @@ int
 collector_run(struct collector *c)
 {
 	struct pollfd polls[INPUT_POLLS_MAX + 2 + OUTBOX_RECEIVERS_MAX];
-	size_t n = input_polls(c->input, polls);
+	size_t n = input_polls(c->input, polls), n_polls;
 
 	polls[n++] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
 	if (c->poller)
 		polls[n++] = (struct pollfd){.fd = poll_fd(c->poller), .events = POLLIN};
-	n += collector_poll_receivers(c, &polls[n]);
-
 	collector_flush(c); /* reports show at once that the collector started */
 	while (!c->stopping) {
 		int timeout_ms = input_sleep(c->input) ? poll_timeout_ms(c) : 0;
@@ -862,7 +860,8 @@ collector_run(struct collector *c)
 		service_alive(&c->last_alive_us, clock_mono_us(&clock_system));
 		if (timeout_ms > ALIVE_MS)
 			timeout_ms = ALIVE_MS;
-		if (poll(polls, n, timeout_ms) < 0 && errno != EINTR)
+		n_polls = n + collector_poll_receivers(c, &polls[n]); /* anew: one that has ended has none any more */
+		if (poll(polls, n_polls, timeout_ms) < 0 && errno != EINTR)
 			return -errno;
 		input_awake(c->input);
 		collector_turn(c);

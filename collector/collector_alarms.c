@@ -52,13 +52,13 @@ collector_start_receivers(const struct collector_config *config, struct collecto
     size_t error_size)
 {
 	struct alarm_receiver all[OUTBOX_RECEIVERS_MAX] = {0};
-	const char *user;
+	char user[PRIVILEGE_NAME];
 	size_t n = fill_receivers(config, all);
 	int r = 0;
 
 	*receivers = (struct collector_receivers){0};
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = receiver_start(&all[i], &receivers->items[i].fd, &user);
+		r = receiver_start(&all[i], &receivers->items[i].fd, user);
 		if (r < 0) {
 			snprintf(error, error_size, "%s: %s", all[i].label,
 			    r == -ENOENT ? "this machine has no user nobody, and nothing is run as root" : strerror(-r));

@@ -13,6 +13,7 @@
 
 #include "collector/alarm/alarm_outbox.h"
 #include "collector/poll/poll_job.h"
+#include "common/privilege.h"
 
 enum {
 	RECEIVER_LABEL = 64,
@@ -39,9 +40,9 @@ struct receiver_answer {
 };
 
 /* Begins the process. *fd: the collector's end of the socket, each call on which takes a struct alarm_fact or gives a
- * struct receiver_answer; another fact may be sent once the one before is answered. *user: as whom it works, static
- * storage. 0 or -errno. */
-int receiver_start(const struct alarm_receiver *receiver, int *fd, const char **user);
+ * struct receiver_answer; another fact may be sent once the one before is answered. user: as whom it works, "" as we do. 0,
+ * or -errno; -ENOENT: there is no user nobody, and nothing is run as root. */
+int receiver_start(const struct alarm_receiver *receiver, int *fd, char user[PRIVILEGE_NAME]);
 
 /* Closes the socket, and waits until the process has ended, RECEIVER_ENDS_S seconds at most. */
 void receiver_stop(int fd);

@@ -82,15 +82,14 @@ end_group(pid_t pid, int *status)
 static void
 await_end(pid_t pid, int errors, struct receiver_answer *answer)
 {
-	uint64_t until_us = clock_mono_us(&clock_system) + DELIVERY_S * UINT64_C(1000000), now_us;
+	enum { LOOK_MS = 100 }; /* what it began may keep the pipe open when it has ended */
+	uint64_t until_us = clock_mono_us(&clock_system) + DELIVERY_S * UINT64_C(1000000);
 	struct pollfd polled = {.fd = errors, .events = POLLIN};
 	bool has_ended = false;
 	int status = 0;
 
-	while (!has_ended && (now_us = clock_mono_us(&clock_system)) < until_us) {
-		int left_ms = (int)((until_us - now_us) / 1000) + 1;
-
-		if (poll(&polled, 1, left_ms < 50 || polled.fd < 0 ? 50 : left_ms) > 0 && polled.revents & POLLIN)
+	while (!has_ended && clock_mono_us(&clock_system) < until_us) {
+		if (poll(&polled, 1, LOOK_MS) > 0 && polled.revents & POLLIN)
 			take_errors(errors, answer->reason);
 		else if (polled.revents & (POLLHUP | POLLERR))
 			polled.fd = -1; /* it has closed its errors, and may go on */
@@ -222,9 +221,9 @@ begin_process(const struct alarm_receiver *receiver, int fd, const struct privil
 }
 
 int
-receiver_start(const struct alarm_receiver *receiver, int *fd, const char **user_name)
+receiver_start(const struct alarm_receiver *receiver, int *fd, char user_name[PRIVILEGE_NAME])
 {
-	static struct privilege_user user;
+	struct privilege_user user;
 	char error[128];
 	int ends[2], r = privilege_find("", "", "nobody", &user, error, sizeof(error));
 	pid_t pid;
@@ -243,7 +242,7 @@ receiver_start(const struct alarm_receiver *receiver, int *fd, const char **user
 		return r;
 	}
 	*fd = ends[0];
-	*user_name = user.name;
+	memcpy(user_name, user.name, PRIVILEGE_NAME);
 	return 0;
 }
 

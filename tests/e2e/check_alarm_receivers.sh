@@ -101,6 +101,16 @@ if wait_for 20 grep -q 'alarm_post (3) did not take an alarm: Timeout was reache
 then pass 'who hangs is named in the log'; else fail 'who hangs is named' "$(grep alarm "$rig/collector.log")"; fi
 expect 'each is told once' "$(lines command) $(lines hook.json) $(lines informs)" '1 1 2'
 
+# A process that tells is killed: the collector says so, and goes on, without turning in circles.
+kill -KILL "$(pgrep -P "$collector_pid" easecapd-act | sed -n 3p)" # of alarm_post (2)
+if wait_for 10 grep -q 'alarm_post (2): its process has ended' "$rig/collector.log"; then pass 'who tells and is killed is named'
+else fail 'who tells and is killed is named' "$(tail -2 "$rig/collector.log")"; fi
+ticks() { awk '{ print $14 + $15 }' "/proc/$collector_pid/stat"; }
+before=$(ticks)
+sleep 1
+used=$(($(ticks) - before))
+if [ $used -lt 50 ]; then pass 'the collector rests between datagrams'; else fail 'the collector rests' "$used ticks in a second"; fi
+
 # Killed: no process of it is left, and whoever was told that it stands is told that it is over.
 kill -KILL "$collector_pid"
 for of in 'command 2' 'hook.json 2' 'informs 4'; do
