@@ -393,6 +393,8 @@ take_request(const struct settings_owners *owners, const struct mib_set *sets, s
 {
 	struct request request;
 
+	if (!owners->sampling)
+		return;
 	sampling_mark_requests(owners->sampling);
 	if (request_of(sets, n, &request))
 		sampling_take_claim(owners->sampling, &request.claim);
@@ -418,7 +420,7 @@ settings_carry_out(const struct settings_owners *owners, const struct mib_set *s
 	rc = set_rows(owners, sets, n, phase, failed);
 	if (rc == 0)
 		rc = set_each(owners, sets, n, phase, failed);
-	if (phase == MIB_PHASE_UNDO)
+	if (phase == MIB_PHASE_UNDO && owners->sampling)
 		sampling_undo_requests(owners->sampling);
 	if (rc < 0 && phase == MIB_PHASE_COMMIT)
 		set_rows(owners, sets, n, MIB_PHASE_UNDO, &(size_t){0});

@@ -32,7 +32,7 @@ bool settings_holds(unsigned kind);
 /* The rooms that own the settings; all borrowed. */
 struct settings_owners {
 	struct hal *hal;
-	struct sampling *sampling;
+	struct sampling *sampling; /* NULL: nothing is sampled */
 	struct managed_table *const *managed; /* the tables whose rows managers make */
 	size_t n_managed;
 	/* A request has changed how a port is sampled. NULL: nobody wants to know. */

@@ -77,7 +77,7 @@ static void
 fill_sensor(struct hal_part *part, uint32_t index, uint32_t parent, int32_t position, const char *name)
 {
 	*part = (struct hal_part){.index = index, .contained_in = parent, .class = HAL_PART_SENSOR, .position = position};
-	snprintf(part->name, sizeof(part->name), "%s", name);
+	snprintf(part->name, sizeof(part->name), "%.*s", (int)sizeof(part->name) - 1, name); /* cut */
 }
 
 size_t

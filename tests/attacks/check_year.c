@@ -30,7 +30,7 @@ enum {
 	STORE_MIB = 256,
 	STORE_SLACK_MIB = 8,
 	GROWTH_MAX = 8 << 20, /* octets, of what malloc keeps */
-	TABLES_MAX = 32,
+	TABLES_MAX = 48,
 };
 
 #define YEAR_US (31556952 * (int64_t)SECOND_US)
