@@ -34,7 +34,7 @@ static void
 add_end(int agent, int port, const struct end *end)
 {
 	const struct end none = {0};
-	char name[16], mac[16];
+	char name[16], mac[40];
 
 	snprintf(name, sizeof(name), "ge-%d", port);
 	snprintf(mac, sizeof(mac), "0200000000%d%d", agent, port);
