@@ -53,6 +53,6 @@ linux_print_abilities(struct linux_device *d, const struct linux_config *config,
 	fprintf(out, "samples: %zu in the kernel, %zu by a switch chip, %zu by nobody, as their driver takes no filters; %zu have no"
 	    " frames of their own\n", a.sampled_by_kernel, a.sampled_by_chip, a.sampled_by_nobody, a.elsewhere);
 	print_delay(d, &a, out);
-	fprintf(out, "tells dropped packets: %s\n", config->drops_per_s > 0 ? "yes" : "no, as drops is not set");
+	fprintf(out, "tells dropped packets: %s\n", config->drops_per_s > 0 ? "yes, while the kernel's drop monitor is free" : "no, as drops is not set");
 	linux_print_sensors(d, out);
 }

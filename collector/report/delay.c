@@ -166,10 +166,11 @@ measure_samples(struct samples *of)
 static void
 finish_delay_row(struct delays *d)
 {
-	struct row *row = d->rows + d->n_rows - 1;
+	struct row *row;
 
 	if (d->n_rows == 0)
 		return;
+	row = &d->rows[d->n_rows - 1];
 	row->delay = measure_samples(&d->delay);
 	row->depth = measure_samples(&d->depth);
 	if (row->delay.n + row->depth.n > 0)

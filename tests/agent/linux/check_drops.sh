@@ -70,7 +70,7 @@ start_agent() { # [LINE...]
 	rig_agent_start
 	wait_for 15 grep -q "${begun:-dropped packets are reported}" "$rig/agent.log"
 }
-check() { "$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1 | grep 'dropped packets'; }
+check() { "$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1 | grep 'dropped packets' | grep -v '^tells '; } # what it says of this machine now
 drops() { easetop drops --last all --top 1000 --format json "$@" 2>/dev/null; }
 told() { # PORT: of each reason how many
 	drops --by reason --port "$(<"/sys/class/net/$1/ifindex")" |
