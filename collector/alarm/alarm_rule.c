@@ -188,18 +188,6 @@ struct words {
 	const char *at;
 };
 
-static bool
-take(struct words *w, const char *word)
-{
-	size_t n = strlen(word);
-
-	w->at += strspn(w->at, " \t");
-	if (strncmp(w->at, word, n) != 0 || (w->at[n] != '\0' && !strchr(" \t", w->at[n])))
-		return false;
-	w->at += n;
-	return true;
-}
-
 /* A number and its unit behind it, with or without a space: 10 kpps, 50 Mb/s, 5%. As reports write them, and as
  * others do. */
 static const char *
@@ -226,7 +214,7 @@ take_rate(struct words *w, struct alarm_rule *rule)
 		return "behind \"above\" a rate must follow, such as 10000 pps, 50 Mb/s or 5%";
 	w->at = end;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (!take(w, units[i].word))
+		if (!text_take_word(&w->at, units[i].word))
 			continue;
 		rule->unit = units[i].unit;
 		rule->limit *= units[i].factor;
@@ -242,13 +230,13 @@ take_burst(struct words *w, struct alarm_rule *rule)
 {
 	char *end;
 
-	if (!take(w, "burst"))
+	if (!text_take_word(&w->at, "burst"))
 		return NULL;
 	rule->burst_s = strtod(w->at, &end);
 	if (end == w->at || !(rule->burst_s >= BURST_LEAST_S && rule->burst_s <= BURST_MOST_S))
 		return "behind \"burst\" a time from 0.1s to 60s must follow";
 	w->at = end;
-	return take(w, "s") ? NULL : "behind \"burst\" a time in seconds must follow, such as 10s";
+	return text_take_word(&w->at, "s") ? NULL : "behind \"burst\" a time in seconds must follow, such as 10s";
 }
 
 /* "in P, P" or "except P": prefixes with commas between them. */
@@ -258,7 +246,7 @@ take_prefixes(struct words *w, const char *word, struct alarm_prefixes *to)
 	const char *reason;
 	bool more = true;
 
-	if (!take(w, word))
+	if (!text_take_word(&w->at, word))
 		return NULL;
 	while (more) {
 		char text[ENDPOINT_TEXT];
@@ -286,20 +274,20 @@ parse(struct words *w, struct alarm_rule *rule)
 	const char *reason;
 	int kind = 0;
 
-	while (kind < ALARM_KINDS && !take(w, kinds[kind].word))
+	while (kind < ALARM_KINDS && !text_take_word(&w->at, kinds[kind].word))
 		kind++;
 	if (kind == ALARM_KINDS)
 		return "it must begin with talker, destination, pair, service, connections, protocol or port";
 	rule->kind = (enum alarm_kind)kind;
-	if (!take(w, "above"))
+	if (!text_take_word(&w->at, "above"))
 		return "behind what it is about must follow \"above\" and a rate";
 	reason = take_rate(w, rule);
 	if (reason)
 		return reason;
-	if (!take(w, "of"))
+	if (!text_take_word(&w->at, "of"))
 		return "behind the rate must follow \"of each port\" or \"of all ports\"";
-	rule->of_all_ports = take(w, "all");
-	if (rule->of_all_ports ? !take(w, "ports") : !(take(w, "each") && take(w, "port")))
+	rule->of_all_ports = text_take_word(&w->at, "all");
+	if (rule->of_all_ports ? !text_take_word(&w->at, "ports") : !(text_take_word(&w->at, "each") && text_take_word(&w->at, "port")))
 		return "behind the rate must follow \"of each port\" or \"of all ports\"";
 	if (rule->of_all_ports && (rule->unit == ALARM_SHARE || rule->kind == ALARM_PORT))
 		return "a port, or a part of its speed, can only be asked \"of each port\"";

@@ -1,5 +1,7 @@
 #include "collector/precision/goal.h"
 
+#include "common/text.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +17,6 @@ struct goal_words {
 	const char *at;
 };
 
-static bool
-take_goal_word(struct goal_words *w, const char *word)
-{
-	size_t n = strlen(word);
-
-	w->at += strspn(w->at, " \t");
-	if (strncmp(w->at, word, n) != 0 || (w->at[n] != '\0' && !strchr(" \t", w->at[n])))
-		return false;
-	w->at += n;
-	return true;
-}
-
 /* A number with its unit behind it: 10%, 5m. */
 static bool
 take_number(struct goal_words *w, const char *unit, double *number)
@@ -38,7 +28,7 @@ take_number(struct goal_words *w, const char *unit, double *number)
 	if (end == w->at)
 		return false;
 	w->at = end;
-	return *unit == '\0' || take_goal_word(w, unit);
+	return *unit == '\0' || text_take_word(&w->at, unit);
 }
 
 static bool
@@ -60,7 +50,7 @@ static bool
 take_keys(struct goal_words *w, struct precision_goal *goal)
 {
 	for (int i = 0; i < PRECISION_N_KEYS; i++)
-		if (take_goal_word(w, key_words[i])) {
+		if (text_take_word(&w->at, key_words[i])) {
 			goal->keys = (enum precision_keys)i;
 			return true;
 		}
@@ -72,14 +62,14 @@ parse_rows(struct goal_words *w, struct precision_goal *goal)
 {
 	double number;
 
-	if (take_goal_word(w, "top")) {
+	if (text_take_word(&w->at, "top")) {
 		if (!take_number(w, "", &number) || !(number >= 1 && number <= PRECISION_TOP_MAX))
 			return "behind \"top\" a number of rows from 1 to 100 must follow";
 		goal->top = (unsigned)number;
 		take_keys(w, goal);
 		return NULL;
 	}
-	if (!take_keys(w, goal) || !take_goal_word(w, "above"))
+	if (!take_keys(w, goal) || !text_take_word(&w->at, "above"))
 		return "it must begin with \"top 10\", or with talkers, destinations, pairs or services and \"above\"";
 	if (!take_number(w, "%", &number) || !(number >= 0.01 && number <= 50))
 		return "behind \"above\" a part of the port's frames from 0.01% to 50% must follow";
@@ -109,17 +99,17 @@ parse_ports(struct goal_words *w, struct precision_goal *goal)
 {
 	static const char wrong[] = "behind the rows must follow \"of each port\", \"of all ports\", \"of agent NAME\" or \"of port AGENT:NAME\"";
 
-	if (!take_goal_word(w, "of"))
+	if (!text_take_word(&w->at, "of"))
 		return wrong;
-	if (take_goal_word(w, "each"))
-		return take_goal_word(w, "port") ? NULL : wrong;
-	if (take_goal_word(w, "all")) {
+	if (text_take_word(&w->at, "each"))
+		return text_take_word(&w->at, "port") ? NULL : wrong;
+	if (text_take_word(&w->at, "all")) {
 		goal->of_all_ports = true;
-		return take_goal_word(w, "ports") ? NULL : wrong;
+		return text_take_word(&w->at, "ports") ? NULL : wrong;
 	}
-	if (take_goal_word(w, "agent"))
+	if (text_take_word(&w->at, "agent"))
 		return take_name(w, goal->agent) ? NULL : wrong;
-	return take_goal_word(w, "port") && take_port(w, goal) ? NULL : wrong;
+	return text_take_word(&w->at, "port") && take_port(w, goal) ? NULL : wrong;
 }
 
 static const char *
@@ -127,12 +117,12 @@ parse_width_and_period(struct goal_words *w, struct precision_goal *goal)
 {
 	double number;
 
-	if (!take_goal_word(w, "within") || !take_number(w, "%", &number))
+	if (!text_take_word(&w->at, "within") || !take_number(w, "%", &number))
 		return "behind the ports must follow \"within\" and a width such as 10%";
 	goal->width = number / 100;
 	if (!(goal->width >= WIDTH_LEAST && goal->width <= WIDTH_MOST))
 		return "a width is from 1% to 50%";
-	if (!take_goal_word(w, "every") || !take_number(w, "m", &number))
+	if (!text_take_word(&w->at, "every") || !take_number(w, "m", &number))
 		return "behind the width must follow \"every\" and minutes such as 5m";
 	for (size_t i = 0; i < sizeof(period_minutes) / sizeof(period_minutes[0]); i++)
 		if (number == period_minutes[i])
