@@ -3,6 +3,7 @@
 #include <net-snmp/net-snmp-includes.h>
 
 #include "collector/act/delivery.h"
+#include "collector/poll/snmp_user.h"
 #include "common/hash.h"
 
 #include <stdio.h>
@@ -77,33 +78,11 @@ new_inform(const struct alarm_fact *f)
 	return pdu;
 }
 
-static bool
-make_inform_key(const netsnmp_session *s, const char *passphrase, u_char *key, size_t *n)
-{
-	*n = USM_AUTH_KU_LEN;
-	return generate_Ku(s->securityAuthProto, (u_int)s->securityAuthProtoLen, (const u_char *)passphrase,
-		   strlen(passphrase), key, n) == SNMPERR_SUCCESS;
-}
-
-/* The library asks the receiver for its engine first. */
-static bool
-set_inform_user(netsnmp_session *s, const struct poll_credentials *as)
-{
-	s->version = SNMP_VERSION_3;
-	s->securityModel = SNMP_SEC_MODEL_USM;
-	s->securityLevel = SNMP_SEC_LEVEL_AUTHPRIV;
-	s->securityName = (char *)(uintptr_t)as->user;
-	s->securityNameLen = strlen(as->user);
-	s->securityAuthProto = sc_get_auth_oid(usm_lookup_auth_type(as->auth_protocol), &s->securityAuthProtoLen);
-	s->securityPrivProto = sc_get_priv_oid(usm_lookup_priv_type(as->priv_protocol), &s->securityPrivProtoLen);
-	return s->securityAuthProto && s->securityPrivProto &&
-	    make_inform_key(s, as->auth_passphrase, s->securityAuthKey, &s->securityAuthKeyLen) &&
-	    make_inform_key(s, as->priv_passphrase, s->securityPrivKey, &s->securityPrivKeyLen);
-}
-
 int
 deliver_by_inform(const struct alarm_receiver *receiver, const struct alarm_fact *fact, const char *json)
 {
+	struct poll_credentials as = receiver->as;
+	struct snmp_user_keys keys = {.n_auth = 0};
 	netsnmp_session s, *session = NULL;
 	netsnmp_pdu *answer = NULL, *pdu;
 	char peer[RECEIVER_TARGET + 8];
@@ -123,10 +102,10 @@ deliver_by_inform(const struct alarm_receiver *receiver, const struct alarm_fact
 	s.peername = peer;
 	s.timeout = ANSWER_MS * 1000L;
 	s.retries = RETRIES;
-	if (receiver->as.community[0]) {
-		s.community = (u_char *)(uintptr_t)receiver->as.community;
-		s.community_len = strlen(receiver->as.community);
-	} else if (!set_inform_user(&s, &receiver->as)) {
+	if (as.community[0]) {
+		s.community = (u_char *)as.community;
+		s.community_len = strlen(as.community);
+	} else if (!snmp_user_set(&s, &as, &keys)) { /* the library asks the receiver for its engine first */
 		fputs("this machine's Net-SNMP does not have its protocols\n", stderr);
 		return 1;
 	}

@@ -4,6 +4,7 @@
 
 #include "collector/poll/poll_process.h"
 #include "collector/poll/poll_values.h"
+#include "collector/poll/snmp_user.h"
 #include "common/clock.h"
 #include "common/privilege.h"
 
@@ -41,10 +42,7 @@ struct task {
 struct process {
 	struct task tasks[POLL_IN_FLIGHT];
 	size_t n_tasks, n_users;
-	/* a passphrase's key takes milliseconds to make: those made last */
-	struct poll_credentials keys_of;
-	u_char auth_key[USM_AUTH_KU_LEN], priv_key[USM_AUTH_KU_LEN];
-	size_t n_auth_key, n_priv_key;
+	struct snmp_user_keys keys;
 };
 
 static void
@@ -134,41 +132,6 @@ new_probe(void)
 	return pdu;
 }
 
-static bool
-make_key(const netsnmp_session *s, const char *passphrase, u_char *key, size_t *n)
-{
-	*n = USM_AUTH_KU_LEN;
-	return generate_Ku(s->securityAuthProto, (u_int)s->securityAuthProtoLen, (const u_char *)passphrase,
-		   strlen(passphrase), key, n) == SNMPERR_SUCCESS;
-}
-
-/* Fills in who asks; texts are the job's. */
-static bool
-set_user(struct process *p, netsnmp_session *s, struct poll_credentials *as)
-{
-	s->version = SNMP_VERSION_3;
-	s->securityModel = SNMP_SEC_MODEL_USM;
-	s->securityLevel = SNMP_SEC_LEVEL_AUTHPRIV;
-	s->securityName = as->user;
-	s->securityNameLen = strlen(as->user);
-	s->securityAuthProto = sc_get_auth_oid(usm_lookup_auth_type(as->auth_protocol), &s->securityAuthProtoLen);
-	s->securityPrivProto = sc_get_priv_oid(usm_lookup_priv_type(as->priv_protocol), &s->securityPrivProtoLen);
-	if (!s->securityAuthProto || !s->securityPrivProto)
-		return false;
-	if (memcmp(&p->keys_of, as, sizeof(*as)) != 0) {
-		memset(&p->keys_of, 0, sizeof(p->keys_of));
-		if (!make_key(s, as->auth_passphrase, p->auth_key, &p->n_auth_key) ||
-		    !make_key(s, as->priv_passphrase, p->priv_key, &p->n_priv_key))
-			return false;
-		p->keys_of = *as;
-	}
-	memcpy(s->securityAuthKey, p->auth_key, p->n_auth_key);
-	s->securityAuthKeyLen = p->n_auth_key;
-	memcpy(s->securityPrivKey, p->priv_key, p->n_priv_key);
-	s->securityPrivKeyLen = p->n_priv_key;
-	return true;
-}
-
 /* The kernel then gives us nothing that comes from elsewhere. */
 static bool
 connect_to(const struct task *t)
@@ -203,7 +166,7 @@ begin(struct process *p, struct task *t)
 	if (as->community[0] != '\0') {
 		s.community = (u_char *)as->community;
 		s.community_len = strlen(as->community);
-	} else if (!set_user(p, &s, as)) {
+	} else if (!snmp_user_set(&s, as, &p->keys)) {
 		return false;
 	}
 	t->is_probing = s.version == SNMP_VERSION_3;

@@ -26,7 +26,7 @@ agent/rmon/*             agent/rmon/* agent/hal/hal.h agent/snmp/mib_table.h age
 mibs/*                   mibs/* agent/hal/hal.h agent/sampling/*.h agent/rmon/rmon.h agent/snmp/mib_table.h common/*
 agent/*                  agent/sim/dummy.h agent/sim/emulated.h !agent/sim/* !collector/* agent/* mibs/* common/*
 collector/input/*        collector/input/* collector/record.h collector/source_port.h collector/polled.h common/* net-snmp/*
-collector/act/*          collector/act/* collector/alarm/*.h collector/poll/poll_job.h common/* net-snmp/*
+collector/act/*          collector/act/* collector/alarm/*.h collector/poll/poll_job.h collector/poll/snmp_user.h common/* net-snmp/*
 collector/poll/*         collector/poll/* collector/polled.h common/* net-snmp/*
 collector/filter/*       collector/filter/* common/*
 collector/query/*        collector/query/* collector/filter/* collector/estimate/* collector/window/* collector/store/* collector/cluster/* collector/source_port.h common/*
