@@ -513,7 +513,7 @@ drop_capabilities(const struct collector_config *config, char *error, size_t err
 static size_t
 memory_of_services(const struct collector_config *config)
 {
-	return (has_page(config) ? web_memory(config->http_connections) : 0) +
+	return (has_page(config) ? web_memory(config->http_connections) : 0) + (config->steers.n > 0 ? precision_memory() : 0) +
 	    (config->clickhouse.n > 0 ? (size_t)ship_memory() : 0);
 }
 

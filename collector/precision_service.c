@@ -924,6 +924,13 @@ precision_open(struct precision_service **out, const struct precision_process *p
 	return 0;
 }
 
+size_t
+precision_memory(void)
+{
+	/* rows are made anew while those before wait to be written */
+	return sizeof(struct precision_service) + sizeof(struct steering) + 2 * STEERING_PORTS_MAX * sizeof(struct store_precision);
+}
+
 void
 precision_change(struct precision_service *p, const struct collector_config *config)
 {

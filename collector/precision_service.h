@@ -28,6 +28,9 @@ int precision_process_start(struct precision_process *process, const struct coll
 int precision_open(struct precision_service **out, const struct precision_process *process,
     const struct collector_config *config, const struct clock *clock);
 
+/* Octets that it takes, but for the lists of one port at a time. */
+size_t precision_memory(void);
+
 /* Goals, budget and switches are other ones from now on. By the thread that has read the configuration. */
 void precision_change(struct precision_service *p, const struct collector_config *config);
 
