@@ -1,7 +1,9 @@
 #include "collector/act/delivery.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
+
+#ifdef EASE_HAS_CURL
+#include <curl/curl.h>
 
 enum { CONNECT_S = 3 };
 
@@ -48,3 +50,14 @@ deliver_by_post(const struct alarm_receiver *receiver, const struct alarm_fact *
 	curl_easy_cleanup(curl);
 	return r != CURLE_OK || status < 200 || status > 299;
 }
+#else
+int
+deliver_by_post(const struct alarm_receiver *receiver, const struct alarm_fact *fact, const char *json)
+{
+	(void)receiver;
+	(void)fact;
+	(void)json;
+	fputs("this program was built without libcurl\n", stderr);
+	return 1;
+}
+#endif

@@ -7,14 +7,12 @@
 
 #include "collector/act/receiver.h"
 
-/* The fact as an object of JSON, which the guide (alarms.md) describes; to be freed. NULL without memory. */
-char *alarm_fact_json(const struct alarm_fact *fact);
-
 /* Becomes the command: `PATH raised|over`, the JSON on its standard input, and in its environment EASE_EVENT, EASE_ID,
  * EASE_RULE, EASE_KEY, EASE_SOURCE, EASE_DESTINATION, EASE_AGENT and EASE_PORT. Returns only if that fails. */
 int deliver_by_command(const struct alarm_receiver *receiver, const struct alarm_fact *fact, const char *json);
 
-/* POSTs the JSON; a status of 200 to 299 is an answer that takes it. Redirections are not followed. */
+/* POSTs the JSON; a status of 200 to 299 is an answer that takes it. Redirections are not followed. In a build without
+ * libcurl nothing is taken; the configuration refuses alarm_post there. */
 int deliver_by_post(const struct alarm_receiver *receiver, const struct alarm_fact *fact, const char *json);
 
 /* Sends easeAlarmRaised or easeAlarmOver of EASE-COLLECTOR-MIB as an inform, and waits for its acknowledgement. */
