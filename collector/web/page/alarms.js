@@ -15,8 +15,8 @@ function filterOf(row) {
 	return {...portFilter(row), ...(/^[0-9a-f.:]{2,}$/i.test(address) ? {addr: address} : {})};
 }
 
-function lineOf(row) {
-	const over = row.until ? `, over since ${format.shortTime(Date.parse(row.until))}` : '';
+function lineOf(row, {now, utc}) {
+	const over = row.until ? `, over since ${format.shortTime(Date.parse(row.until), now, utc)}` : '';
 
 	return {
 		what: [row.key, row.rule].filter(Boolean).join(': '),
@@ -33,7 +33,7 @@ export class Alarms {
 	}
 
 	show(result, view, context) {
-		const lines = result.rows.map(lineOf), stand = lines.filter((line) => line.stands).length;
+		const lines = result.rows.map((row) => lineOf(row, context)), stand = lines.filter((line) => line.stands).length;
 		const shown = lines.slice(0, Math.max(LINES, Math.min(stand, ALARMS))).map((line, i) => ({line, i}));
 
 		$('alarms').hidden = lines.length === 0;

@@ -591,6 +591,10 @@ def check_alarms(page):
     equal('one that stands is marked', page.js("[...document.querySelectorAll('#alarms li')].map((li) => li.dataset.stands ?? '')"),
           ['yes', ''])
     equal('and counted', page.text('#alarms-sum'), '1 alarm now')
+    page.click('#utc')
+    equal('times are in UTC where that was chosen', page.wait("document.querySelectorAll('#alarms .where')[1].textContent.endsWith('09:30')"),
+          True)
+    page.click('#utc')
     page.shot('alarms')
     page.click('#alarms .filter')
     check('an alarm filters by its key and port', page.wait("new URLSearchParams(location.search).get('addr') === '2001:db8::1'"),
