@@ -128,6 +128,8 @@ poll_community_check(const char *value)
 static const char *
 poll_passphrase_check(const char *value)
 {
+	if (!*value) /* not set: why_incomplete() says where it must be */
+		return NULL;
 	return strlen(value) > CREDENTIAL_MAX ? "at most 255 characters are allowed" : passphrase_check(value);
 }
 
@@ -164,6 +166,8 @@ absolute_check(const char *value)
 static const char *
 post_check(const char *value)
 {
+	if (strcmp(value, "(hidden)") == 0) /* as options_print() writes it, which must be read again */
+		return NULL;
 	if (strncmp(value, "http://", 7) != 0 && strncmp(value, "https://", 8) != 0)
 		return "expected http://… or https://…";
 	return cluster_http_is_built() ? NULL : "this program was built without libcurl";
