@@ -2,10 +2,9 @@
 
 #include "collector/collector_settings.h"
 #include "collector/poll/poll_process.h"
-#include "collector/precision/demand.h"
+#include "collector/precision_lists.h"
 #include "collector/precision/steering.h"
 #include "collector/query/query.h"
-#include "collector/report/report.h"
 #include "common/log.h"
 #include "common/text.h"
 
@@ -456,60 +455,6 @@ read_loads(struct precision_service *p, struct query *query, uint64_t until_us, 
 	return err;
 }
 
-static size_t
-column_of(const struct report_result *result, const char *field)
-{
-	size_t i = 0;
-
-	while (i < result->n_columns && (!result->columns[i].field || strcmp(result->columns[i].field, field) != 0))
-		i++;
-	return i;
-}
-
-/* The list that the goal asks for, as it is printed; rows has room for PRECISION_TOP_MAX. */
-static int
-read_list(struct precision_service *p, struct query *query, const struct precision_goal *goal, const char *filter_text,
-    uint64_t from_us, struct precision_row *rows, struct precision_list *list, double totals[2])
-{
-	static const enum report_by by[PRECISION_N_KEYS] = {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SERVICE};
-	struct report_options options = report_default_options();
-	struct report_result result = {0};
-	char error[FILTER_ERROR_TEXT];
-	struct filter filter = {0};
-	size_t pkts, share, samples;
-	int err;
-
-	options.by = by[goal->keys];
-	options.sort = ESTIMATE_PKTS;
-	options.has_from = options.has_to = true;
-	options.from_us = from_us;
-	options.to_us = from_us + goal->period_s * SECOND_US;
-	options.top = precision_goal_rows(goal);
-	if (*filter_text && filter_add(&filter, filter_text, error) == 0)
-		options.filter = &filter;
-	err = report_run(report_find(goal->keys == PRECISION_SERVICES ? "protocols" : "talkers"), query, &options,
-	    clock_wall_us(p->clock), &result);
-	if (err < 0)
-		return err;
-	pkts = column_of(&result, "packets");
-	share = column_of(&result, "share");
-	samples = column_of(&result, "samples");
-	*list = (struct precision_list){rows, 0, result.list ? result.list->n_ranked : 0};
-	for (size_t i = 0; i < result.n_rows && i < PRECISION_TOP_MAX && pkts < result.n_columns; i++) {
-		const struct estimate_figure f = report_cell(&result, i, pkts)->figure;
-		double total = result.total[ESTIMATE_PKTS];
-
-		if (f.estimate <= 0)
-			break;
-		rows[list->n_rows++] = (struct precision_row){total > 0 ? f.estimate / total : report_cell(&result, i, share)->figure.estimate,
-		    report_cell(&result, i, samples)->number, f.low / f.estimate, f.high / f.estimate};
-	}
-	totals[0] = result.total[ESTIMATE_PKTS];
-	totals[1] = (double)result.samples;
-	report_result_free(&result);
-	return 0;
-}
-
 /* ---- a period's end ---- */
 
 static void
@@ -538,7 +483,6 @@ judge_each(struct precision_service *p, struct query *query, size_t g, uint64_t 
 	struct precision_row rows[PRECISION_TOP_MAX];
 	struct precision_list list;
 	char filter[96];
-	double totals[2];
 
 	for (uint32_t i = 0; i < p->steering->n_ports && !atomic_load(&p->stopping); i++) {
 		const struct steered_port *port = &p->steering->ports[i];
@@ -546,15 +490,15 @@ judge_each(struct precision_service *p, struct query *query, size_t g, uint64_t 
 		if (!p->is_of[i])
 			continue;
 		snprintf(filter, sizeof(filter), "agent %s and if %u", p->places[port->agent].id_text, port->if_index);
-		if (read_list(p, query, goal, filter, from_us, rows, &list, totals) < 0) {
+		if (precision_read_list(query, goal, filter, from_us, clock_wall_us(p->clock), rows, &list) < 0) {
 			stat_add(&p->stats, STAT_NOT_READ, 1);
 			log_warn_limited(ROOM, "a list cannot be read: %s", query->error);
 			continue;
 		}
-		if (totals[0] <= 0 && totals[1] <= 0)
+		if (list.pkts <= 0 && list.samples <= 0)
 			continue;
 		p->sights[i].demand[g] = precision_demand(goal, &list, p->sights[i].demand[g]);
-		note_sight(p, i, goal, &list, p->sights[i].demand[g], totals[1]);
+		note_sight(p, i, goal, &list, p->sights[i].demand[g], list.samples);
 	}
 }
 
@@ -565,18 +509,18 @@ judge_pooled(struct precision_service *p, struct query *query, size_t g, uint64_
 	const struct precision_goal *goal = &p->settings->goals[g];
 	struct precision_row rows[PRECISION_TOP_MAX];
 	struct precision_list list;
-	double totals[2], skip;
+	double skip;
 
-	if (read_list(p, query, goal, "", from_us, rows, &list, totals) < 0) {
+	if (precision_read_list(query, goal, "", from_us, clock_wall_us(p->clock), rows, &list) < 0) {
 		stat_add(&p->stats, STAT_NOT_READ, 1);
 		return;
 	}
-	skip = precision_pooled_skip(goal, &list, totals[0]);
+	skip = precision_pooled_skip(goal, &list);
 	for (uint32_t i = 0; i < p->steering->n_ports; i++)
 		if (p->is_of[i] && p->sights[i].is_counted && isfinite(skip)) {
 			p->sights[i].pooled_skip[g] = skip;
 			p->sights[i].demand[g] = 1e-6; /* of its own it wants nothing */
-			note_sight(p, i, goal, &list, p->steering->plans[i].listed_pkts_s / skip * goal->period_s, totals[1]);
+			note_sight(p, i, goal, &list, p->steering->plans[i].listed_pkts_s / skip * goal->period_s, list.samples);
 		}
 }
 

@@ -8,6 +8,7 @@
 
 #define FEW_SAMPLES 10.0  /* of a row: then its share says little */
 #define NEAR_SHARE  0.8   /* of the share that a goal asks for: such a key may have it the next time */
+#define MOST_FOR_OCTETS 50.0 /* frames of 64 octets, and one in some hundred of 1,500 */
 
 double
 precision_low_z(size_t i, size_t n_keys)
@@ -39,12 +40,26 @@ demand_of_share(const struct precision_goal *goal, double share, size_t rank, si
 	return precision_samples_of_key(goal->width, precision_low_z(rank, n_keys)) * (1 - share) / share;
 }
 
+/* Samples are of frames. */
+static double
+share_of_pkts(const struct precision_row *row)
+{
+	return row->pkts_share > 0 ? row->pkts_share : row->share;
+}
+
+/* So many times the samples, as widths go with their root; what varies less than frames do is not believed. */
+static double
+more_for_octets(const struct precision_row *row)
+{
+	return fmin(fmax(1, row->widths * row->widths), MOST_FOR_OCTETS);
+}
+
 double
 precision_demand(const struct precision_goal *goal, const struct precision_list *list, double before)
 {
 	size_t n_above = 0;
 	bool few = list->n_rows == 0;
-	double v = 0;
+	double v = 0, more = 1;
 
 	if (before == 0)
 		return PRECISION_FIRST_DEMAND;
@@ -56,10 +71,12 @@ precision_demand(const struct precision_goal *goal, const struct precision_list 
 		n_above += row->share >= goal->share;
 		few = few || (goal->top && row->samples < FEW_SAMPLES);
 		/* Rows stand where they are by luck, too. */
-		v = fmax(v, demand_of_share(goal, row->share * (1 - 1 / sqrt(row->samples + 1)), i + 1, list->n_keys));
+		v = fmax(v, more_for_octets(row) *
+			demand_of_share(goal, share_of_pkts(row) * (1 - 1 / sqrt(row->samples + 1)), i + 1, list->n_keys));
+		more = fmax(more, more_for_octets(row));
 	}
 	if (!goal->top)
-		v = fmax(v, demand_of_share(goal, goal->share, n_above + 1, list->n_keys));
+		v = fmax(v, more * demand_of_share(goal, goal->share, n_above + 1, list->n_keys));
 	if (few)
 		v = fmax(v, 2 * before);
 	else
@@ -78,15 +95,16 @@ precision_reached(const struct precision_goal *goal, const struct precision_list
 }
 
 double
-precision_pooled_skip(const struct precision_goal *goal, const struct precision_list *list, double pkts)
+precision_pooled_skip(const struct precision_goal *goal, const struct precision_list *list)
 {
 	double skip = INFINITY;
 
 	for (size_t i = 0; precision_is_asked(goal, list, i); i++) {
 		const struct precision_row *row = &list->rows[i];
 		double needed = precision_samples_of_key(goal->width, precision_low_z(i + 1, list->n_keys)) * PRECISION_MARGIN;
+		double share = share_of_pkts(row);
 
-		skip = fmin(skip, 1 + row->share * pkts / (needed * fmax(1e-9, 1 - row->share)));
+		skip = fmin(skip, 1 + share * list->pkts / (more_for_octets(row) * needed * fmax(1e-9, 1 - share)));
 	}
 	return skip;
 }

@@ -1,6 +1,7 @@
 /*
  * How many samples of a port it takes until the rows that a goal asks for are as exact as it wants: pure functions of
- * what the port's list of the period before showed. They hold for frames; limits are those of lists (estimate_list.h).
+ * what the port's list of the period before showed; limits are those of lists (estimate_list.h). In octets a row takes
+ * more samples, by how much the lengths of its frames differ: its own limits say it.
  */
 #ifndef EASE_COLLECTOR_PRECISION_DEMAND_H
 #define EASE_COLLECTOR_PRECISION_DEMAND_H
@@ -9,15 +10,18 @@
 
 /* A row of a list, the largest first. */
 struct precision_row {
-	double share; /* of the list's frames */
+	double share; /* of the list's frames, or of its octets where the goal is in octets */
 	double samples;
 	double low, high; /* limits, as a part of the figure: 0.9 and 1.12; both 1: it is exact */
+	/* In octets: its share of the frames, and the width of its limits by that of frames. 0: the goal is in frames. */
+	double pkts_share, widths;
 };
 
 struct precision_list {
 	const struct precision_row *rows; /* as many as there are of those that a goal can ask for */
 	size_t n_rows;
 	size_t n_keys; /* of the whole list */
+	double pkts, samples; /* of all that is listed, in the period */
 };
 
 /* Samples at first, and the most that are asked for: rows that are equal cannot be told apart. */
@@ -42,7 +46,7 @@ bool precision_is_asked(const struct precision_goal *goal, const struct precisio
 double precision_reached(const struct precision_goal *goal, const struct precision_list *list);
 
 /* A list of all ports together: the largest skip with which all rows are within width, where the list has so many
- * frames in a period. INFINITY: there is no such row. */
-double precision_pooled_skip(const struct precision_goal *goal, const struct precision_list *list, double pkts);
+ * frames as it had. INFINITY: there is no such row. */
+double precision_pooled_skip(const struct precision_goal *goal, const struct precision_list *list);
 
 #endif

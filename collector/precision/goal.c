@@ -57,9 +57,21 @@ take_keys(struct goal_words *w, struct precision_goal *goal)
 	return false;
 }
 
+/* "by octets", which may be left out; false: another word follows "by". */
+static bool
+take_unit(struct goal_words *w, struct precision_goal *goal)
+{
+	if (!text_take_word(&w->at, "by"))
+		return true;
+	goal->by_octets = text_take_word(&w->at, "octets");
+	return goal->by_octets || text_take_word(&w->at, "packets");
+}
+
 static const char *
 parse_rows(struct goal_words *w, struct precision_goal *goal)
 {
+	static const char by_what[] = "behind \"by\" must follow packets or octets";
+	static const char begins[] = "it must begin with \"top 10\", or with talkers, destinations, pairs or services and \"above\"";
 	double number;
 
 	if (text_take_word(&w->at, "top")) {
@@ -67,12 +79,16 @@ parse_rows(struct goal_words *w, struct precision_goal *goal)
 			return "behind \"top\" a number of rows from 1 to 100 must follow";
 		goal->top = (unsigned)number;
 		take_keys(w, goal);
-		return NULL;
+		return take_unit(w, goal) ? NULL : by_what;
 	}
-	if (!take_keys(w, goal) || !text_take_word(&w->at, "above"))
-		return "it must begin with \"top 10\", or with talkers, destinations, pairs or services and \"above\"";
+	if (!take_keys(w, goal))
+		return begins;
+	if (!take_unit(w, goal))
+		return by_what;
+	if (!text_take_word(&w->at, "above"))
+		return begins;
 	if (!take_number(w, "%", &number) || !(number >= 0.01 && number <= 50))
-		return "behind \"above\" a part of the port's frames from 0.01% to 50% must follow";
+		return "behind \"above\" a part from 0.01% to 50% must follow";
 	goal->share = number / 100;
 	return NULL;
 }

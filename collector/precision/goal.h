@@ -7,6 +7,7 @@
  *   talkers above 1% of each port within 20% every 5m
  *   top 20 of all ports within 5% every 15m
  *   top 10 of agent sw1 within 10% every 5m
+ *   top 10 by octets of each port within 10% every 5m
  */
 #ifndef EASE_COLLECTOR_PRECISION_GOAL_H
 #define EASE_COLLECTOR_PRECISION_GOAL_H
@@ -22,7 +23,8 @@ enum { PRECISION_GOAL_TEXT = 112, PRECISION_GOALS_MAX = 16, PRECISION_TOP_MAX = 
 struct precision_goal {
 	enum precision_keys keys;
 	unsigned top;	/* so many rows; 0: those above `share` */
-	double share;	/* of the port's frames, 0 to 1 */
+	bool by_octets; /* figures, order and shares are of octets, else of frames */
+	double share;	/* of the port's, 0 to 1 */
 	double width;	/* of a limit, as a part of the figure: 0.1 is within 10 % */
 	uint32_t period_s;
 	bool of_all_ports; /* one list of all together; else each port has its own */

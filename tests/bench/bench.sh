@@ -93,6 +93,8 @@ figures() {
 		drops;a dropped packet, 100/s reported;ns;b("drops").limited_ns;drop monitor off;b("drops").off_ns
 		collector;samples, none lost;/s;last(.[]).lossless_per_s;snmptrapd logs;last(.[]).snmptrapd_per_s
 		collector;samples packed, none lost;/s;last(.[]).packed_lossless_per_s;;
+		collector;a sample, port below an alarm's rate;us;b("alarms, gated").cpu_us;no alarms;b("alarms, gated").without_us
+		collector;a sample of 100,000 keys, all tested;us;b("alarms, tested").cpu_us;no alarms;b("alarms, tested").without_us
 		storm;quiet senders' samples that came;% of all;b("storm") | (.quiet_sent - .quiet_lost) / .quiet_sent * 100;no storm;b("no storm") | (.quiet_sent - .quiet_lost) / .quiet_sent * 100
 		store;a flush beside readers;ms;last(.[]).median_ms;no readers;.[-2].median_ms
 		disk;a sample's octets, office;octets;first(.[] | select(.network == "office")).octets_a_sample;;

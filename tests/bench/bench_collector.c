@@ -4,7 +4,8 @@
  * loopback, each rate to a fresh store; then packed to 1,400 octets; then the first to snmptrapd
  * in its default configuration with a log file. One JSON object a line: offered, stored, lost, and
  * at the end the best lossless rates and the ratio to what snmptrapd logged; before it a flood of
- * ten million pairs, and the memory that took. Lossless is a rate at which every sample of every
+ * ten million pairs, and the memory that took; and what a rule of alarms costs a sample, where its port is
+ * below the rule's rate and where all its keys are tested. Lossless is a rate at which every sample of every
  * run was in the stored windows. Runs where the build is (collector/easecapd). The receiver, all
  * its threads, has one core and the sender another.
  */
@@ -12,6 +13,7 @@
 #include "common/clock.h"
 #include "tests/collector/input/trap_builder.h"
 
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,8 @@ enum {
 	FIRST_SEQUENCE = 1 << 22, /* from here on to 2^28 each number has four octets in a name */
 	FLOOD_RATE = 400000, /* the memory budget's own run: ten million spoofed pairs */
 	FLOOD_PAIRS = 10000000,
+	ALARM_RATE = 200000,
+	ALARM_TURNS = 5,
 };
 
 static const uint8_t agent_id[8] = {9, 9, 9, 9, 9, 9, 9, 9};
@@ -93,7 +97,7 @@ find_places(struct template *t, const struct ease_sample *s, uint32_t i)
 
 /* Device times begin now: of a clock that is wrong each record would be copied and stamped anew. */
 static void
-make_template(struct template *t, uint32_t samples, uint32_t pairs)
+make_template(struct template *t, uint32_t samples, uint32_t pairs, uint64_t pool_pkts)
 {
 	const uint8_t header[HEADER_OCTETS] = {[12] = 8, [14] = 0x45, [17] = 100, [22] = 64,
 	    [23] = 6};
@@ -104,6 +108,7 @@ make_template(struct template *t, uint32_t samples, uint32_t pairs)
 	    .direction = EASE_IN,
 	    .skip = 7,
 	    .mean_skip = 10,
+	    .pool_pkts = pool_pkts,
 	    .frame_octets = 500,
 	    .kept_octets = HEADER_OCTETS,
 	    .header = header,
@@ -123,7 +128,7 @@ most_samples(void)
 	uint32_t n = 1;
 
 	do
-		make_template(&t, ++n, 1);
+		make_template(&t, ++n, 1, 0);
 	while (t.n > 0 && n < PACKED_MAX);
 	return t.n > 0 ? n : n - 1;
 }
@@ -156,18 +161,21 @@ struct offer {
 	struct template template;
 	struct bench_load load;
 	double seconds;
+	const char *lines; /* of easecapd's configuration */
+	uint64_t pool_pkts; /* of each sample */
+	double cpu_us;	   /* of a sample, of the last run */
 };
 
 static struct offer
 offer_of(uint32_t samples, uint32_t pairs, double seconds)
 {
-	struct offer o = {.seconds = seconds};
+	struct offer o = {.seconds = seconds, .lines = ""};
 
 	if (samples == 0 || samples > most_samples()) {
 		fprintf(stderr, "bench_collector: 1 to %u samples fit a message\n", most_samples());
 		exit(2);
 	}
-	make_template(&o.template, samples, pairs);
+	make_template(&o.template, samples, pairs, 0);
 	o.load = (struct bench_load){o.template.n, samples, fill, NULL};
 	return o;
 }
@@ -184,10 +192,10 @@ run_easecapd(void *arg, double rate)
 	pid_t pid;
 	int port;
 
-	make_template(&o->template, o->load.samples, o->template.pairs);
+	make_template(&o->template, o->load.samples, o->template.pairs, o->pool_pkts);
 	o->load.arg = &o->template;
 	bench_make_dir(dir);
-	pid = bench_easecapd(dir, "", false, &port);
+	pid = bench_easecapd(dir, o->lines, false, &port);
 	took = bench_offer(port, &o->load, total, rate / o->load.samples);
 	finished = bench_now_s();
 	used = bench_end(pid); /* reads what is left, writes everything */
@@ -212,6 +220,7 @@ run_easecapd(void *arg, double rate)
 	fflush(stdout);
 	sqlite3_close(store);
 	bench_remove_dir(dir);
+	o->cpu_us = used.cpu_us / in_windows;
 	return (struct bench_result){samples - in_windows, samples / took};
 }
 
@@ -269,6 +278,28 @@ run_snmptrapd(double rate, double seconds)
 	return (double)logged / took;
 }
 
+/* What a rule costs: the least of some runs with it beside the least without, in turns. A port whose pool does not grow is
+ * below any rate, of one whose pool is not known each sample is tested. */
+static void
+weigh_alarms(double seconds, uint32_t pairs)
+{
+	static const char rule[] = "alarms = {\"destination above 1000 pps of each port\"}\n";
+	const uint64_t pools[] = {0, EASE_COUNT_UNKNOWN};
+	double least_us[2][2] = {{INFINITY, INFINITY}, {INFINITY, INFINITY}};
+	struct offer o = offer_of(1, pairs, seconds);
+
+	for (int turn = 0; turn < (bench_is_small() ? 1 : ALARM_TURNS); turn++)
+		for (int run = 0; run < 4; run++) {
+			o.pool_pkts = pools[run / 2];
+			o.lines = run % 2 ? rule : "";
+			run_easecapd(&o, ALARM_RATE * bench_scale());
+			least_us[run / 2][run % 2] = fmin(least_us[run / 2][run % 2], o.cpu_us);
+		}
+	for (int tested = 0; tested < 2; tested++)
+		printf("{\"bench\":\"alarms, %s\",\"keys\":%u,\"without_us\":%.3f,\"cpu_us\":%.3f}\n", tested ? "tested" : "gated", pairs,
+		    least_us[tested][0], least_us[tested][1]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -290,6 +321,7 @@ main(int argc, char **argv)
 	packed = bench_lossless(run_easecapd, &o, 1000e3, runs);
 	o = offer_of(1, (uint32_t)(FLOOD_PAIRS * bench_scale()), (double)FLOOD_PAIRS / FLOOD_RATE * bench_scale());
 	run_easecapd(&o, FLOOD_RATE);
+	weigh_alarms(seconds, pairs);
 	peer = run_snmptrapd(40000 * bench_scale(), seconds);
 	printf("{\"bench\":\"collector\",\"lossless_per_s\":%.0f,\"packed_lossless_per_s\":%.0f,"
 	       "\"snmptrapd_per_s\":%.0f,\"ratio\":%.1f}\n",

@@ -48,6 +48,7 @@ static struct {
 	uint32_t skip[PORTS];
 	double now_s, hour_s;
 	unsigned long right, wrong, broken, samples;
+	double stated; /* false alarms, at most, as the alarms say of the month that goes on */
 } month;
 
 static double
@@ -226,6 +227,7 @@ START_TEST(a_month_has_no_more_false_alarms_than_stated)
 
 		for (month.now_s = t->at_s; tick_s < month.now_s; tick_s += 1)
 			alarms_tick(month.alarms, (uint64_t)(tick_s * 1e6));
+		month.stated = fmax(month.stated, alarms_risk(month.alarms));
 		if (month.now_s >= month.hour_s)
 			move_skips();
 		if (t->in_train)
@@ -238,9 +240,9 @@ START_TEST(a_month_has_no_more_false_alarms_than_stated)
 	printf("%.2f days, %lu samples: %lu alarms of talkers that broke the rule %lu times, %lu false (95 %%: fewer than %.2f), "
 	       "at most %.3g stated\n",
 	    days, month.samples, month.right, month.broken, month.wrong, month.wrong == 0 ? 3.0 : 4.74,
-	    alarms_risk(month.alarms));
+	    month.stated);
 	ck_assert_uint_le(month.wrong, 1);
-	ck_assert_double_le(alarms_risk(month.alarms), ALARM_FALSE_A_MONTH);
+	ck_assert_double_le(month.stated, ALARM_FALSE_A_MONTH);
 	if (!suite_is_slow())
 		ck_assert_uint_gt(month.right, 100); /* else it could not fail */
 	alarms_free(month.alarms);

@@ -43,6 +43,13 @@ START_TEST(goals_are_read)
 	ck_assert(g.of_all_ports && g.keys == PRECISION_PAIRS);
 	ck_assert_int_eq(precision_goal_parse("top 3 destinations of agent sw2 within 5% every 1m", &g, &reason), 0);
 	ck_assert_str_eq(g.agent, "sw2");
+	ck_assert(!g.by_octets);
+	ck_assert_int_eq(precision_goal_parse("top 3 pairs by octets of agent sw2 within 5% every 1m", &g, &reason), 0);
+	ck_assert(g.by_octets && g.keys == PRECISION_PAIRS && g.top == 3);
+	ck_assert_int_eq(precision_goal_parse("services by octets above 2% of each port within 5% every 1m", &g, &reason), 0);
+	ck_assert(g.by_octets && g.keys == PRECISION_SERVICES);
+	ck_assert_int_eq(precision_goal_parse("top 3 by packets of each port within 5% every 1m", &g, &reason), 0);
+	ck_assert(!g.by_octets);
 }
 END_TEST
 
@@ -55,6 +62,7 @@ START_TEST(wrong_goals_are_refused)
 	    "top 10 of each port within 0.5% every 5m", "top 10 of each port within 60% every 5m",
 	    "top 10 of each port within 10% every 7m", "top 10 of each port within 10% every 5m please",
 	    "top 10 of port ge-1 within 10% every 5m", "top 10 of port :x within 10% every 5m",
+	    "top 10 by frames of each port within 10% every 5m", "talkers above 1% by octets of each port within 10% every 5m",
 	    "top nan of each port within 10% every 5m", "top 10 of each port within nan% every 5m",
 	    "talkers above inf% of each port within 10% every 5m",
 	    "top 10 of agent aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa within 10% every 5m"};
@@ -66,29 +74,45 @@ END_TEST
 
 /* ---- samples needed ---- */
 
+/* Sums of samples, of which the part `large` is of 1,500 octets and the rest of 64. */
+static struct estimate_sums
+sums_of(double samples, double skip, double large)
+{
+	struct estimate_sums sums = {.n = (uint64_t)samples, .w = skip * samples, .w2 = skip * skip * samples,
+	    .wb = skip * samples * (large * 1500 + (1 - large) * 64), .wb2 = skip * samples * (large * 1500 * 1500 + (1 - large) * 64 * 64)};
+	
+	sums.w2b2 = skip * sums.wb2;
+	return sums;
+}
+
 /* The width that a list prints for a key with so many samples, at rank i of n_keys that could all be there by chance. */
 static double
-printed_width(double samples, size_t i, size_t n_keys)
+printed_width_of(double samples, size_t i, size_t n_keys, enum estimate_unit unit, double large)
 {
 	const double skip = 1000, others = 400 * samples;
 	struct estimate_stratum stratum = {.pool_pkts = skip * (samples + others), .w_max = skip};
-	struct estimate_sums sums = {.n = (uint64_t)samples, .w = skip * samples, .w2 = skip * skip * samples};
+	struct estimate_sums sums = sums_of(samples, skip, large), rest = sums_of(others, skip, large);
 	struct estimate_claim claim = estimate_claim_of_row(i, n_keys);
 	struct estimate_range *range;
 	struct estimate_figure f;
 	struct estimate_key key;
 
 	stratum.all = sums;
-	stratum.all.n += (uint64_t)others;
-	stratum.all.w += skip * others;
-	stratum.all.w2 += skip * skip * others;
+	estimate_add_sums(&stratum.all, &rest);
+	stratum.pool_octets = stratum.all.wb;
 	ck_assert_int_eq(estimate_range_create(&stratum, 1, &range), 0);
 	estimate_key_begin(&key);
 	estimate_key_add(range, &key, 0, &sums);
 	estimate_key_end(range, &key);
-	f = estimate_key_figure(range, &key, ESTIMATE_PKTS, &claim);
+	f = estimate_key_figure(range, &key, unit, &claim);
 	estimate_range_destroy(range);
 	return fmax(f.high / f.estimate - 1, 1 - f.low / f.estimate);
+}
+
+static double
+printed_width(double samples, size_t i, size_t n_keys)
+{
+	return printed_width_of(samples, i, n_keys, ESTIMATE_PKTS, 1);
 }
 
 START_TEST(samples_needed_are_those_of_printed_limits)
@@ -112,11 +136,41 @@ START_TEST(samples_needed_are_those_of_printed_limits)
 }
 END_TEST
 
+/* What is asked for in octets is met by the samples that the widths of both units in a list before told. */
+START_TEST(samples_needed_for_octets)
+{
+	static const double widths[] = {0.05, 0.1, 0.2}, larges[] = {0, 0.05, 0.3, 0.9};
+	double least = 9, most = 0;
+
+	for (size_t w = 0; w < 3; w++)
+		for (size_t l = 0; l < 4; l++) {
+			const double share = 1 / 401.0, before = 200;
+			struct precision_row row = {.share = share, .samples = 1e9, .low = 1, .high = 1, .pkts_share = share};
+			const struct precision_list list = {.rows = &row, .n_rows = 1, .n_keys = 1};
+			struct precision_goal goal = {.top = 1, .width = widths[w], .by_octets = true, .period_s = 300};
+			double needed, ratio;
+
+			row.widths = printed_width_of(before, 1, 1, ESTIMATE_OCTETS, larges[l]) /
+			    printed_width_of(before, 1, 1, ESTIMATE_PKTS, larges[l]);
+			needed = precision_demand(&goal, &list, 1e-9); /* half of the way from what was before: here nothing */
+			needed *= 2;
+			ratio = printed_width_of(round(needed * share), 1, 1, ESTIMATE_OCTETS, larges[l]) / widths[w];
+			printf("octets, %.2f of frames large, within %.2f: %.0f samples, width %.3f of that\n", larges[l], widths[w],
+			    needed * share, ratio);
+			least = fmin(least, ratio);
+			most = fmax(most, ratio);
+		}
+	ck_assert_double_le(most, 1.1);
+	ck_assert_double_ge(least, 0.8);
+}
+END_TEST
+
 /* The design's figures: 422 samples for 10 % of a named key, 1,150 at z = 3.5. */
 START_TEST(demand_of_lists)
 {
-	struct precision_row rows[3] = {{0.5, 5000, 1, 1}, {0.1, 1000, 1, 1}, {0.02, 200, 1, 1}};
-	const struct precision_list list = {rows, 3, 3}, nothing = {rows, 0, 0};
+	struct precision_row rows[3] = {{.share = 0.5, .samples = 5000, .low = 1, .high = 1},
+	    {.share = 0.1, .samples = 1000, .low = 1, .high = 1}, {.share = 0.02, .samples = 200, .low = 1, .high = 1}};
+	const struct precision_list list = {.rows = rows, .n_rows = 3, .n_keys = 3, .pkts = 1e7}, nothing = {.rows = rows};
 	struct precision_goal goal;
 	const char *reason;
 	double v;
@@ -137,7 +191,7 @@ START_TEST(demand_of_lists)
 	ck_assert_double_le(precision_demand(&goal, &list, 1000), 600 * 0.7 / 0.3 * 1.3);
 	ck_assert(precision_is_asked(&goal, &list, 0) && !precision_is_asked(&goal, &list, 1));
 	/* A list over all ports: of a row that has half of 10^7 frames. */
-	ck_assert_double_eq_tol(precision_pooled_skip(&goal, &list, 1e7),
+	ck_assert_double_eq_tol(precision_pooled_skip(&goal, &list),
 	    1 + 1e7 / (precision_samples_of_key(0.1, precision_low_z(1, 3)) * PRECISION_MARGIN), 1);
 }
 END_TEST
@@ -376,9 +430,9 @@ bias_of(bool peeks)
 		}
 		if (skip > 1)
 			sum += (sampled * skip - (double)key) / sqrt((double)key * (skip - 1));
-		rows[0] = (struct precision_row){rest / fmax(1, rest + sampled), rest, 1, 1};
-		rows[1] = (struct precision_row){sampled / fmax(1, rest + sampled), sampled, 1, 1};
-		demand = precision_demand(&goal, &(struct precision_list){rows, sampled > 0 ? 2 : rest > 0, 2}, demand);
+		rows[0] = (struct precision_row){.share = rest / fmax(1, rest + sampled), .samples = rest, .low = 1, .high = 1};
+		rows[1] = (struct precision_row){.share = sampled / fmax(1, rest + sampled), .samples = sampled, .low = 1, .high = 1};
+		demand = precision_demand(&goal, &(struct precision_list){.rows = rows, .n_rows = sampled > 0 ? 2 : rest > 0, .n_keys = 2}, demand);
 		port.needed_per_s = PRECISION_MARGIN * demand / goal.period_s;
 		port.listed_pkts_s = port.sampled_pkts_s = (double)frames / goal.period_s;
 		precision_decide(&port, 1, &budget, period * 300000000ull);
@@ -403,7 +457,7 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {goals_are_read, wrong_goals_are_refused, samples_needed_are_those_of_printed_limits,
+	const TTest *const tests[] = {goals_are_read, wrong_goals_are_refused, samples_needed_are_those_of_printed_limits, samples_needed_for_octets,
 	    demand_of_lists, a_budget_is_shared, moves_are_few, a_day_with_room, a_day_of_want, all_ports_at_once,
 	    a_steady_load_is_left_alone, skips_that_follow_the_past_bias_nothing};
 	Suite *suite = suite_create("precision");

@@ -307,8 +307,8 @@ print_list(struct port *p, size_t top, int order[DAYS_KEYS], struct precision_ro
 		struct estimate_claim claim = estimate_claim_of_row(i + 1, rivals[i]);
 		struct estimate_figure f = estimate_key_figure(range, &keys[i], ESTIMATE_PKTS, &claim);
 
-		rows[i] = (struct precision_row){f.estimate / (double)p->total, (double)samples[i], f.low / f.estimate,
-		    f.high / f.estimate};
+		rows[i] = (struct precision_row){.share = f.estimate / (double)p->total, .samples = (double)samples[i],
+		    .low = f.low / f.estimate, .high = f.high / f.estimate};
 	}
 	estimate_range_destroy(range);
 	return top;
@@ -364,7 +364,7 @@ end_period(struct days *d, unsigned period)
 	for (int i = 0; i < DAYS_PORTS; i++) {
 		struct port *p = &d->ports[i];
 		size_t n_keys, n = print_list(p, o->goal.top, order, rows, &n_keys);
-		const struct precision_list list = {rows, n, n_keys};
+		const struct precision_list list = {.rows = rows, .n_rows = n, .n_keys = n_keys};
 
 		if (period > UNTOUCHED_PERIODS)
 			judge_list(d, p, &list, order);
