@@ -1,6 +1,5 @@
 #include "collector/alarm/alarms.h"
 #include "collector/alarm/alarm_runs.h"
-#include "collector/alarm/standing.h"
 #include "common/hash.h"
 
 #include <errno.h>
@@ -63,6 +62,31 @@ struct rule_state {
 	struct kept_steps kept[STEPS_KEPT];
 };
 
+struct standing_alarm {
+	uint64_t tag; /* 0: a free place */
+	uint32_t next; /* in its bucket or of the free ones: index + 1; 0 at the end */
+	uint32_t rule;
+	int64_t agent;
+	uint64_t if_index;
+	uint32_t place;
+	bool is_below;		/* below half of the rate, since below_us; it may be raised again */
+	uint64_t raised_us, last_us; /* of the first and the newest sample, as told of the agent */
+	uint64_t raised_mono_us, last_mono_us, below_mono_us;
+	uint64_t told_mono_us; /* when it was told of last */
+	double rate;	    /* units a second */
+	double largest_skip; /* of its samples since it was raised */
+	uint64_t missing;    /* of its port's samples that are missing, so many are in the statistic */
+	double statistic;   /* of the test that it is over */
+	uint8_t key[ALARM_KEY_OCTETS];
+};
+
+struct standing_alarms {
+	struct standing_alarm *alarms;
+	uint32_t *buckets; /* index + 1 */
+	uint32_t free;	   /* index + 1 */
+	uint32_t most, n;
+};
+
 struct alarms {
 	alarm_teller *tell;
 	void *arg;
@@ -99,6 +123,80 @@ static const struct stat_name stat_names[ALARM_N_STATS] = {
 	"keys whose test began anew because others took its place in memory; an alarm may come later for it"},
     [ALARM_STAT_NO_ROOM] = {"alarm.no_room", "alarms that were not raised because 4096 stood already, or the port had its share of these"},
 };
+
+/* ---- those that stand, found by the tag of their key ---- */
+
+static void
+standing_free(struct standing_alarms *s)
+{
+	free(s->alarms);
+	free(s->buckets);
+	*s = (struct standing_alarms){0};
+}
+
+/* Room for `most` alarms, a power of two. 0 or -ENOMEM. */
+static int
+standing_init(struct standing_alarms *s, uint32_t most)
+{
+	*s = (struct standing_alarms){
+	    .alarms = calloc(most, sizeof(*s->alarms)), .buckets = calloc(most, sizeof(*s->buckets))};
+	if (!s->alarms || !s->buckets) {
+		standing_free(s);
+		return -ENOMEM;
+	}
+	s->most = most;
+	for (uint32_t i = most; i > 0; i--) {
+		s->alarms[i - 1].next = s->free;
+		s->free = i;
+	}
+	return 0;
+}
+
+static uint32_t *
+bucket_of(const struct standing_alarms *s, uint64_t tag)
+{
+	return &s->buckets[tag & (s->most - 1)];
+}
+
+static struct standing_alarm *
+standing_find(const struct standing_alarms *s, uint64_t tag)
+{
+	uint32_t at = s->n > 0 ? *bucket_of(s, tag) : 0;
+
+	while (at > 0 && s->alarms[at - 1].tag != tag)
+		at = s->alarms[at - 1].next;
+	return at > 0 ? &s->alarms[at - 1] : NULL;
+}
+
+/* NULL: there is no room. */
+static struct standing_alarm *
+standing_add(struct standing_alarms *s, uint64_t tag)
+{
+	uint32_t at = s->free, *bucket = bucket_of(s, tag);
+	struct standing_alarm *alarm;
+
+	if (at == 0)
+		return NULL;
+	alarm = &s->alarms[at - 1];
+	s->free = alarm->next;
+	*alarm = (struct standing_alarm){.tag = tag, .next = *bucket};
+	*bucket = at;
+	s->n++;
+	return alarm;
+}
+
+static void
+standing_remove(struct standing_alarms *s, struct standing_alarm *alarm)
+{
+	uint32_t at = (uint32_t)(alarm - s->alarms) + 1, *link = bucket_of(s, alarm->tag);
+
+	while (*link != at)
+		link = &s->alarms[*link - 1].next;
+	*link = alarm->next;
+	*alarm = (struct standing_alarm){.next = s->free};
+	s->free = at;
+	s->n--;
+}
 
 /* ---- life ---- */
 
