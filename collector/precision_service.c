@@ -424,6 +424,15 @@ open_store(struct precision_service *p)
 	return query;
 }
 
+/* Frames that its samples may stand for, by chance, and though as many were lost on the way. */
+static double
+sampled_at_most(const struct query_port *port, uint32_t skip)
+{
+	const struct estimate_sums *in = &port->side[EASE_IN].all, *out = &port->side[EASE_OUT].all;
+
+	return 2 * (in->w + out->w + 5 * sqrt(in->w2 + out->w2) + 10.0 * skip);
+}
+
 /* Reads what passed at each port in the last minute before until_us. */
 static int
 read_loads(struct precision_service *p, struct query *query, uint64_t until_us, uint64_t mono_us)
@@ -447,6 +456,7 @@ read_loads(struct precision_service *p, struct query *query, uint64_t until_us, 
 		plan->listed_pkts_s = (query_listed(port)->pool_pkts + query_listed_cut(port)->pkts) / LOADS_S;
 		plan->sampled_pkts_s = (port->side[EASE_IN].pool_pkts + port->side[EASE_OUT].pool_pkts + port->cut[EASE_IN].pkts +
 		    port->cut[EASE_OUT].pkts) / LOADS_S;
+		plan->sent_pkts_s = fmin(plan->sampled_pkts_s, sampled_at_most(port, plan->skip) / LOADS_S);
 	}
 	if (err < 0 && err != -ENOENT) {
 		stat_add(&p->stats, STAT_NOT_READ, 1);

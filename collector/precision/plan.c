@@ -17,6 +17,7 @@
 #define FULL_AGENT_PART	   0.95
 #define GROWTH		   4.0	/* of the samples from one period to the next, at most, */
 #define GROWTH_FROM	   25.0 /* from so many a second on */
+#define NOT_STEERED_PART   0.5
 #define LEAST_RATE	   1.0	/* samples a second, of a port that gets nothing else */
 #define APART		   4.0	/* so many times the common skip a port's may be */
 #define CAP_OF_PLAN	   3.0
@@ -81,9 +82,33 @@ planned_load(const struct precision_port *port, uint64_t now_us)
 /* ---- the plan ---- */
 
 static bool
+is_steered(const struct precision_port *port)
+{
+	return port->may_move && port->needed_per_s > 0;
+}
+
+static bool
 is_planned(const struct precision_port *port)
 {
-	return port->needed_per_s > 0 && port->sampled_pkts_s > 0;
+	return is_steered(port) && port->sampled_pkts_s > 0;
+}
+
+static bool
+is_of(const struct precision_port *port, uint32_t agent)
+{
+	return agent == UINT32_MAX || port->agent == agent;
+}
+
+/* What is left of a limit to the ports of an agent (UINT32_MAX: of all) that are steered. */
+static double
+left_of(const struct precision_port *ports, size_t n, uint32_t agent, double limit)
+{
+	double sent_per_s = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_steered(&ports[i]) && is_of(&ports[i], agent))
+			sent_per_s += ports[i].sent_pkts_s / ports[i].skip;
+	return limit - fmin(sent_per_s, NOT_STEERED_PART * limit);
 }
 
 static double
@@ -133,7 +158,7 @@ sum_even(const struct precision_port *ports, size_t n, uint32_t agent, double c)
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (is_planned(&ports[i]) && (agent == UINT32_MAX || ports[i].agent == agent))
+		if (is_planned(&ports[i]) && is_of(&ports[i], agent))
 			sum += fmin(ports[i].planned_per_s, c * sqrt(ports[i].wanted_per_s));
 	return sum;
 }
@@ -153,7 +178,7 @@ cut_even(struct precision_port *ports, size_t n, uint32_t agent, double limit)
 		*(sum_even(ports, n, agent, c) > limit ? &high : &low) = c;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (is_planned(&ports[i]) && (agent == UINT32_MAX || ports[i].agent == agent))
+		if (is_planned(&ports[i]) && is_of(&ports[i], agent))
 			ports[i].planned_per_s = fmin(ports[i].planned_per_s, low * sqrt(ports[i].wanted_per_s));
 }
 
@@ -166,7 +191,7 @@ cut_most(struct precision_port **by_want, size_t n, uint32_t agent, double limit
 	for (size_t i = 0; limit > 0 && i < n; i++) {
 		struct precision_port *port = by_want[i];
 
-		if (!is_planned(port) || (agent != UINT32_MAX && port->agent != agent))
+		if (!is_planned(port) || !is_of(port, agent))
 			continue;
 		port->planned_per_s = fmin(port->planned_per_s, fmax(LEAST_RATE, left));
 		left = fmax(0, left - port->planned_per_s);
@@ -215,8 +240,9 @@ plan_ports(struct precision_port *ports, size_t n, struct precision_port **by_wa
 	qsort(by_want, n, sizeof(*by_want), compare_wants);
 	for (size_t i = 0; budget->agent_per_s > 0 && i < n; i++)
 		if (is_first_of_agent(ports, i))
-			cut_to_budget(ports, n, by_want, budget, ports[i].agent, PLANNED_AGENT_PART * budget->agent_per_s);
-	cut_to_budget(ports, n, by_want, budget, UINT32_MAX, PLANNED_PART * budget->all_per_s);
+			cut_to_budget(ports, n, by_want, budget, ports[i].agent,
+			    PLANNED_AGENT_PART * left_of(ports, n, ports[i].agent, budget->agent_per_s));
+	cut_to_budget(ports, n, by_want, budget, UINT32_MAX, PLANNED_PART * left_of(ports, n, UINT32_MAX, budget->all_per_s));
 	for (size_t i = 0; i < n; i++) {
 		struct precision_port *port = &ports[i];
 		double most = GROWTH * fmax(port->had_per_s, GROWTH_FROM);
@@ -266,18 +292,19 @@ static double
 rate_then(const struct precision_port *port)
 {
 	uint32_t cap = port->move ? port->to_cap : port->cap_per_s;
-	double rate = rate_at(port, skip_then(port));
+	double rate = port->sent_pkts_s / skip_then(port);
 
 	return cap > 0 ? fmin(rate, cap) : rate;
 }
 
+/* Of those that are steered. */
 static double
 sum_then(const struct precision_port *ports, size_t n, uint32_t agent)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (agent == UINT32_MAX || ports[i].agent == agent)
+		if (is_steered(&ports[i]) && is_of(&ports[i], agent))
 			sum += rate_then(&ports[i]);
 	return sum;
 }
@@ -309,8 +336,7 @@ double_skips(struct precision_port *ports, size_t n, uint32_t agent, double limi
 			double a = rate_then(port);
 			double gain = a / fmax(port->planned_per_s, 1e-3) * sqrt(a);
 
-			if ((agent != UINT32_MAX && port->agent != agent) || !port->may_move || port->needed_per_s <= 0 ||
-			    gain <= most ||
+			if (!is_of(port, agent) || !is_steered(port) || gain <= most ||
 			    skip_then(port) > EASE_DRAWN_MEAN_MAX / 2 ||
 			    precision_sets_within_hour(port, now_us) >= PRECISION_SETS_AN_HOUR)
 				continue;
@@ -330,8 +356,10 @@ has_room(const struct precision_port *ports, size_t n, const struct precision_po
 {
 	double more = rate_at(port, skip) - rate_then(port);
 
-	return (budget->all_per_s == 0 || sum_then(ports, n, UINT32_MAX) + more <= FULL_PART * budget->all_per_s) &&
-	    (budget->agent_per_s == 0 || sum_then(ports, n, port->agent) + more <= FULL_AGENT_PART * budget->agent_per_s);
+	return (budget->all_per_s == 0 ||
+		   sum_then(ports, n, UINT32_MAX) + more <= FULL_PART * left_of(ports, n, UINT32_MAX, budget->all_per_s)) &&
+	    (budget->agent_per_s == 0 ||
+		sum_then(ports, n, port->agent) + more <= FULL_AGENT_PART * left_of(ports, n, port->agent, budget->agent_per_s));
 }
 
 static void
@@ -359,15 +387,25 @@ count_moves(const struct precision_port *ports, size_t n)
 	return moves;
 }
 
+/* At a period's end to below `full` of the limit; within one only what is above all of it. */
+static void
+relieve_budget(struct precision_port *ports, size_t n, uint32_t agent, double limit, double full, enum precision_move move,
+    uint64_t now_us)
+{
+	double left = left_of(ports, n, agent, limit);
+
+	if (move != PRECISION_BURST || sum_then(ports, n, agent) > left)
+		double_skips(ports, n, agent, full * left, move, now_us);
+}
+
 static void
 relieve_budgets(struct precision_port *ports, size_t n, const struct precision_budget *budget, enum precision_move move,
     uint64_t now_us)
 {
 	for (size_t i = 0; budget->agent_per_s > 0 && i < n; i++)
-		if (is_first_of_agent(ports, i) && (move != PRECISION_BURST || sum_then(ports, n, ports[i].agent) > budget->agent_per_s))
-			double_skips(ports, n, ports[i].agent, FULL_AGENT_PART * budget->agent_per_s, move, now_us);
-	if (move != PRECISION_BURST || sum_then(ports, n, UINT32_MAX) > budget->all_per_s)
-		double_skips(ports, n, UINT32_MAX, FULL_PART * budget->all_per_s, move, now_us);
+		if (is_first_of_agent(ports, i))
+			relieve_budget(ports, n, ports[i].agent, budget->agent_per_s, FULL_AGENT_PART, move, now_us);
+	relieve_budget(ports, n, UINT32_MAX, budget->all_per_s, FULL_PART, move, now_us);
 }
 
 int

@@ -7,6 +7,9 @@
  *   surplus  three periods with eight times the samples: fewer
  *   budget   all together above it: the skip doubles where it costs least
  *   finer    the smallest want first, while the budget has room
+ *
+ * What ports send that are not steered (held, refused, not asked for) is taken from the budget, but for half of it: those
+ * that are steered never pay more for another one.
  */
 #ifndef EASE_COLLECTOR_PRECISION_PLAN_H
 #define EASE_COLLECTOR_PRECISION_PLAN_H
@@ -40,6 +43,7 @@ struct precision_port {
 	bool may_move;	      /* the agent takes requests of this port */
 	double listed_pkts_s; /* frames a second that its lists are made of, at the end of the period */
 	double sampled_pkts_s; /* and that are sampled: both directions, where the device does that */
+	double sent_pkts_s;   /* of these, what its samples stand for: no counter spends of the budget what never came */
 	double needed_per_s;  /* samples of listed frames, with margin; 0: no goal asks for this port */
 	double most_skip;     /* by lists of all ports together; INFINITY: none */
 	uint32_t skip;	      /* that was asked for last, or the configured one */

@@ -59,15 +59,16 @@ find_agent(const struct steering *s, int64_t id)
 uint32_t
 steering_port(struct steering *s, int64_t agent, uint32_t if_index)
 {
-	uint32_t a = find_agent(s, agent);
-
+	uint32_t a = find_agent(s, agent), of_agent = 0;
 	uint32_t *link;
 
 	if (a < s->n_agents)
-		for EACH_PORT(s, i, a)
+		for EACH_PORT(s, i, a) {
 			if (s->ports[i].if_index == if_index)
 				return i;
-	if (s->n_ports == STEERING_PORTS_MAX || a == STEERING_AGENTS_MAX) {
+			of_agent++;
+		}
+	if (s->n_ports == STEERING_PORTS_MAX || of_agent == STEERING_OF_AGENT || a == STEERING_AGENTS_MAX) {
 		s->refused++;
 		return UINT32_MAX;
 	}

@@ -17,6 +17,7 @@
 enum {
 	STEERING_AGENTS_MAX = 1024,
 	STEERING_PORTS_MAX = 4096,
+	STEERING_OF_AGENT = STEERING_PORTS_MAX / 8, /* so that one that invents ports takes the room of no other */
 	STEERING_A_JOB = 8, /* ports */
 	STEERING_OWNER = 17, /* octets of a name with its NUL */
 	STEERING_TTL_S = 300,
@@ -112,7 +113,7 @@ struct steering_answer {
 /* NULL without memory. owner is cut to its length. */
 struct steering *steering_new(const char *owner, steering_teller *tell, void *arg);
 
-/* Finds a port, or adds it; UINT32_MAX: there is no room. */
+/* Finds a port, or adds it; UINT32_MAX: there is no room, or the agent has its share. */
 uint32_t steering_port(struct steering *s, int64_t agent, uint32_t if_index);
 
 /* The agent's boot, as its samples say: another one has lost all requests. */

@@ -207,7 +207,7 @@ share_out(enum precision_share share, double part, double *met)
 
 	for (int i = 0; i < DAYS_PORTS; i++) {
 		ports[i] = (struct precision_port){.agent = (uint32_t)(i % DAYS_AGENTS), .may_move = true, .skip = 64,
-		    .listed_pkts_s = 20000 * (i + 1), .sampled_pkts_s = 20000 * (i + 1), .needed_per_s = 20 * pow(1.1, i),
+		    .listed_pkts_s = 20000 * (i + 1), .sampled_pkts_s = 20000 * (i + 1), .sent_pkts_s = 20000 * (i + 1), .needed_per_s = 20 * pow(1.1, i),
 		    .most_skip = INFINITY, .had_per_s = 1e6};
 		wanted += ports[i].sampled_pkts_s / (1 + ports[i].listed_pkts_s / ports[i].needed_per_s);
 	}
@@ -240,7 +240,7 @@ END_TEST
 START_TEST(moves_are_few)
 {
 	struct precision_budget budget = {0};
-	struct precision_port port = {.may_move = true, .listed_pkts_s = 1e5, .sampled_pkts_s = 1e5, .needed_per_s = 100,
+	struct precision_port port = {.may_move = true, .listed_pkts_s = 1e5, .sampled_pkts_s = 1e5, .sent_pkts_s = 1e5, .needed_per_s = 100,
 	    .most_skip = INFINITY, .skip = 4096, .had_per_s = 1000};
 
 	ck_assert_int_eq(precision_decide(&port, 1, &budget, 1), 1);
@@ -248,7 +248,7 @@ START_TEST(moves_are_few)
 	ck_assert_uint_eq(port.to_skip, 1024); /* 1,001: nearly a doubling above 512 */
 	port.skip = port.to_skip;
 	ck_assert_int_eq(precision_decide(&port, 1, &budget, 2), 0);
-	port.listed_pkts_s = port.sampled_pkts_s = 1e7;
+	port.listed_pkts_s = port.sampled_pkts_s = port.sent_pkts_s = 1e7;
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(precision_decide(&port, 1, &budget, 3), 0);
 	ck_assert_int_eq(precision_decide(&port, 1, &budget, 3), 1);
@@ -263,6 +263,65 @@ START_TEST(moves_are_few)
 	ck_assert_int_eq(precision_relieve(&port, 1, &budget, 6 + UINT64_C(3600000000)), 1);
 	port.may_move = false;
 	ck_assert_int_eq(precision_relieve(&port, 1, &budget, 6 + UINT64_C(3600000000)), 0);
+}
+END_TEST
+
+/* The samples a second that honest ports have after some periods beside another one, and the skip of the coarsest. */
+static double
+beside(const struct precision_port *other, uint32_t *coarsest)
+{
+	const struct precision_budget budget = {.all_per_s = 20000};
+	struct precision_port ports[DAYS_PORTS];
+	double sum = 0;
+
+	for (int i = 0; i < DAYS_PORTS; i++)
+		ports[i] = (struct precision_port){.agent = (uint32_t)(1 + i % DAYS_AGENTS), .may_move = true, .skip = 512,
+		    .listed_pkts_s = 1e5, .sampled_pkts_s = 1e5, .sent_pkts_s = 1e5, .needed_per_s = 150, .most_skip = INFINITY};
+	if (other)
+		ports[0] = *other;
+	for (uint64_t period = 0; period < 4; period++) {
+		ck_assert_int_ge(precision_decide(ports, DAYS_PORTS, &budget, period * UINT64_C(300000000)), 0);
+		for (int again = 0; again < 2; again++) {
+			for (int i = 0; i < DAYS_PORTS; i++)
+				if (ports[i].move) {
+					ports[i].skip = ports[i].to_skip;
+					ports[i].cap_per_s = ports[i].to_cap;
+				}
+			precision_relieve(ports, DAYS_PORTS, &budget, period * UINT64_C(300000000) + 30000000);
+		}
+	}
+	*coarsest = 0;
+	for (int i = 1; i < DAYS_PORTS; i++) {
+		sum += ports[i].sent_pkts_s / ports[i].skip;
+		*coarsest = ports[i].skip > *coarsest ? ports[i].skip : *coarsest;
+	}
+	return sum;
+}
+
+/* Counters of 10^15 frames a second without samples for it; the same where no skip can be set; a flood of samples from a
+ * port that was set by hand, or that no goal asks for. */
+START_TEST(nobody_takes_the_budget_of_others)
+{
+	const struct precision_port liars[] = {
+	    {.agent = 9, .may_move = true, .skip = 400, .listed_pkts_s = 1e15, .sampled_pkts_s = 1e15, .sent_pkts_s = 9e4,
+		.needed_per_s = 150, .most_skip = INFINITY},
+	    {.agent = 9, .may_move = false, .skip = 400, .listed_pkts_s = 1e15, .sampled_pkts_s = 1e15, .sent_pkts_s = 9e4,
+		.needed_per_s = 150, .most_skip = INFINITY},
+	    {.agent = 9, .may_move = true, .skip = 1, .listed_pkts_s = 1e15, .sampled_pkts_s = 1e15, .sent_pkts_s = 9e6,
+		.most_skip = INFINITY},
+	    {.agent = 9, .may_move = false, .skip = 1, .listed_pkts_s = 9e6, .sampled_pkts_s = 9e6, .sent_pkts_s = 9e6,
+		.needed_per_s = 150, .most_skip = INFINITY},
+	};
+	uint32_t coarsest, coarsest_then;
+	double had = beside(NULL, &coarsest);
+
+	for (size_t i = 0; i < sizeof(liars) / sizeof(liars[0]); i++) {
+		double had_then = beside(&liars[i], &coarsest_then);
+
+		printf("beside liar %zu: %.0f of %.0f samples/s, coarsest skip %u of %u\n", i, had_then, had, coarsest_then, coarsest);
+		ck_assert_double_ge(had_then, i < 2 ? 0.99 * had : fmin(0.99 * had, 0.4 * 20000));
+		ck_assert_uint_le(coarsest_then, i < 2 ? coarsest : 2 * coarsest);
+	}
 }
 END_TEST
 
@@ -434,7 +493,7 @@ bias_of(bool peeks)
 		rows[1] = (struct precision_row){.share = sampled / fmax(1, rest + sampled), .samples = sampled, .low = 1, .high = 1};
 		demand = precision_demand(&goal, &(struct precision_list){.rows = rows, .n_rows = sampled > 0 ? 2 : rest > 0, .n_keys = 2}, demand);
 		port.needed_per_s = PRECISION_MARGIN * demand / goal.period_s;
-		port.listed_pkts_s = port.sampled_pkts_s = (double)frames / goal.period_s;
+		port.listed_pkts_s = port.sampled_pkts_s = port.sent_pkts_s = (double)frames / goal.period_s;
 		precision_decide(&port, 1, &budget, period * 300000000ull);
 		if (port.move && port.to_skip != port.skip) {
 			precision_count_set(&port, period * 300000000ull);
@@ -458,7 +517,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = {goals_are_read, wrong_goals_are_refused, samples_needed_are_those_of_printed_limits, samples_needed_for_octets,
-	    demand_of_lists, a_budget_is_shared, moves_are_few, a_day_with_room, a_day_of_want, all_ports_at_once,
+	    demand_of_lists, a_budget_is_shared, moves_are_few, nobody_takes_the_budget_of_others, a_day_with_room, a_day_of_want, all_ports_at_once,
 	    a_steady_load_is_left_alone, skips_that_follow_the_past_bias_nothing};
 	Suite *suite = suite_create("precision");
 	TCase *all = tcase_create("all");

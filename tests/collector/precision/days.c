@@ -225,7 +225,7 @@ decide(struct days *d, bool at_end, int slots)
 	for (int i = 0; i < DAYS_PORTS; i++) {
 		plans[i] = d->ports[i].plan;
 		plans[i].cap_per_s = d->ports[i].cap;
-		plans[i].listed_pkts_s = plans[i].sampled_pkts_s = mean_of(d->ports[i].recent, slots);
+		plans[i].listed_pkts_s = plans[i].sampled_pkts_s = plans[i].sent_pkts_s = mean_of(d->ports[i].recent, slots);
 	}
 	rc = at_end ? precision_decide(plans, DAYS_PORTS, &d->options->budget, d->now_us)
 		    : precision_relieve(plans, DAYS_PORTS, &d->options->budget, d->now_us);
