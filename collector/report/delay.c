@@ -79,7 +79,9 @@ static const struct grouping {
 
 enum { SQL_ROW, SQL_AGENT, SQL_IF_INDEX, SQL_WEIGHT, SQL_DEPTH, SQL_DELAY, SQL_KEYS };
 enum { SQL_IN = SQL_KEYS, SQL_OUT, SQL_QUEUE, SQL_SRC, SQL_DST };
-enum { SQL_TEXT = 2048, ROWS_MAX = 50000, SAMPLES_MAX = 2000000 }; /* in memory at a time; the latter of one row */
+/* In memory at a time: rows, behind which the last by order go; and values of one row, behind which half of them go, by
+ * chance, and half of those that follow. So no agent's keys or samples keep others from being told of. */
+enum { SQL_TEXT = 2048, ROWS_MAX = 50000, VALUES_MAX = 1 << 17 };
 
 /* Of one thing that was measured. */
 struct measured {
@@ -95,7 +97,10 @@ struct row {
 
 struct samples {
 	struct weighted_value *items;
-	size_t n, room, n_without;
+	size_t n, room, n_told, n_without;
+	double highest;
+	unsigned halvings; /* one in 2^halvings of those told is in items */
+	uint64_t chance;
 };
 
 struct delays {
@@ -104,12 +109,32 @@ struct delays {
 	struct report_result *result;
 	const struct grouping *grouping;
 	struct row *rows;
-	size_t n_rows;
+	size_t n_rows, room, n_cut;
 	struct samples delay, depth; /* of the row that is being read */
 	uint64_t n_samples, n_delays, n_depths, n_most;
 };
 
 /* ---- one row ---- */
+
+/* True once in 2^halvings. */
+static bool
+is_drawn(struct samples *of, unsigned halvings)
+{
+	of->chance = of->chance * 6364136223846793005u + 1442695040888963407u;
+	return of->chance >> 32 << halvings <= UINT32_MAX;
+}
+
+static void
+halve_values(struct samples *of)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < of->n; i++)
+		if (is_drawn(of, 1))
+			of->items[n++] = of->items[i];
+	of->n = n;
+	of->halvings++;
+}
 
 static int
 add_value(struct delays *d, struct samples *of, sqlite3_stmt *stmt, int column, uint64_t *told)
@@ -122,8 +147,14 @@ add_value(struct delays *d, struct samples *of, sqlite3_stmt *stmt, int column, 
 		of->n_without++;
 		return 0;
 	}
-	if (of->n == SAMPLES_MAX)
-		return query_fail(d->query, -E2BIG, "more than %d samples in one row: ask for a shorter range", SAMPLES_MAX);
+	++*told;
+	of->n_told++;
+	of->highest = fmax(of->highest, value);
+	d->n_most += value >= EASE_WAY_MOST;
+	if (of->halvings > 0 && !is_drawn(of, of->halvings))
+		return 0;
+	if (of->n == VALUES_MAX)
+		halve_values(of);
 	if (of->n == of->room) {
 		items = realloc(of->items, room * sizeof(*items));
 		if (!items)
@@ -132,8 +163,6 @@ add_value(struct delays *d, struct samples *of, sqlite3_stmt *stmt, int column, 
 		of->room = room;
 	}
 	of->items[of->n++] = (struct weighted_value){value, fmax(1, sqlite3_column_double(stmt, SQL_WEIGHT)), 0};
-	d->n_most += value >= EASE_WAY_MOST;
-	++*told;
 	return 0;
 }
 
@@ -152,14 +181,49 @@ static struct measured
 measure_samples(struct samples *of)
 {
 	struct weighted_values values = weighted_values_sort(of->items, of->n);
-	struct measured m = {.n = of->n, .n_without = of->n_without, .highest = NAN};
+	struct measured m = {.n = of->n_told, .n_without = of->n_without, .highest = of->n > 0 ? of->highest : NAN};
 
 	for (int q = 0; q < N_QUANTILES; q++)
 		m.quantile[q] = without_most(weighted_values_quantile(&values, quantiles[q], LIMIT_ERROR));
-	if (of->n > 0)
-		m.highest = of->items[of->n - 1].value;
-	of->n = of->n_without = 0;
+	of->n = of->n_told = of->n_without = of->halvings = 0;
+	of->highest = 0;
 	return m;
+}
+
+static void
+free_key(struct row *row)
+{
+	for (int c = 0; c < COLUMN_SAMPLES; c++)
+		if (row->key[c].known && delay_columns[c].type == REPORT_TEXT)
+			free(row->key[c].text);
+}
+
+/* What is surely at least so long stands first. */
+static int
+compare_delays(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	const int order[] = {P95, MEDIAN};
+
+	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		double of_x = x->delay.quantile[order[i]].low, of_y = y->delay.quantile[order[i]].low;
+
+		of_x = isnan(of_x) ? -1 : of_x;
+		of_y = isnan(of_y) ? -1 : of_y;
+		if (of_x != of_y)
+			return of_x < of_y ? 1 : -1;
+	}
+	return (x->delay.n < y->delay.n) - (x->delay.n > y->delay.n);
+}
+
+/* Leaves so many rows that are shown before all others. */
+static void
+keep_first_rows(struct delays *d, size_t n)
+{
+	if (d->n_rows > 1)
+		qsort(d->rows, d->n_rows, sizeof(*d->rows), compare_delays);
+	for (; d->n_rows > n; d->n_cut++)
+		free_key(&d->rows[--d->n_rows]);
 }
 
 /* A row of which no sample tells anything is none. */
@@ -175,9 +239,7 @@ finish_delay_row(struct delays *d)
 	row->depth = measure_samples(&d->depth);
 	if (row->delay.n + row->depth.n > 0)
 		return;
-	for (int c = 0; c < COLUMN_SAMPLES; c++)
-		if (row->key[c].known && delay_columns[c].type == REPORT_TEXT)
-			free(row->key[c].text);
+	free_key(row);
 	d->n_rows--;
 }
 
@@ -220,12 +282,13 @@ begin_row(struct delays *d, sqlite3_stmt *stmt, const struct query_port *port)
 
 	finish_delay_row(d);
 	if (d->n_rows == ROWS_MAX)
-		return query_fail(d->query, -E2BIG, "more than %d rows: ask for a shorter range", ROWS_MAX);
-	if ((d->n_rows & (d->n_rows - 1)) == 0) { /* at powers of two there is room for no more */
-		rows = realloc(d->rows, (d->n_rows > 0 ? 2 * d->n_rows : 1) * sizeof(*rows));
+		keep_first_rows(d, d->options->top < ROWS_MAX / 2 ? d->options->top : ROWS_MAX / 2);
+	if (d->n_rows == d->room) {
+		rows = realloc(d->rows, (2 * d->room + 1) * sizeof(*rows));
 		if (!rows)
 			return query_fail(d->query, -ENOMEM, "no memory");
 		d->rows = rows;
+		d->room = 2 * d->room + 1;
 	}
 	d->rows[d->n_rows] = (struct row){.key = {[COLUMN_AGENT] = cell_text(port->agent->name)}};
 	key = d->rows[d->n_rows++].key;
@@ -303,24 +366,6 @@ read_ways(struct delays *d)
 
 /* ---- the report ---- */
 
-/* What is surely at least so long stands first. */
-static int
-compare_delays(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-	const int order[] = {P95, MEDIAN};
-
-	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
-		double of_x = x->delay.quantile[order[i]].low, of_y = y->delay.quantile[order[i]].low;
-
-		of_x = isnan(of_x) ? -1 : of_x;
-		of_y = isnan(of_y) ? -1 : of_y;
-		if (of_x != of_y)
-			return of_x < of_y ? 1 : -1;
-	}
-	return (x->delay.n < y->delay.n) - (x->delay.n > y->delay.n);
-}
-
 /* A copy, since both tables own their texts. One that there was no memory for stays so, and fails the result. */
 static struct report_value
 copy_key(const struct row *row, int column)
@@ -358,15 +403,13 @@ add_tables(struct delays *d)
 	if (err)
 		return err;
 	d->result->hidden = d->result->below->hidden = hidden;
-	if (d->n_rows > 1)
-		qsort(d->rows, d->n_rows, sizeof(*d->rows), compare_delays);
-	for (size_t i = 0; err == 0 && i < d->n_rows && i < most; i++) {
+	keep_first_rows(d, most);
+	for (size_t i = 0; err == 0 && i < d->n_rows; i++) {
 		err = add_delay_row(d->result, &d->rows[i], &d->rows[i].delay);
 		if (err == 0 && d->n_depths > 0)
 			err = add_delay_row(d->result->below, &d->rows[i], &d->rows[i].depth);
 	}
-	if (d->n_rows > most)
-		result_leave_out(d->result, d->n_rows - most);
+	result_leave_out(d->result, d->n_cut);
 	result_hide_agent(d->result, d->query, COLUMN_AGENT);
 	result_hide_agent(d->result->below, d->query, COLUMN_AGENT);
 	return err;
@@ -408,9 +451,7 @@ static void
 free_delays(struct delays *d)
 {
 	for (size_t i = 0; i < d->n_rows; i++)
-		for (int c = 0; c < COLUMN_SAMPLES; c++)
-			if (d->rows[i].key[c].known && delay_columns[c].type == REPORT_TEXT)
-				free(d->rows[i].key[c].text);
+		free_key(&d->rows[i]);
 	free(d->rows);
 	free(d->delay.items);
 	free(d->depth.items);

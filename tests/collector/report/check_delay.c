@@ -222,6 +222,40 @@ START_TEST(a_liar_spoils_no_row_of_another)
 }
 END_TEST
 
+/* n samples of the second switch, each from another address if so, of 1, 2, … 1000 ns again and again. */
+static void
+add_flood(int n, bool of_many)
+{
+	report_store_sql(&store, "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)"
+	    " INSERT INTO sample(agent, boot, if_index, sequence, time_us, direction, input_if, output_if,"
+	    " skip, mean_skip, pool_pkts, frame_octets, src_ip, dst_ip, queue, depth_octets, delay_ns)"
+	    " SELECT 2, 1, 1, i, %llu + i, 1, 1, 2, 99, 100, 0, 64, %s, x'0a0000ff', NULL, NULL, i %% 1000 + 1 FROM c", n,
+	    REPORT_STORE_T0, of_many ? "CAST(char(64 + i / 1000) || substr(printf('%%08d', i), -3) AS BLOB)" : "x'0a000009'");
+}
+
+/* Neither its keys nor its samples keep others from being told of. */
+START_TEST(a_flood_of_keys_or_samples_hides_nobody)
+{
+	json_t *before, *j;
+
+	add_ladder(1, 2, 400);
+	before = ask(REPORT_BY_SRC);
+	add_flood(_i == 0 ? 60000 : 150000, _i == 0);
+	j = ask(REPORT_BY_SRC);
+	ck_assert_str_eq(report_json_text(j, "rows.0.agent"), "192.0.2.1");
+	ck_assert(json_equal(json_array_get(json_object_get(j, "rows"), 0), json_array_get(json_object_get(before, "rows"), 0)));
+	if (_i == 1) { /* half of them were taken */
+		ck_assert_double_eq(report_json_number(j, "rows.1.samples"), 150000);
+		ck_assert_double_eq(report_json_number(j, "rows.1.highest_ns"), 1000);
+		ck_assert_double_eq_tol(report_json_number(j, "rows.1.p95_ns.estimate"), 950, 5);
+		ck_assert_double_le(report_json_number(j, "rows.1.p95_ns.low"), 950);
+		ck_assert_double_ge(report_json_number(j, "rows.1.p95_ns.high"), 950);
+	}
+	json_decref(before);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(a_filter_and_top)
 {
 	struct report_options options = report_store_options();
@@ -258,6 +292,7 @@ main(void)
 	tcase_add_test(tc, lines_of_the_guide);
 	tcase_add_test(tc, rows_by_queue_and_pair_of_ports);
 	tcase_add_test(tc, a_liar_spoils_no_row_of_another);
+	tcase_add_loop_test(tc, a_flood_of_keys_or_samples_hides_nobody, 0, 2);
 	tcase_add_test(tc, a_filter_and_top);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
