@@ -1,8 +1,4 @@
-#include "agent/sampling/sampling.h"
-
-#include "agent/sampling/rate_cap.h"
-#include "agent/sampling/skip.h"
-#include "agent/sampling/skip_counter.h"
+#include "agent/sampling/sampling_private.h"
 
 #include "common/log.h"
 #include "common/publication.h"
@@ -13,22 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-
-enum {
-	STAT_SAMPLES,
-	STAT_CONTINUATIONS,
-	STAT_UNEXPECTED,
-	STAT_DISABLED,
-	STAT_SNAPSHOT_ERRORS,
-	STAT_LOAD_ERRORS,
-	STAT_RAISED,
-	STAT_SKIPS_LOST,
-	STAT_OWN,
-	STAT_LOST,
-	STAT_REQUESTS_ENDED,
-	STAT_REQUESTS_RAISED,
-	N_STATS
-};
 
 static const struct stat_name stat_names[N_STATS] = {
     [STAT_SAMPLES] = {"sampling.samples", "frames sampled and numbered"},
@@ -53,61 +33,6 @@ static const struct stat_name stat_names[N_STATS] = {
 	"times a requested skip was doubled because all ports together took more than requests_max_samples_per_s"},
 };
 
-struct sampled_port {
-	uint32_t if_index;
-	bool unsampled; /* it has no skip counter: only counted, without a row of easePortTable */
-	bool absent; /* unplugged; its sequence numbers continue when it is plugged in again */
-	bool draws_itself; /* the port samples at the mean in force by itself and takes no skips */
-	bool kept_elsewhere; /* another program sets its rate, too (hal_sampling_rate) */
-	struct sampling_port_config config;
-	uint32_t mean_in_force;
-	struct skip_stream stream;
-	struct skip_counter counter;
-	struct rate_cap cap;
-	uint32_t last_sequence;
-	uint64_t samples, drops;
-	struct sampling_request marked; /* before the latest change of requests */
-	unsigned doublings; /* of the requested skip, because all ports together take too many samples */
-	uint64_t samples_at_tick;
-	/* What easeCounters told last. It is told twice, and then the port rests while nothing is counted. */
-	struct ease_snapshot told;
-	bool told_twice;
-	unsigned rounds_at_rest;
-	uint64_t unchanged_us; /* until when it was still so */
-};
-
-/* A sample is identified by its port and number, so a port that gets the ifIndex of a forgotten one in the
- * same run of the agent goes on with its numbers. */
-struct used_numbers {
-	uint32_t if_index; /* 0: none */
-	uint32_t last_sequence;
-	uint64_t drops;
-};
-
-/* The forgotten ports whose numbers are remembered: more than devices that give numbers again can have. */
-enum { USED_NUMBERS_MAX = 16384 };
-
-struct published_table {
-	struct published head;
-	struct sampling_table table;
-	struct sampling_port_row rows[];
-};
-
-struct sampling {
-	struct hal *hal;
-	struct sampling_options options;
-	struct sampling_sink sink;
-	struct sampled_port *ports; /* sorted by if_index */
-	size_t n_ports;
-	struct used_numbers *used; /* a ring of USED_NUMBERS_MAX; NULL: nothing was forgotten */
-	size_t next_used;
-	struct publication publication; /* of struct published_table */
-	struct lease lease, marked_lease;
-	uint64_t tick_us, lowered_us; /* hal_mono_us: of the latest tick, and of the latest doubling that was taken back */
-	struct stat_set stats;
-	_Atomic uint64_t stat_values[N_STATS];
-};
-
 /* ---- ports ---- */
 
 static struct sampled_port *
@@ -118,23 +43,22 @@ find_known(const struct sampling *s, uint32_t if_index)
 	return i < s->n_ports && s->ports[i].if_index == if_index ? &s->ports[i] : NULL;
 }
 
-static struct sampled_port *
-find_port(const struct sampling *s, uint32_t if_index)
+struct sampled_port *
+sampling_find_port(const struct sampling *s, uint32_t if_index)
 {
 	struct sampled_port *port = find_known(s, if_index);
 
 	return port != NULL && !port->absent ? port : NULL;
 }
 
-static bool
-takes_requests(const struct sampling *s)
+bool
+sampling_takes_requests(const struct sampling *s)
 {
 	return s->options.least_requested_skip > 0 && hal_has_sampling(s->hal);
 }
 
-/* The mean that is in force while no cap raises it. */
-static uint32_t
-mean_asked_for(const struct sampling *s, const struct sampled_port *port)
+uint32_t
+sampling_mean_asked_for(const struct sampling *s, const struct sampled_port *port)
 {
 	uint64_t mean = port->config.request.mean_skip;
 
@@ -430,7 +354,7 @@ sampling_start(struct sampling *s)
 void
 sampling_on_skips_lost(struct sampling *s, uint32_t if_index)
 {
-	struct sampled_port *port = find_port(s, if_index);
+	struct sampled_port *port = sampling_find_port(s, if_index);
 
 	if (port == NULL)
 		return;
@@ -451,7 +375,7 @@ follow_rate(struct sampling *s, struct sampled_port *port, const struct hal_coun
 	if (port->kept_elsewhere)
 		return;
 	port->mean_in_force = rate_cap_mean(&port->cap, smaller_cap(&port->config),
-	    mean_asked_for(s, port), before, hal_steady_us(s->hal), pool_of(counters));
+	    sampling_mean_asked_for(s, port), before, hal_steady_us(s->hal), pool_of(counters));
 	if (port->mean_in_force == before)
 		return;
 	if (port->mean_in_force > before)
@@ -613,7 +537,7 @@ take_sample(struct sampling *s, struct sampled_port *port, const struct drawn_sk
 int64_t
 sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
 {
-	struct sampled_port *port = find_port(s, event->if_index);
+	struct sampled_port *port = sampling_find_port(s, event->if_index);
 	struct drawn_skip drawn;
 
 	if (port == NULL || !get_drawn_skip(port, event, &drawn)) {
@@ -627,7 +551,7 @@ sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
 void
 sampling_on_samples_lost(struct sampling *s, uint32_t if_index, uint32_t n)
 {
-	struct sampled_port *port = find_port(s, if_index);
+	struct sampled_port *port = sampling_find_port(s, if_index);
 
 	if (port == NULL)
 		return;
@@ -695,7 +619,7 @@ sampling_last_sequence(const struct sampling *s, uint32_t if_index)
 void
 sampling_count_drops(struct sampling *s, uint32_t if_index, uint64_t n)
 {
-	struct sampled_port *port = find_port(s, if_index);
+	struct sampled_port *port = sampling_find_port(s, if_index);
 
 	if (port != NULL)
 		port->drops += n;
@@ -706,7 +630,7 @@ sampling_count_drops(struct sampling *s, uint32_t if_index, uint64_t n)
 int
 sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *snapshot)
 {
-	struct sampled_port *port = find_port(s, if_index);
+	struct sampled_port *port = sampling_find_port(s, if_index);
 	struct hal_counters counters;
 	int rc;
 
@@ -751,7 +675,7 @@ is_unchanged(struct sampling *s, struct sampled_port *port)
 bool
 sampling_end_rest(struct sampling *s, uint32_t if_index, struct ease_snapshot *snapshot)
 {
-	struct sampled_port *port = find_port(s, if_index);
+	struct sampled_port *port = sampling_find_port(s, if_index);
 
 	if (port == NULL || port->rounds_at_rest == 0)
 		return false;
@@ -764,7 +688,7 @@ sampling_end_rest(struct sampling *s, uint32_t if_index, struct ease_snapshot *s
 int
 sampling_due_snapshots(struct sampling *s, uint32_t if_index, unsigned most_rounds, struct ease_snapshot snapshots[2])
 {
-	struct sampled_port *port = find_port(s, if_index);
+	struct sampled_port *port = sampling_find_port(s, if_index);
 	struct ease_snapshot now;
 	int n = 0, rc;
 
@@ -846,7 +770,7 @@ sampling_resources(struct sampling *s, uint32_t if_index, struct ease_resources 
 int
 sampling_state(struct sampling *s, uint32_t if_index, struct ease_state *state)
 {
-	const struct sampled_port *port = find_port(s, if_index);
+	const struct sampled_port *port = sampling_find_port(s, if_index);
 	struct hal_port info;
 	int rc;
 
@@ -890,7 +814,7 @@ sampling_check_port(const struct sampling_port_config *config)
 int
 sampling_get_port(const struct sampling *s, uint32_t if_index, struct sampling_port_config *config)
 {
-	const struct sampled_port *port = find_port(s, if_index);
+	const struct sampled_port *port = sampling_find_port(s, if_index);
 
 	if (port == NULL)
 		return -ENODEV;
@@ -914,22 +838,14 @@ change_rate(struct sampling *s, struct sampled_port *port, const struct sampled_
 	return rc;
 }
 
-static void
-forget_request(struct sampled_port *port)
-{
-	port->config.request.mean_skip = port->config.request.max_samples_per_s = 0;
-	port->doublings = 0;
-}
-
-/* Puts in force what has changed since the port was as before. */
-static int
-take_effect(struct sampling *s, struct sampled_port *port, const struct sampled_port *before)
+int
+sampling_take_effect(struct sampling *s, struct sampled_port *port, const struct sampled_port *before)
 {
 	bool switched = port->config.enabled != before->config.enabled, new_mean;
 
-	if (mean_asked_for(s, port) != mean_asked_for(s, before) ||
+	if (sampling_mean_asked_for(s, port) != sampling_mean_asked_for(s, before) ||
 	    smaller_cap(&port->config) != smaller_cap(&before->config)) {
-		port->mean_in_force = mean_asked_for(s, port); /* the cap decides again by the next samples */
+		port->mean_in_force = sampling_mean_asked_for(s, port); /* the cap decides again by the next samples */
 		port->cap = (struct rate_cap){0};
 	}
 	new_mean = port->mean_in_force != before->mean_in_force;
@@ -953,7 +869,7 @@ take_effect(struct sampling *s, struct sampled_port *port, const struct sampled_
 int
 sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_port_config *config)
 {
-	struct sampled_port *port = find_port(s, if_index), before;
+	struct sampled_port *port = sampling_find_port(s, if_index), before;
 
 	if (port == NULL)
 		return -ENODEV;
@@ -963,171 +879,10 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 	before = *port;
 	port->config = *config;
 	if (config->request.is_held)
-		forget_request(port);
+		sampling_forget_request(port);
 	if (port->config.request.mean_skip == 0)
 		port->doublings = 0;
-	return take_effect(s, port, &before);
-}
-
-/* ---- requests of a station ---- */
-
-int
-sampling_check_claim(const struct sampling *s, const struct lease_claim *claim, const uint32_t *asked, size_t n, size_t *at)
-{
-	*at = n;
-	if (!takes_requests(s))
-		return -EOPNOTSUPP;
-	for (size_t i = 0; i < n; i++) {
-		const struct sampled_port *port = find_port(s, asked[i]);
-
-		*at = i;
-		if (port != NULL && port->kept_elsewhere)
-			return -EOPNOTSUPP;
-		if (port != NULL && port->config.request.is_held)
-			return -EBUSY;
-	}
-	*at = n;
-	return lease_check(&s->lease, claim, hal_mono_us(s->hal));
-}
-
-static void
-end_requests(struct sampling *s)
-{
-	for (size_t i = 0; i < s->n_ports; i++) {
-		struct sampled_port *port = &s->ports[i], before = *port;
-
-		forget_request(port);
-		if (before.config.request.mean_skip > 0 && !port->absent && take_effect(s, port, &before) < 0)
-			forget_request(port); /* the device refused; the cap's next look asks it again */
-	}
-	stat_add(&s->stats, STAT_REQUESTS_ENDED, 1);
-}
-
-void
-sampling_take_claim(struct sampling *s, const struct lease_claim *claim)
-{
-	if (lease_take(&s->lease, claim, hal_mono_us(s->hal)))
-		end_requests(s);
-}
-
-void
-sampling_mark_requests(struct sampling *s)
-{
-	s->marked_lease = s->lease;
-	for (size_t i = 0; i < s->n_ports; i++)
-		s->ports[i].marked = s->ports[i].config.request;
-}
-
-void
-sampling_undo_requests(struct sampling *s)
-{
-	s->lease = s->marked_lease;
-	for (size_t i = 0; i < s->n_ports; i++) {
-		struct sampled_port *port = &s->ports[i], before = *port;
-
-		port->config.request = port->marked;
-		if (!port->absent)
-			take_effect(s, port, &before);
-	}
-}
-
-static void
-change_doublings(struct sampling *s, struct sampled_port *port, unsigned doublings)
-{
-	struct sampled_port before = *port;
-
-	port->doublings = doublings;
-	take_effect(s, port, &before);
-}
-
-/* Doubles the requested skips of the ports that are furthest above their requested caps, until the rest is not more than
- * all may take together. Returns whether there was one to double. */
-static bool
-double_skips(struct sampling *s, double *rates, double total)
-{
-	bool doubled = false;
-
-	while (total > s->options.most_samples_per_s) {
-		struct sampled_port *most = NULL;
-		double worst = 0;
-
-		for (size_t i = 0; i < s->n_ports; i++) {
-			const struct sampling_request *request = &s->ports[i].config.request;
-			double beyond = rates[i] / (request->max_samples_per_s ? request->max_samples_per_s : 1);
-
-			if (request->mean_skip == 0 || mean_asked_for(s, &s->ports[i]) == EASE_DRAWN_MEAN_MAX || beyond <= worst)
-				continue;
-			worst = beyond;
-			most = &s->ports[i];
-		}
-		if (most == NULL)
-			break;
-		total -= rates[most - s->ports] / 2;
-		rates[most - s->ports] /= 2;
-		change_doublings(s, most, most->doublings + 1);
-		stat_add(&s->stats, STAT_REQUESTS_RAISED, 1);
-		doubled = true;
-	}
-	return doubled;
-}
-
-/* Takes back one doubling, if all that it can add is within the limit. */
-static bool
-halve_a_skip(struct sampling *s, const double *rates, double total)
-{
-	enum { PAUSE_US = 10000000 };
-	uint64_t now_us = hal_mono_us(s->hal);
-
-	for (size_t i = 0; now_us >= s->lowered_us + PAUSE_US && i < s->n_ports; i++) {
-		if (s->ports[i].doublings == 0 || total + rates[i] > 0.8 * s->options.most_samples_per_s)
-			continue;
-		s->lowered_us = now_us;
-		change_doublings(s, &s->ports[i], s->ports[i].doublings - 1);
-		return true;
-	}
-	return false;
-}
-
-/* By the samples since the tick before. */
-static bool
-hold_to_limit(struct sampling *s, uint64_t elapsed_us)
-{
-	double *rates = calloc(s->n_ports + 1, sizeof(*rates)), total = 0;
-	bool changed;
-
-	for (size_t i = 0; i < s->n_ports; i++) {
-		uint64_t taken = s->ports[i].samples - s->ports[i].samples_at_tick;
-
-		s->ports[i].samples_at_tick = s->ports[i].samples;
-		if (rates != NULL)
-			rates[i] = (double)taken * 1e6 / (double)elapsed_us;
-		total += (double)taken * 1e6 / (double)elapsed_us;
-	}
-	changed = rates != NULL && s->options.most_samples_per_s > 0 &&
-	    (double_skips(s, rates, total) || halve_a_skip(s, rates, total));
-	free(rates);
-	return changed;
-}
-
-bool
-sampling_tick(struct sampling *s)
-{
-	enum { TICK_US = 1000000 };
-	uint64_t now_us = hal_mono_us(s->hal);
-	bool changed = false;
-
-	if (!takes_requests(s))
-		return false;
-	if (lease_expire(&s->lease, now_us)) {
-		log_info("sampling", "the lease of skips was not renewed in time: ports have their configured ones again");
-		end_requests(s);
-		changed = true;
-	}
-	if (now_us >= s->tick_us + TICK_US) {
-		changed |= hold_to_limit(s, now_us - s->tick_us);
-		s->tick_us = now_us;
-	}
-	return changed;
+	return sampling_take_effect(s, port, &before);
 }
 
 /* ---- the published table ---- */
@@ -1139,7 +894,7 @@ reason_of(const struct sampling *s, const struct sampled_port *port)
 
 	if (port->mean_in_force > (requested ? requested : port->config.mean_skip))
 		return SAMPLING_CAPPED;
-	return requested && !port->kept_elsewhere && takes_requests(s) ? SAMPLING_REQUESTED : SAMPLING_CONFIGURED;
+	return requested && !port->kept_elsewhere && sampling_takes_requests(s) ? SAMPLING_REQUESTED : SAMPLING_CONFIGURED;
 }
 
 static void
@@ -1185,7 +940,7 @@ sampling_publish(struct sampling *s)
 int
 sampling_publish_port(struct sampling *s, uint32_t if_index)
 {
-	const struct sampled_port *port = find_port(s, if_index);
+	const struct sampled_port *port = sampling_find_port(s, if_index);
 	const struct sampling_port_row *row = NULL;
 	struct published_table *newest;
 	struct sampling_port_row fresh;

@@ -1,5 +1,4 @@
 #include "collector/alarm/alarms.h"
-#include "collector/alarm/alarm_runs.h"
 #include "common/hash.h"
 
 #include <errno.h>
@@ -23,6 +22,22 @@
 #define AGAIN_WITHIN_US 60000000ull
 
 enum { STEPS_KEPT = 256 }; /* a power of two */
+
+enum { ALARM_RUNS = 131072, RUNS_A_LINE = 4, RUN_LINES = ALARM_RUNS / RUNS_A_LINE, ALARM_RUN_SKIPS = 256 };
+
+struct alarm_run {
+	uint64_t tag;	  /* hash of rule, port and key; 0: a free place */
+	uint32_t last_ms; /* when the statistic was right, by a clock of the table's user */
+	/* The skips of the run (sequential.h), in parts of a doubling. */
+	uint16_t reference, largest;
+	float statistic[ALARM_TILTS];
+};
+_Static_assert(sizeof(struct alarm_run) == 32, "two runs are a cache line");
+
+struct alarm_runs {
+	struct alarm_run *runs;
+	uint64_t mask; /* of lines */
+};
 
 /* The skips of a port. */
 struct skips {
@@ -123,6 +138,69 @@ static const struct stat_name stat_names[ALARM_N_STATS] = {
 	"keys whose test began anew because others took its place in memory; an alarm may come later for it"},
     [ALARM_STAT_NO_ROOM] = {"alarm.no_room", "alarms that were not raised because 4096 stood already, or the port had its share of these"},
 };
+
+/* ---- runs ---- */
+
+/*
+ * The runs that are open: one for each key whose statistic is above 0 (sequential.h). A key without a run costs nothing,
+ * so the number of keys that are watched has no limit. The table has a fixed size, four runs to a line of two neighbouring
+ * cache lines: with two, one of some hundred ports met two others by chance once in a hundred starts. Where a line is full
+ * the run with the least statistic goes, which costs delay and never raises an alarm; so what somebody sends from many
+ * invented addresses, each with a sample or two, cannot push out the run of a flood.
+ */
+
+/* 0 or -ENOMEM. */
+static int
+alarm_runs_init(struct alarm_runs *r)
+{
+	*r = (struct alarm_runs){.mask = RUN_LINES - 1};
+	r->runs = aligned_alloc(64, ALARM_RUNS * sizeof(*r->runs));
+	if (!r->runs)
+		return -ENOMEM;
+	for (size_t i = 0; i < ALARM_RUNS; i++)
+		r->runs[i] = (struct alarm_run){0};
+	return 0;
+}
+
+static void
+alarm_runs_free(struct alarm_runs *r)
+{
+	free(r->runs);
+	r->runs = NULL;
+}
+
+static float
+run_left_at(const struct alarm_run *run, uint32_t now_ms, float drift)
+{
+	int32_t elapsed_ms = (int32_t)(now_ms - run->last_ms);
+
+	return run->tag ? run->statistic[0] - drift * (float)(elapsed_ms > 0 ? elapsed_ms : 0) / 1000 : -1;
+}
+
+/* The run of that tag (not 0); a new one begins with a statistic of 0. drift and now_ms are those of the newcomer: by them
+ * the runs of its line are compared. *pushed: a run that was not at its end had to go. */
+static struct alarm_run *
+alarm_runs_find(struct alarm_runs *r, uint64_t tag, uint32_t now_ms, float drift, bool *pushed)
+{
+	struct alarm_run *line = &r->runs[(tag & r->mask) * RUNS_A_LINE], *least = line;
+	float left, least_left;
+
+	*pushed = false;
+	for (int i = 0; i < RUNS_A_LINE; i++)
+		if (line[i].tag == tag)
+			return &line[i];
+	least_left = run_left_at(line, now_ms, drift);
+	for (int i = 1; i < RUNS_A_LINE; i++) {
+		left = run_left_at(&line[i], now_ms, drift);
+		if (left < least_left) {
+			least = &line[i];
+			least_left = left;
+		}
+	}
+	*pushed = least_left > 0;
+	*least = (struct alarm_run){.tag = tag, .last_ms = now_ms};
+	return least;
+}
 
 /* ---- those that stand, found by the tag of their key ---- */
 

@@ -15,7 +15,7 @@
  * An alarm stands until the key is below half of the rate: told by another test on its samples, by silence,
  * or not at all while its agent is away. What is raised again within a minute is the same alarm.
  *
- * Memory is fixed: ALARM_RUNS runs, ALARM_STANDING alarms, of which each port has its share, and a state for each port and rule. One thread uses
+ * Memory is fixed: 131,072 runs, ALARM_STANDING alarms, of which each port has its share, and a state for each port and rule. One thread uses
  * it; times are passed in.
  */
 #ifndef EASE_COLLECTOR_ALARM_ALARMS_H
