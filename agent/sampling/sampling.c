@@ -838,6 +838,13 @@ change_rate(struct sampling *s, struct sampled_port *port, const struct sampled_
 	return rc;
 }
 
+void
+sampling_forget_request(struct sampled_port *port)
+{
+	port->config.request.mean_skip = port->config.request.max_samples_per_s = 0;
+	port->doublings = 0;
+}
+
 int
 sampling_take_effect(struct sampling *s, struct sampled_port *port, const struct sampled_port *before)
 {

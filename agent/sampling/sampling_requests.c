@@ -5,13 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void
-sampling_forget_request(struct sampled_port *port)
-{
-	port->config.request.mean_skip = port->config.request.max_samples_per_s = 0;
-	port->doublings = 0;
-}
-
 int
 sampling_check_claim(const struct sampling *s, const struct lease_claim *claim, const uint32_t *asked, size_t n, size_t *at)
 {
