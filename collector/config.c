@@ -59,7 +59,7 @@ passphrase_check(const char *value)
 }
 
 static const char *
-http_listen_check(const char *value)
+optional_endpoint_check(const char *value)
 {
 	return *value ? endpoint_check(value) : NULL;
 }
@@ -148,12 +148,26 @@ poll_passphrase_check(const char *value)
     {"priv_passphrase", OPTION_STRING, (at) + offsetof(struct collector_credentials, priv_passphrase), .secret = true, \
 	.check = poll_passphrase_check, .help = "8 to 255 characters."}
 
+#define SWITCH_ROWS(who, may) \
+    {"agents", OPTION_LIST, POLL_AT(agents), .max = MAX_POLL_AGENTS, .check = prefix_check, \
+	.help = who ": ADDRESS or ADDRESS/BITS of the agents' addresses, as their samples state them. Nobody " \
+		"else ever gets a packet or these credentials. The first section that has an address counts."}, \
+    {"port", OPTION_U32, POLL_AT(port), .min = 1, .max = UINT16_MAX, .def = "161", .help = "Their UDP port."}, \
+    CREDENTIAL_ROWS(POLL_AT(as), may)
+
 static const struct option_row poll_options[] = {
-    {"agents", OPTION_LIST, POLL_AT(agents), .max = MAX_POLL_AGENTS, .check = prefix_check,
-	.help = "Who is asked: ADDRESS or ADDRESS/BITS of the agents' addresses, as their sFlow states them. Nobody "
-		"else ever gets a packet or these credentials. The first section that has an address counts."},
-    {"port", OPTION_U32, POLL_AT(port), .min = 1, .max = UINT16_MAX, .def = "161", .help = "Their UDP port."},
-    CREDENTIAL_ROWS(POLL_AT(as), "may read"),
+    SWITCH_ROWS("Who is asked", "may read"),
+    {.name = NULL},
+};
+
+static const struct option_row steer_options[] = {
+    SWITCH_ROWS("Whose skips are set", "may write"),
+    {"sflow_to", OPTION_STRING, POLL_AT(sflow_to), .check = optional_endpoint_check,
+	.help = "They are switches of other makes that have SFLOW-MIB: one receiver of each sends to this address of the "
+		"collector, ADDRESS:PORT, and what nobody samples there is sampled. Their agents must be single addresses. Empty: "
+		"they are agents of easeswitch."},
+    {"sflow_skip", OPTION_U32, POLL_AT(sflow_skip), .min = 1, .max = EASE_DRAWN_MEAN_MAX, .def = "4096",
+	.help = "With sflow_to: at first one frame in so many is sampled, until the goals say otherwise."},
     {.name = NULL},
 };
 
@@ -249,10 +263,10 @@ const struct option_row collector_options[] = {
     {"precision_owner", OPTION_STRING, AT(precision_owner), .max = STEERING_OWNER - 1,
 	.help = "The name by which switches know this collector (easeRequestOwner), 16 characters at most. Each collector needs "
 		"its own: the one that has a switch's lease sets its skips. Empty: the name of the machine."},
-    {"steer", OPTION_SECTION, AT(steers), .max = MAX_POLLS, .live = true, .section = poll_options,
+    {"steer", OPTION_SECTION, AT(steers), .max = MAX_POLLS, .live = true, .section = steer_options,
 	.section_size = sizeof(struct collector_poll), .section_title_offset = POLL_AT(title),
-	.help = "Switches whose skips follow the option precision, by SNMP SET: agents of easeswitch, told to take requests. "
-		"Their user or community must be allowed to write EASE-SAMPLING-MIB. The first one of all begins with the next "
+	.help = "Switches whose skips follow the option precision, by SNMP SET: agents of easeswitch, told to take requests, or with "
+		"sflow_to others. Their user or community must be allowed to write EASE-SAMPLING-MIB, or SFLOW-MIB. The first one of all begins with the next "
 		"start."},
     {"senders", OPTION_LIST, AT(senders), .max = MAX_SENDERS, .live = true,
 	.def = "{\"127.0.0.0/8\", \"::1/128\"}", .check = prefix_check,
@@ -316,7 +330,7 @@ const struct option_row collector_options[] = {
 		"that is asked for, and NTP keeps clocks far within. 0: every clock is "
 		"believed, as is needed for recordings that are played in lock step."},
     {"http_listen", OPTION_STRING, AT(http_listen), .def = "127.0.0.1:8162",
-	.check = http_listen_check,
+	.check = optional_endpoint_check,
 	.help = "Address where the page, /api/v1/ and /metrics are served, written as in "
 		"listen. Empty: nowhere. If the address cannot be used, or memory is below 160 "
 		"MiB, the collector runs without them."},
@@ -494,6 +508,18 @@ why_incomplete(const struct collector_credentials *as)
 									     : NULL;
 }
 
+static bool
+are_single(const struct option_list *prefixes)
+{
+	struct prefix prefix;
+	const char *reason;
+
+	for (size_t i = 0; i < prefixes->n; i++)
+		if (prefix_parse(prefixes->items[i], &prefix, &reason) < 0 || prefix.bits != (prefix.family == AF_INET ? 32 : 128))
+			return false;
+	return true;
+}
+
 /* The first section that speaks SNMP and is incomplete, and why; reason NULL: none is. */
 struct incomplete_section {
 	const char *option, *title, *reason;
@@ -513,6 +539,8 @@ find_incomplete_section(const struct collector_config *config)
 			const struct collector_poll *poll = (const struct collector_poll *)asked[a].polls->items + i;
 
 			reason = poll->agents.n == 0 ? "agents: at least one address is needed" : why_incomplete(&poll->as);
+			if (!reason && poll->sflow_to && *poll->sflow_to && !are_single(&poll->agents))
+				reason = "agents: with sflow_to each must be a single address";
 			if (reason)
 				return (struct incomplete_section){asked[a].option, poll->title, reason};
 		}

@@ -32,6 +32,8 @@ struct collector_poll {
 	struct option_list agents;
 	uint32_t port;
 	struct collector_credentials as;
+	char *sflow_to; /* of steer alone: where switches with SFLOW-MIB shall send; "": it is of our own agents */
+	uint32_t sflow_skip;
 };
 
 /* An SNMP manager that gets informs of alarms. */

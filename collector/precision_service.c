@@ -1,9 +1,9 @@
 #include "collector/precision_service.h"
 
-#include "collector/collector_settings.h"
 #include "collector/poll/poll_process.h"
 #include "collector/precision_lists.h"
-#include "collector/precision/steering.h"
+#include "collector/precision_settings.h"
+#include "collector/precision/steering_sflow.h"
 #include "collector/query/query.h"
 #include "common/log.h"
 #include "common/text.h"
@@ -54,22 +54,6 @@ static const struct stat_name stat_names[N_STATS] = {
     [STAT_NO_ROOM] = {"precision.no_room", "times there was no room for a further port or switch"},
 };
 
-struct target {
-	struct prefix agents;
-	uint16_t udp_port;
-	uint32_t as; /* index into credentials */
-};
-
-/* Of the configuration; the thread has its own, and takes another one when it comes. */
-struct settings {
-	size_t n_goals;
-	struct precision_goal goals[PRECISION_GOALS_MAX];
-	struct precision_budget budget;
-	size_t n_targets, n_credentials;
-	struct target *targets;
-	struct poll_credentials *credentials;
-};
-
 struct agent_place {
 	char address[ENDPOINT_TEXT];
 	char id_text[QUERY_ID_TEXT];
@@ -86,10 +70,12 @@ struct port_sight {
 };
 
 struct exchange {
-	bool is_used;
+	bool is_used, is_sflow;
 	uint32_t id;
 	uint64_t until_us;
 	struct steering_job job;
+	uint32_t sflow_switch; /* and what it was asked, without credentials */
+	struct poll_job sflow_job;
 };
 
 struct precision_service {
@@ -99,10 +85,11 @@ struct precision_service {
 	pthread_t thread;
 	int stop_fd; /* eventfd: stop, or other settings */
 	_Atomic bool stopping;
-	_Atomic(struct settings *) fresh;
+	_Atomic(struct precision_settings *) fresh;
 	/* of the thread */
-	struct settings *settings;
+	struct precision_settings *settings;
 	struct steering *steering;
+	struct sflow_steering sflow;
 	struct agent_place places[STEERING_AGENTS_MAX];
 	struct port_sight sights[STEERING_PORTS_MAX];
 	bool is_of[STEERING_PORTS_MAX]; /* the goal that is judged */
@@ -124,63 +111,6 @@ struct precision_service {
 };
 
 /* ---- the configuration ---- */
-
-static void
-free_settings(struct settings *s)
-{
-	if (!s)
-		return;
-	if (s->credentials)
-		explicit_bzero(s->credentials, s->n_credentials * sizeof(*s->credentials));
-	free(s->credentials);
-	free(s->targets);
-	free(s);
-}
-
-static void
-fill_goals(struct settings *s, const struct collector_config *config)
-{
-	const char *reason;
-
-	for (size_t i = 0; i < config->precision.n && s->n_goals < PRECISION_GOALS_MAX; i++)
-		if (precision_goal_parse(config->precision.items[i], &s->goals[s->n_goals], &reason) == 0)
-			s->n_goals++; /* the option's check has refused others */
-	s->budget = (struct precision_budget){config->precision_budget, config->precision_agent_budget,
-	    config->precision_share == 0 ? PRECISION_EVEN : PRECISION_MOST};
-}
-
-static struct settings *
-make_settings(const struct collector_config *config)
-{
-	const struct collector_poll *steers = config->steers.items;
-	struct settings *s = calloc(1, sizeof(*s));
-	const char *reason;
-	size_t n = 0;
-
-	if (!s)
-		return NULL;
-	for (size_t i = 0; i < config->steers.n; i++)
-		n += steers[i].agents.n;
-	s->targets = calloc(n + 1, sizeof(*s->targets));
-	s->credentials = calloc(config->steers.n + 1, sizeof(*s->credentials));
-	if (!s->targets || !s->credentials) {
-		free_settings(s);
-		return NULL;
-	}
-	fill_goals(s, config);
-	s->n_credentials = config->steers.n;
-	for (size_t i = 0; i < config->steers.n; i++) {
-		collector_snmp_credentials(&steers[i].as, &s->credentials[i]);
-		for (size_t j = 0; j < steers[i].agents.n; j++) {
-			struct target *t = &s->targets[s->n_targets++];
-
-			prefix_parse(steers[i].agents.items[j], &t->agents, &reason);
-			t->udp_port = (uint16_t)steers[i].port;
-			t->as = (uint32_t)i;
-		}
-	}
-	return s;
-}
 
 static const char *
 reason_of(const struct precision_service *p, uint32_t i)
@@ -230,16 +160,6 @@ hand_over_rows(struct precision_service *p)
 	free(before);
 }
 
-/* Whom an agent of that address is asked as; UINT32_MAX: nobody wrote it down. */
-static uint32_t
-target_of(const struct settings *s, const char *address)
-{
-	for (uint32_t i = 0; i < s->n_targets; i++)
-		if (prefix_holds_text(&s->targets[i].agents, address))
-			return i;
-	return UINT32_MAX;
-}
-
 /* What was found for goals before is shown no longer. */
 static void
 forget_rows(struct precision_service *p)
@@ -251,30 +171,60 @@ forget_rows(struct precision_service *p)
 		p->sights[i].row.agent = 0;
 }
 
-static bool
-are_same_goals(const struct settings *a, const struct settings *b)
+/* The switch of another make that has this address and is not given back; UINT32_MAX: there is none. */
+static uint32_t
+find_sflow_switch(const struct precision_service *p, const char *address)
 {
-	for (size_t i = 0; i < a->n_goals && a->n_goals == b->n_goals; i++)
-		if (strcmp(a->goals[i].text, b->goals[i].text) != 0)
-			return false;
-	return a->n_goals == b->n_goals;
+	for (uint32_t i = 0; i < p->sflow.n; i++)
+		if (!p->sflow.switches[i].is_leaving && strcmp(p->places[p->sflow.switches[i].agent].address, address) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+/* Those that are written down, while there are goals; others are given back. */
+static void
+choose_sflow_switches(struct precision_service *p)
+{
+	const struct precision_settings *s = p->settings;
+
+	for (uint32_t i = 0; i < p->sflow.n; i++) {
+		uint32_t target = precision_target_of(s, p->places[p->sflow.switches[i].agent].address);
+
+		if (s->n_goals == 0 || target == UINT32_MAX || s->targets[target].to.to_octets == 0)
+			sflow_lease_release(&p->sflow, i);
+	}
+	for (uint32_t t = 0; s->n_goals > 0 && t < s->n_targets; t++) {
+		const struct precision_target *target = &s->targets[t];
+		uint32_t i;
+
+		if (target->to.to_octets == 0 || find_sflow_switch(p, target->address) != UINT32_MAX)
+			continue;
+		i = sflow_lease_add(&p->sflow, &target->to, target->sflow_skip);
+		if (i == UINT32_MAX) {
+			stat_add(&p->stats, STAT_NO_ROOM, 1);
+			return;
+		}
+		snprintf(p->places[p->sflow.switches[i].agent].address, ENDPOINT_TEXT, "%s", target->address);
+		p->places[p->sflow.switches[i].agent].target = t;
+	}
 }
 
 /* Goals that are gone want nothing any more; if any has changed all begin anew, as their places are other ones. */
 static void
 take_settings(struct precision_service *p)
 {
-	struct settings *fresh = atomic_exchange(&p->fresh, NULL);
+	struct precision_settings *fresh = atomic_exchange(&p->fresh, NULL);
 	bool are_same;
 
 	if (!fresh)
 		return;
-	are_same = are_same_goals(p->settings, fresh);
-	free_settings(p->settings);
+	are_same = precision_have_same_goals(p->settings, fresh);
+	precision_settings_free(p->settings);
 	p->settings = fresh;
 	/* Credentials go to nobody but whom they are written down for now. */
 	for (uint32_t a = 0; a < p->steering->n_agents; a++)
-		p->places[a].target = target_of(fresh, p->places[a].address);
+		p->places[a].target = precision_target_of(fresh, p->places[a].address);
+	choose_sflow_switches(p);
 	if (are_same)
 		return;
 	forget_rows(p);
@@ -376,7 +326,7 @@ is_named(const struct precision_goal *goal, const struct query_port *port)
 }
 
 static bool
-is_asked(const struct settings *s, const struct query_port *port)
+is_asked(const struct precision_settings *s, const struct query_port *port)
 {
 	for (size_t g = 0; g < s->n_goals; g++)
 		if (is_named(&s->goals[g], port))
@@ -384,24 +334,47 @@ is_asked(const struct settings *s, const struct query_port *port)
 	return false;
 }
 
-/* Finds or adds the port, with its agent's address. */
+/* Whom the port's switch is asked as; UINT32_MAX: its skips are not ours to set. */
+static uint32_t
+target_of_port(const struct precision_service *p, const struct query_port *port)
+{
+	bool is_sflow = port->agent->boot >= QUERY_SFLOW_BOOTS;
+
+	if (port->if_index > UINT32_MAX || (is_sflow && find_sflow_switch(p, port->agent->address) == UINT32_MAX))
+		return UINT32_MAX;
+	return precision_target_of(p->settings, port->agent->address);
+}
+
+/* Finds or adds the port; UINT32_MAX: there is no room, or it is not ours to steer. */
+static uint32_t
+find_steered_port(struct precision_service *p, const struct query_port *port)
+{
+	uint32_t at;
+
+	if (target_of_port(p, port) == UINT32_MAX)
+		return UINT32_MAX;
+	if (port->agent->boot >= QUERY_SFLOW_BOOTS)
+		sflow_lease_set_agent(&p->sflow, find_sflow_switch(p, port->agent->address), port->agent->id);
+	at = steering_port(p->steering, port->agent->id, (uint32_t)port->if_index);
+	stat_add(&p->stats, STAT_NO_ROOM, at == UINT32_MAX);
+	return at;
+}
+
+/* The same, with what is known of its agent. */
 static uint32_t
 place_port(struct precision_service *p, const struct query_port *port, uint64_t mono_us)
 {
-	uint32_t target = port->agent->boot < QUERY_SFLOW_BOOTS ? target_of(p->settings, port->agent->address) : UINT32_MAX;
-	uint32_t i = target != UINT32_MAX && port->if_index <= UINT32_MAX
-	    ? steering_port(p->steering, port->agent->id, (uint32_t)port->if_index) : UINT32_MAX;
+	uint32_t i = find_steered_port(p, port);
 	struct agent_place *place;
 
-	if (i == UINT32_MAX) {
-		stat_add(&p->stats, STAT_NO_ROOM, target != UINT32_MAX);
+	if (i == UINT32_MAX)
 		return i;
-	}
 	place = &p->places[p->steering->ports[i].agent];
 	snprintf(place->address, sizeof(place->address), "%.*s", (int)sizeof(place->address) - 1, port->agent->address);
 	snprintf(place->id_text, sizeof(place->id_text), "%s", port->agent->id_text);
-	place->target = target;
-	steering_note_boot(p->steering, port->agent->id, port->agent->boot, mono_us);
+	place->target = target_of_port(p, port);
+	if (port->agent->boot < QUERY_SFLOW_BOOTS)
+		steering_note_boot(p->steering, port->agent->id, port->agent->boot, mono_us);
 	snprintf(p->sights[i].name, sizeof(p->sights[i].name), "%s", port->name);
 	p->sights[i].is_counted = port->edge;
 	p->sights[i].is_asked = true;
@@ -542,9 +515,7 @@ find_ports_of(struct precision_service *p, const struct query *query, const stru
 	memset(p->is_of, 0, sizeof(p->is_of));
 	for (size_t i = 0; i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
-		uint32_t at = is_named(goal, port) && target_of(p->settings, port->agent->address) != UINT32_MAX &&
-			port->agent->boot < QUERY_SFLOW_BOOTS && port->if_index <= UINT32_MAX
-		    ? steering_port(p->steering, port->agent->id, (uint32_t)port->if_index) : UINT32_MAX;
+		uint32_t at = is_named(goal, port) ? find_steered_port(p, port) : UINT32_MAX;
 
 		if (at != UINT32_MAX)
 			p->is_of[at] = any = true;
@@ -662,22 +633,34 @@ relieve_budget(struct precision_service *p, uint64_t wall_us, uint64_t mono_us)
 
 /* ---- switches ---- */
 
+/* Sends the question, which all but address and credentials are in, to a switch. */
 static void
-send_job(struct precision_service *p, struct exchange *e, uint64_t mono_us)
+send_question(struct precision_service *p, struct exchange *e, const struct agent_place *place, bool is_set, uint64_t mono_us)
 {
-	const struct agent_place *place = &p->places[e->job.agent];
-	const struct target *target = &p->settings->targets[place->target];
+	const struct precision_target *target = &p->settings->targets[place->target];
 	struct poll_job *q = &p->question;
 
-	memset(q, 0, sizeof(*q));
 	e->is_used = true;
 	e->id = q->id = ++p->serial;
 	e->until_us = mono_us + GIVE_UP_S * SECOND_US;
-	q->parts = e->job.kind == STEERING_READ ? POLL_LEASE : POLL_REQUEST;
 	q->udp_port = target->udp_port;
 	q->timeout_ms = ANSWER_MS;
 	memcpy(q->address, place->address, sizeof(q->address));
 	q->as = p->settings->credentials[target->as];
+	stat_add(&p->stats, STAT_QUESTIONS, 1);
+	stat_add(&p->stats, STAT_SETS, is_set);
+	if (send(p->process.fd, q, sizeof(*q), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		e->until_us = mono_us; /* given up at once */
+	explicit_bzero(&q->as, sizeof(q->as));
+}
+
+static void
+send_job(struct precision_service *p, struct exchange *e, uint64_t mono_us)
+{
+	struct poll_job *q = &p->question;
+
+	memset(q, 0, sizeof(*q));
+	q->parts = e->job.kind == STEERING_READ ? POLL_LEASE : POLL_REQUEST;
 	q->n_ports = e->job.n_ports;
 	snprintf(q->request.owner, sizeof(q->request.owner), "%s", p->steering->owner);
 	q->request.ttl_s = e->job.ttl_s;
@@ -686,11 +669,8 @@ send_job(struct precision_service *p, struct exchange *e, uint64_t mono_us)
 		q->request.mean_skip[i] = e->job.skip[i];
 		q->request.max_samples_per_s[i] = e->job.cap[i];
 	}
-	stat_add(&p->stats, STAT_QUESTIONS, 1);
-	stat_add(&p->stats, STAT_SETS, e->job.kind == STEERING_ASK);
-	if (send(p->process.fd, q, sizeof(*q), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		e->until_us = mono_us; /* given up at once */
-	explicit_bzero(&q->as, sizeof(q->as));
+	e->is_sflow = false;
+	send_question(p, e, &p->places[e->job.agent], e->job.kind == STEERING_ASK, mono_us);
 }
 
 static struct exchange *
@@ -714,6 +694,17 @@ send_due(struct precision_service *p, uint64_t mono_us)
 		}
 		steering_take(p->steering, mono_us, &e->job, &(struct steering_answer){.has_answer = false});
 	}
+	while ((e = free_exchange(p)) != NULL && sflow_lease_next(&p->sflow, mono_us, &e->sflow_switch, &e->sflow_job)) {
+		const struct agent_place *place = &p->places[p->sflow.switches[e->sflow_switch].agent];
+
+		if (place->target < p->settings->n_targets) {
+			e->is_sflow = true;
+			p->question = e->sflow_job;
+			send_question(p, e, place, e->sflow_job.parts == POLL_SFLOW_SET, mono_us);
+			continue;
+		}
+		sflow_lease_take(&p->sflow, e->sflow_switch, mono_us, &e->sflow_job, &(const struct poll_answer){.verdict = POLL_SILENT});
+	}
 }
 
 enum { ERROR_AUTHORIZATION = 16 }; /* error-status of RFC 3416 */
@@ -723,6 +714,13 @@ take_answer(struct precision_service *p, const struct poll_answer *from, struct 
 {
 	struct steering_answer to = {.has_answer = from->verdict == POLL_ANSWERED || from->verdict == POLL_REFUSED};
 
+	e->is_used = false;
+	stat_add(&p->stats, STAT_NO_ANSWER, !to.has_answer);
+	stat_add(&p->stats, STAT_REFUSED, from->verdict == POLL_REFUSED);
+	if (e->is_sflow) {
+		sflow_lease_take(&p->sflow, e->sflow_switch, mono_us, &e->sflow_job, from);
+		return;
+	}
 	if (from->verdict == POLL_REFUSED)
 		to.error_status = from->error_status ? from->error_status : ERROR_AUTHORIZATION; /* a Report: it does not know us */
 	snprintf(to.owner, sizeof(to.owner), "%.16s", from->request_owner);
@@ -732,9 +730,6 @@ take_answer(struct precision_service *p, const struct poll_answer *from, struct 
 		to.rows[i] = (struct steering_row){port->mean_skip, port->skip_in_force, port->requested_skip, port->requests_held,
 		    port->skip_reason};
 	}
-	stat_add(&p->stats, STAT_NO_ANSWER, !to.has_answer);
-	stat_add(&p->stats, STAT_REFUSED, to.error_status != 0);
-	e->is_used = false;
 	steering_take(p->steering, mono_us, &e->job, &to);
 }
 
@@ -778,6 +773,8 @@ return_skips(struct precision_service *p)
 	struct pollfd answers = {.fd = p->process.fd, .events = POLLIN};
 
 	steering_leave(p->steering);
+	for (uint32_t i = 0; i < p->sflow.n; i++)
+		sflow_lease_release(&p->sflow, i);
 	while (!steering_has_left(p->steering) && clock_mono_us(p->clock) < until_us) {
 		send_due(p, clock_mono_us(p->clock));
 		poll(&answers, 1, 100);
@@ -795,6 +792,7 @@ run_precision(void *arg)
 	eventfd_t n;
 
 	setpriority(PRIO_PROCESS, (id_t)gettid(), LEAST_PRIORITY);
+	choose_sflow_switches(p);
 	while (!atomic_load(&p->stopping)) {
 		poll(fds, 2, TURN_MS);
 		if (fds[0].revents)
@@ -823,8 +821,8 @@ free_service(struct precision_service *p)
 	if (p->stop_fd >= 0)
 		close(p->stop_fd);
 	pthread_mutex_destroy(&p->lock);
-	free_settings(p->settings);
-	free_settings(atomic_load(&p->fresh));
+	precision_settings_free(p->settings);
+	precision_settings_free(atomic_load(&p->fresh));
 	free(p->steering);
 	free(p->rows);
 	free(p->store);
@@ -863,8 +861,8 @@ precision_open(struct precision_service **out, const struct precision_process *p
 	p->stats = (struct stat_set){stat_names, N_STATS, p->values};
 	p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->store = strdup(config->store);
-	p->settings = make_settings(config);
-	p->steering = make_steering(p, config);
+	p->settings = precision_settings_new(config);
+	p->steering = p->sflow.steering = make_steering(p, config);
 	if (p->stop_fd < 0 || !p->store || !p->settings || !p->steering)
 		r = -ENOMEM;
 	else
@@ -888,13 +886,13 @@ precision_memory(void)
 void
 precision_change(struct precision_service *p, const struct collector_config *config)
 {
-	struct settings *settings = make_settings(config);
+	struct precision_settings *settings = precision_settings_new(config);
 
 	if (!settings) {
 		log_error(ROOM, "reload: out of memory; goals and switches stay as they were");
 		return;
 	}
-	free_settings(atomic_exchange(&p->fresh, settings));
+	precision_settings_free(atomic_exchange(&p->fresh, settings));
 	eventfd_write(p->stop_fd, 1);
 }
 

@@ -30,6 +30,16 @@ enum { POLL_NEIGHBOURS = 1u << 8, POLL_LOCAL_PORTS = 1u << 9 };
 enum { POLL_LEASE = 1u << 10, POLL_REQUEST = 1u << 11 };
 enum { POLL_OWNER = 17 }; /* octets of easeRequestOwner with its NUL */
 
+/* And of other makes' switches, SFLOW-MIB 1.3: who has their receivers; rows of samplers behind a cursor; and SETs of a
+ * receiver and of samplers (struct poll_sflow). */
+enum { POLL_SFLOW_RECEIVERS = 1u << 12, POLL_SFLOW_SAMPLERS = 1u << 13, POLL_SFLOW_SET = 1u << 14 };
+enum {
+	POLL_RECEIVERS_MAX = 8,
+	POLL_SAMPLERS_MAX = 24, /* rows in an answer */
+	POLL_SFLOW_CURSOR = 2,	/* ifIndex, instance */
+	POLL_ADDRESS_OCTETS = 16,
+};
+
 /* A row's index in lldpRemTable: lldpRemTimeMark, lldpRemLocalPortNum, lldpRemIndex. */
 enum { POLL_CURSOR = 3, POLL_CURSOR_PORT = 1 };
 
@@ -54,6 +64,15 @@ struct poll_job {
 		char owner[POLL_OWNER];
 		uint32_t ttl_s, mean_skip[POLL_PORTS_MAX], max_samples_per_s[POLL_PORTS_MAX];
 	} request;
+	/* Of a POLL_SFLOW_SET: of the receiver its owner and time to live, where it is claimed (to_octets > 0), renewed
+	 * (ttl_s > 0) or released; or, of n_ports samplers, what they are. */
+	struct poll_sflow {
+		uint32_t receiver;
+		uint8_t to_octets, to[POLL_ADDRESS_OCTETS]; /* 4 or 16 */
+		uint16_t to_port;
+		bool begins[POLL_PORTS_MAX]; /* the sampler and the port's counters get this receiver; else its rate alone */
+		uint32_t instance[POLL_PORTS_MAX];
+	} sflow;
 };
 
 enum poll_verdict {
@@ -113,6 +132,16 @@ struct poll_answer {
 	bool has_more; /* rows behind the last one, whose index is */
 	uint32_t cursor[POLL_CURSOR];
 	struct poll_neighbour neighbours[POLL_NEIGHBOURS_MAX];
+	/* POLL_SFLOW_RECEIVERS: of receiver 1, 2, … */
+	struct poll_receiver {
+		bool is_there;
+		char owner[EASE_NAME_MAX + 1];
+	} receivers[POLL_RECEIVERS_MAX];
+	/* POLL_SFLOW_SAMPLERS */
+	uint32_t n_samplers;
+	struct poll_sampler {
+		uint32_t if_index, instance, receiver, rate;
+	} samplers[POLL_SAMPLERS_MAX];
 };
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <net-snmp/net-snmp-includes.h>
 
+#include "collector/poll/poll_sflow.h"
 #include "collector/poll/poll_values.h"
 #include "common/ease_oid.h"
 #include "common/utf8.h"
@@ -137,15 +138,12 @@ ask_for_skips(const struct poll_job *job)
 	return ok ? pdu : NULL;
 }
 
-netsnmp_pdu *
-poll_question(const struct poll_job *job)
+static netsnmp_pdu *
+ask_objects(const struct poll_job *job)
 {
-	bool is_get = job->parts != POLL_NEIGHBOURS && job->parts != POLL_REQUEST;
-	netsnmp_pdu *pdu = is_get ? snmp_pdu_create(SNMP_MSG_GET) : NULL;
+	netsnmp_pdu *pdu = snmp_pdu_create(SNMP_MSG_GET);
 	bool ok = pdu != NULL;
 
-	if (!is_get)
-		return job->parts == POLL_NEIGHBOURS ? ask_neighbours(job) : ask_for_skips(job);
 	for (size_t i = 0; ok && i < N_OBJECTS; i++)
 		if (objects[i].is_system && (objects[i].parts & job->parts))
 			ok = ask(pdu, &objects[i], 0);
@@ -158,6 +156,15 @@ poll_question(const struct poll_job *job)
 	if (pdu)
 		snmp_free_pdu(pdu);
 	return NULL;
+}
+
+netsnmp_pdu *
+poll_question(const struct poll_job *job)
+{
+	if (poll_sflow_is_meant(job))
+		return poll_sflow_question(job);
+	return job->parts == POLL_NEIGHBOURS ? ask_neighbours(job) : job->parts == POLL_REQUEST ? ask_for_skips(job)
+												  : ask_objects(job);
 }
 
 /* The object of a name, and its instance; NULL: none is meant. */
@@ -299,6 +306,11 @@ poll_read_answer(const struct poll_job *job, const netsnmp_pdu *pdu, struct poll
 		begin_port(&a->ports[p]);
 	if (job->parts == POLL_REQUEST) /* the answer says what was set, or why not */
 		return;
+	if (poll_sflow_is_meant(job)) {
+		if (a->verdict == POLL_ANSWERED)
+			poll_sflow_read_answer(job, pdu, a);
+		return;
+	}
 	if (a->verdict == POLL_ANSWERED && job->parts == POLL_NEIGHBOURS) {
 		read_neighbours(job, pdu, a);
 		return;

@@ -1,4 +1,4 @@
-#include "collector/precision/steering.h"
+#include "collector/precision/steering_private.h"
 
 #include <assert.h>
 #include <math.h>
@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_US UINT64_C(1000000)
-#define PAUSE_US  (3600 * SECOND_US) /* of what refuses, or does not take a skip */
 #define FOREIGN_US (30 * SECOND_US)  /* between two looks whether another one's lease is over */
 #define SETTLE_US (2 * SECOND_US)    /* from a SET until what is in force is read */
 #define RENEW_US  (STEERING_RENEW_S * SECOND_US)
-
-enum { FAILURES_MOST = 3 };
 
 /* error-status of RFC 3416 */
 enum { NO_ACCESS = 6, WRONG_VALUE = 10, NO_CREATION = 11, INCONSISTENT_VALUE = 12, AUTHORIZATION = 16, NOT_WRITABLE = 17 };
@@ -42,9 +38,6 @@ steering_new(const char *owner, steering_teller *tell, void *arg)
 }
 
 /* ---- who there is ---- */
-
-/* Each port of the agent, as i. */
-#define EACH_PORT(s, i, of) (uint32_t i = (s)->agents[of].first_port; i-- > 0; i = (s)->ports[i].next)
 
 static uint32_t
 find_agent(const struct steering *s, int64_t id)
@@ -83,8 +76,8 @@ steering_port(struct steering *s, int64_t agent, uint32_t if_index)
 	return s->n_ports++;
 }
 
-static void
-tell_of(const struct steering *s, const struct steered_agent *agent, const struct steered_port *port,
+void
+steering_tell(const struct steering *s, const struct steered_agent *agent, const struct steered_port *port,
     enum steering_happening what, uint32_t before, uint32_t after)
 {
 	const struct steering_event event = {.what = what, .agent = agent->id, .if_index = port ? port->if_index : 0,
@@ -94,8 +87,8 @@ tell_of(const struct steering *s, const struct steered_agent *agent, const struc
 	s->tell(s->arg, &event);
 }
 
-static void
-change_trouble(const struct steering *s, struct steered_agent *agent, enum steering_trouble trouble)
+void
+steering_change_trouble(const struct steering *s, struct steered_agent *agent, enum steering_trouble trouble)
 {
 	enum steering_trouble before = agent->trouble;
 
@@ -103,9 +96,9 @@ change_trouble(const struct steering *s, struct steered_agent *agent, enum steer
 	if (before == trouble)
 		return;
 	if (trouble != STEERING_FINE)
-		tell_of(s, agent, NULL, STEERING_TROUBLE, 0, 0);
+		steering_tell(s, agent, NULL, STEERING_TROUBLE, 0, 0);
 	else if (before != STEERING_NOT_READ)
-		tell_of(s, agent, NULL, STEERING_TAKEN, 0, 0);
+		steering_tell(s, agent, NULL, STEERING_TAKEN, 0, 0);
 }
 
 enum steering_trouble
@@ -131,11 +124,11 @@ update_plan(struct steering *s, uint32_t i)
 						       : port->configured;
 	if (plan->skip == 0)
 		plan->skip = 1;
-	plan->cap_per_s = port->want_skip && plan->may_move ? port->want_cap : 0;
+	plan->cap_per_s = port->want_skip && plan->may_move && !s->agents[port->agent].is_sflow ? port->want_cap : 0;
 }
 
-static void
-update_plans(struct steering *s, uint32_t agent)
+void
+steering_update_plans(struct steering *s, uint32_t agent)
 {
 	for EACH_PORT(s, i, agent)
 		update_plan(s, i);
@@ -152,7 +145,7 @@ lose_lease(struct steering *s, uint32_t agent, uint64_t now_us)
 		struct steered_port *port = &s->ports[i];
 
 		if (port->is_set && port->want_skip)
-			tell_of(s, &s->agents[agent], port, STEERING_LOST, port->want_skip, port->configured);
+			steering_tell(s, &s->agents[agent], port, STEERING_LOST, port->want_skip, port->configured);
 		port->is_set = port->want_skip == 0;
 		port->requested = 0;
 		port->read_us = now_us;
@@ -281,7 +274,7 @@ steering_next(struct steering *s, uint64_t now_us, struct steering_job *job)
 		uint32_t a = (s->next_agent + n) % s->n_agents;
 		struct steered_agent *agent = &s->agents[a];
 
-		if (agent->in_flight || now_us < agent->retry_us)
+		if (agent->is_sflow || agent->in_flight || now_us < agent->retry_us)
 			continue;
 		if (!fill_ask(s, a, now_us, job) && !fill_read(s, a, now_us, job))
 			continue;
@@ -295,8 +288,8 @@ steering_next(struct steering *s, uint64_t now_us, struct steering_job *job)
 
 /* ---- answers ---- */
 
-static uint64_t
-pause_after(unsigned failures)
+uint64_t
+steering_pause_after(unsigned failures)
 {
 	static const unsigned seconds[] = {10, 60, 300};
 
@@ -310,9 +303,9 @@ take_silence(struct steering *s, uint64_t now_us, const struct steering_job *job
 	struct steered_agent *agent = &s->agents[job->agent];
 
 	agent->failures++;
-	agent->retry_us = now_us + pause_after(agent->failures < FAILURES_MOST ? agent->failures : FAILURES_MOST);
+	agent->retry_us = now_us + steering_pause_after(agent->failures < FAILURES_MOST ? agent->failures : FAILURES_MOST);
 	if (agent->failures == FAILURES_MOST)
-		change_trouble(s, agent, STEERING_SILENT);
+		steering_change_trouble(s, agent, STEERING_SILENT);
 	if (agent->is_leased && now_us >= agent->renewed_us + STEERING_TTL_S * SECOND_US)
 		lose_lease(s, job->agent, now_us);
 }
@@ -322,9 +315,9 @@ static void
 take_port_failure(const struct steering *s, struct steered_port *port, uint64_t now_us)
 {
 	port->failures++;
-	port->retry_us = now_us + pause_after(port->failures);
+	port->retry_us = now_us + steering_pause_after(port->failures);
 	if (port->failures == FAILURES_MOST + 1)
-		tell_of(s, &s->agents[port->agent], port, STEERING_TROUBLE, port->before, port->want_skip);
+		steering_tell(s, &s->agents[port->agent], port, STEERING_TROUBLE, port->before, port->want_skip);
 }
 
 static void
@@ -340,11 +333,11 @@ take_row(struct steering *s, uint64_t now_us, struct steered_port *port, const s
 	port->is_held = row->held == HELD_TRUE;
 	port->read_us = now_us + RENEW_US;
 	if (port->is_held && (!was_held || !was_read))
-		tell_of(s, &s->agents[port->agent], port, STEERING_TROUBLE, port->want_skip, port->in_force);
+		steering_tell(s, &s->agents[port->agent], port, STEERING_TROUBLE, port->want_skip, port->in_force);
 	else if (was_held && !port->is_held)
-		tell_of(s, &s->agents[port->agent], port, STEERING_TAKEN, port->in_force, port->want_skip);
+		steering_tell(s, &s->agents[port->agent], port, STEERING_TAKEN, port->in_force, port->want_skip);
 	else if (port->is_set && port->want_skip && port->requested != port->want_skip)
-		tell_of(s, &s->agents[port->agent], port, STEERING_LOST, port->want_skip, port->in_force);
+		steering_tell(s, &s->agents[port->agent], port, STEERING_LOST, port->want_skip, port->in_force);
 	if (port->is_held)
 		port->want_skip = port->want_cap = 0;
 	else if (!was_read && port->requested && port->want_skip == 0)
@@ -362,17 +355,17 @@ take_rows(struct steering *s, uint64_t now_us, const struct steering_job *job, c
 
 	agent->failures = 0;
 	if (job->n_ports > 0 && answer->rows[0].reason == REASON_NONE) {
-		change_trouble(s, agent, STEERING_NO_LEASES);
+		steering_change_trouble(s, agent, STEERING_NO_LEASES);
 		agent->retry_us = now_us + PAUSE_US;
 		return;
 	}
 	if (!is_ours && agent->is_leased)
 		lose_lease(s, job->agent, now_us);
 	if (!is_ours && !is_free) {
-		change_trouble(s, agent, STEERING_FOREIGN);
+		steering_change_trouble(s, agent, STEERING_FOREIGN);
 		agent->retry_us = now_us + FOREIGN_US;
 	} else {
-		change_trouble(s, agent, STEERING_FINE);
+		steering_change_trouble(s, agent, STEERING_FINE);
 	}
 	if (is_ours && !agent->is_leased) { /* of a life before this one */
 		agent->is_leased = true;
@@ -402,7 +395,7 @@ take_refusal(struct steering *s, uint64_t now_us, const struct steering_job *job
 	} else {
 		bool takes_none = error_status == NOT_WRITABLE || error_status == NO_ACCESS || error_status == NO_CREATION;
 
-		change_trouble(s, agent, takes_none ? STEERING_NO_LEASES : STEERING_REFUSES);
+		steering_change_trouble(s, agent, takes_none ? STEERING_NO_LEASES : STEERING_REFUSES);
 		agent->retry_us = now_us + PAUSE_US;
 	}
 }
@@ -415,12 +408,12 @@ take_consent(struct steering *s, uint64_t now_us, const struct steering_job *job
 	agent->failures = 0;
 	agent->is_leased = job->ttl_s > 0;
 	agent->renewed_us = now_us;
-	change_trouble(s, agent, STEERING_FINE);
+	steering_change_trouble(s, agent, STEERING_FINE);
 	for EACH_PORT(s, i, job->agent) {
 		struct steered_port *port = &s->ports[i];
 
 		if (job->ttl_s == 0 && port->requested)
-			tell_of(s, agent, port, STEERING_RETURNED, port->requested, port->configured);
+			steering_tell(s, agent, port, STEERING_RETURNED, port->requested, port->configured);
 		if (job->ttl_s == 0)
 			port->requested = 0, port->is_set = port->want_skip == 0;
 		if (job->n_ports == 0 && job->ttl_s > 0)
@@ -432,7 +425,7 @@ take_consent(struct steering *s, uint64_t now_us, const struct steering_job *job
 		port->requested = job->skip[p];
 		port->is_set = port->requested == port->want_skip;
 		port->read_us = now_us + SETTLE_US;
-		tell_of(s, agent, port, job->skip[p] ? STEERING_SET : STEERING_RETURNED, port->before,
+		steering_tell(s, agent, port, job->skip[p] ? STEERING_SET : STEERING_RETURNED, port->before,
 		    job->skip[p] ? job->skip[p] : port->configured);
 		port->before = job->skip[p];
 	}
@@ -453,5 +446,5 @@ steering_take(struct steering *s, uint64_t now_us, const struct steering_job *jo
 		take_rows(s, now_us, job, answer);
 	else
 		take_consent(s, now_us, job);
-	update_plans(s, job->agent);
+	steering_update_plans(s, job->agent);
 }

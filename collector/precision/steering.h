@@ -58,6 +58,12 @@ struct steered_port {
 	uint32_t before; /* the skip before this one */
 	unsigned failures;
 	uint64_t retry_us, read_us; /* not before */
+	struct sflow_port { /* steering_sflow.h */
+		uint32_t walk;	   /* that saw it */
+		uint32_t instance; /* of its sampler that is ours or free; 0: none is */
+		uint32_t rate, settled; /* the sampler's, and what the switch made of the rate that was set; 0: not known */
+		bool is_ours, seen_ours, seen_other;
+	} sflow;
 };
 
 struct steered_agent {
@@ -66,6 +72,7 @@ struct steered_agent {
 	uint32_t first_port; /* index + 1 */
 	enum steering_trouble trouble;
 	bool is_leased, in_flight;
+	bool is_sflow; /* of another make: by steering_sflow.h */
 	unsigned failures;
 	uint64_t renewed_us, retry_us;
 };

@@ -24,6 +24,14 @@ check(const struct poll_job *job, const struct poll_answer *a)
 	for (uint32_t i = 0; i < a->n_neighbours; i++)
 		if (a->neighbours[i].remote < 2) /* what no port is called */
 			abort();
+	if (a->n_samplers > POLL_SAMPLERS_MAX || (a->n_samplers > 0 && job->parts != POLL_SFLOW_SAMPLERS))
+		abort();
+	for (uint32_t i = 0; i < a->n_samplers; i++)
+		if (a->samplers[i].instance == 0 || (i > 0 && a->samplers[i].if_index < a->samplers[i - 1].if_index))
+			abort();
+	for (uint32_t i = 0; i < POLL_RECEIVERS_MAX; i++)
+		if (strnlen(a->receivers[i].owner, sizeof(a->receivers[i].owner)) == sizeof(a->receivers[i].owner))
+			abort();
 	for (uint32_t i = 0; i < POLL_PORTS_MAX; i++) {
 		const struct poll_port *p = &a->ports[i];
 
@@ -55,7 +63,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	job.parts = (const unsigned[]){POLLED_NAMES, POLL_LOCAL_PORTS, POLLED_COUNTERS, POLL_NEIGHBOURS}[data[0] >> 6];
 	if (data[0] & 0x20)
-		job.parts = data[0] & 0x10 ? POLL_LEASE : POLL_REQUEST;
+		job.parts = (const unsigned[]){POLL_REQUEST, POLL_LEASE, POLL_SFLOW_RECEIVERS, POLL_SFLOW_SAMPLERS}[data[0] >> 4 & 1 | data[0] >> 2 & 2];
 	job.n_ports = data[0] % POLL_PORTS_MAX + 1;
 	for (uint32_t i = 0; i < job.n_ports; i++)
 		job.if_index[i] = i + 1;
