@@ -63,7 +63,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	job.parts = (const unsigned[]){POLLED_NAMES, POLL_LOCAL_PORTS, POLLED_COUNTERS, POLL_NEIGHBOURS}[data[0] >> 6];
 	if (data[0] & 0x20)
-		job.parts = (const unsigned[]){POLL_REQUEST, POLL_LEASE, POLL_SFLOW_RECEIVERS, POLL_SFLOW_SAMPLERS}[data[0] >> 4 & 1 | data[0] >> 2 & 2];
+		job.parts = (const unsigned[]){POLL_REQUEST, POLL_LEASE, POLL_SFLOW_RECEIVERS,
+		    POLL_SFLOW_SAMPLERS}[(data[0] >> 3 & 2) | (data[0] >> 3 & 1)];
 	job.n_ports = data[0] % POLL_PORTS_MAX + 1;
 	for (uint32_t i = 0; i < job.n_ports; i++)
 		job.if_index[i] = i + 1;
