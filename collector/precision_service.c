@@ -247,6 +247,11 @@ tell_text(struct precision_service *p, int64_t agent, uint64_t if_index, const c
 {
 	struct collector_told told = {.agent = agent, .if_index = if_index, .time_us = clock_wall_us(p->clock)};
 
+	if (agent < 0) { /* a switch of another make before its first sample: no event can be of it */
+		log_info_limited(ROOM, "the switch at %s, if %llu: %s",
+		    p->places[p->sflow.switches[-1 - agent].agent].address, (unsigned long long)if_index, text);
+		return;
+	}
 	snprintf(told.text, sizeof(told.text), "%s", text);
 	pthread_mutex_lock(&p->lock);
 	if (p->n_told - p->n_taken < EVENTS_MOST)
