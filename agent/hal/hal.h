@@ -58,6 +58,7 @@
 #define EASE_AGENT_HAL_H
 
 #include "common/clock.h"
+#include "common/lldp_id.h"
 #include "common/sample.h"
 #include "common/stat.h"
 
@@ -300,6 +301,29 @@ struct hal_sensor_row {
 	struct hal_reading reading;
 };
 
+/* What LLDP (IEEE 802.1AB) says of this switch, of its ports, and of who is at their other ends. Texts are "" where they are
+ * not known. */
+enum { HAL_MAX_NEIGHBOURS = 2048 };
+struct hal_lldp_port {
+	uint32_t if_index;
+	struct lldp_id id;
+	char descr[EASE_NAME_MAX + 1];
+};
+struct hal_neighbour {
+	uint32_t if_index, number; /* of this switch's port; its own among all that were ever there */
+	uint64_t changed_mono_us;
+	struct lldp_id chassis, port;
+	char port_descr[EASE_NAME_MAX + 1], system_name[EASE_NAME_MAX + 1];
+};
+struct hal_lldp {
+	struct lldp_id chassis; /* this switch */
+	char system_name[EASE_NAME_MAX + 1];
+	const struct hal_lldp_port *ports; /* sorted */
+	size_t n_ports;
+	const struct hal_neighbour *neighbours; /* sorted by if_index, number */
+	size_t n_neighbours;
+};
+
 /* A physical part of the switch (ENTITY-MIB, RFC 6933). The classes are values of entPhysicalClass.
  * Unknown texts are "". */
 enum hal_part_class { HAL_PART_CHASSIS = 3, HAL_PART_SENSOR = 8, HAL_PART_MODULE = 9, HAL_PART_PORT = 10 };
@@ -371,6 +395,8 @@ struct hal_snapshot {
 	const struct hal_structure *structure; /* never NULL */
 	const struct hal_sensor_row *sensors; /* sorted; of the structure's sensors */
 	size_t n_sensors;
+	bool has_lldp;
+	struct hal_lldp lldp; /* of the ports above */
 };
 
 /* Returns the port's row, or NULL if the snapshot has no such port. */

@@ -232,6 +232,15 @@ struct hal_sensors_ops {
 	const struct hal_transceiver *(*transceiver)(void *ctx, size_t i); /* the same, by ascending if_index */
 };
 
+/* ---- LLDP's neighbours, where another program of the device hears them ---- */
+
+struct hal_lldp_ops {
+	const char *name;
+	/* What is known, at most HAL_MAX_NEIGHBOURS and HAL_MAX_PORTS; borrowed until the next dispatch. NULL: nobody speaks
+	 * LLDP, or what was heard is too old. */
+	const struct hal_lldp *(*known)(void *ctx);
+};
+
 /* ---- the device ---- */
 
 struct hal_device_ops {
@@ -278,6 +287,8 @@ struct hal_device {
 	void *modules_ctx;
 	const struct hal_sensors_ops *sensors;
 	void *sensors_ctx;
+	const struct hal_lldp_ops *lldp;
+	void *lldp_ctx;
 };
 
 /* ---- events, reported from within dispatch ----

@@ -401,6 +401,74 @@ START_TEST(transceivers_are_parts_of_their_ports)
 }
 END_TEST
 
+static void
+write_neighbour(const char *port, unsigned index, const char *chassis, const char *remote)
+{
+	sonic_command(&server, APPL, "HSET LLDP_ENTRY_TABLE:%s lldp_rem_chassis_id_subtype 4 lldp_rem_chassis_id %s"
+	    " lldp_rem_port_id_subtype 5 lldp_rem_port_id %s lldp_rem_port_desc to_%s lldp_rem_sys_name core-%u lldp_rem_index %u"
+	    " lldp_rem_time_mark 86400 lldp_rem_sys_cap_supported 28 lldp_rem_man_addr 192.0.2.1", port, chassis, remote, port,
+	    index, index);
+}
+
+/* As lldp-syncd writes them; neighbours come, change and go, and what they say is as it may be. */
+START_TEST(neighbours_by_lldp)
+{
+	static const uint8_t own[6] = {0x52, 0x54, 0, 0x12, 0x34, 0x56}, other[6] = {0xe6, 0x81, 0xa1, 0x8d, 0xd6, 0x5b};
+	const struct hal_neighbour *row;
+	const struct hal_snapshot *s;
+	uint64_t changed_us;
+
+	begin(&small, true);
+	s = look();
+	ck_assert(!s->has_lldp);
+	hal_snapshot_release(s);
+	sonic_command(&server, APPL, "HSET LLDP_LOC_CHASSIS lldp_loc_chassis_id_subtype 4 lldp_loc_chassis_id 52:54:00:12:34:56"
+	    " lldp_loc_sys_name sonic");
+	write_neighbour("Ethernet4", 7, "e6:81:a1:8D:d6:5b", "ge-0/0/1");
+	write_neighbour("Ethernet2", 8, "e6:81:a1:8d:d6", "ge-0/0/2"); /* no MAC address */
+	write_neighbour("Ethernet3", 0, "e6:81:a1:8d:d6:5b", "ge-0/0/3");
+	write_neighbour("Ethernet900", 9, "e6:81:a1:8d:d6:5b", "ge-0/0/4"); /* no port of ours */
+	sonic_command(&server, APPL, "HSET LLDP_ENTRY_TABLE:eth0 lldp_rem_chassis_id_subtype 5 lldp_rem_chassis_id 2001:db8::1"
+	    " lldp_rem_port_id_subtype 7 lldp_rem_port_id \xff\x1b[2J lldp_rem_sys_name \x1b]0;evil lldp_rem_index 2147483647");
+	step_s(11);
+	s = look();
+	ck_assert(s->has_lldp && s->lldp.n_neighbours == 2 && s->lldp.n_ports == 25);
+	ck_assert_mem_eq(s->lldp.chassis.octets, own, 6);
+	ck_assert_str_eq(s->lldp.system_name, "sonic");
+	ck_assert_uint_eq(stat("sonic.neighbours_refused"), 2);
+	row = &s->lldp.neighbours[0];
+	ck_assert(row->if_index == 5 && row->number == 7 && row->chassis.kind == LLDP_CHASSIS_MAC && row->port.kind == LLDP_PORT_NAME);
+	ck_assert_mem_eq(row->chassis.octets, other, 6);
+	ck_assert_mem_eq(row->port.octets, "ge-0/0/1", 8);
+	ck_assert_str_eq(row->port_descr, "to_Ethernet4");
+	changed_us = row->changed_mono_us;
+	row = &s->lldp.neighbours[1];
+	ck_assert(row->if_index == 10000 && row->number == INT32_MAX && row->chassis.n_octets == 17 && row->chassis.octets[0] == 2);
+	ck_assert_str_eq(row->system_name, "?]0;evil");
+	ck_assert_mem_eq(s->lldp.ports[1].id.octets, "etp2", 4); /* as lldpmgrd has lldpd say */
+	ck_assert_str_eq(s->lldp.ports[1].descr, "to_rack_1");
+	ck_assert_str_eq(s->lldp.ports[2].descr, "Ethernet2");
+	hal_snapshot_release(s);
+	write_neighbour("Ethernet4", 7, "e6:81:a1:8D:d6:5b", "ge-0/0/1"); /* the same, older */
+	sonic_command(&server, APPL, "DEL LLDP_ENTRY_TABLE:eth0");
+	step_s(11);
+	s = look();
+	ck_assert(s->lldp.n_neighbours == 1 && s->lldp.neighbours[0].changed_mono_us == changed_us);
+	hal_snapshot_release(s);
+	write_neighbour("Ethernet4", 8, "e6:81:a1:8d:d6:5b", "ge-0/0/5");
+	step_s(11);
+	s = look();
+	ck_assert(s->lldp.n_neighbours == 1 && s->lldp.neighbours[0].changed_mono_us > changed_us);
+	hal_snapshot_release(s);
+	sonic_server_kill(&server); /* what it said is old when it is away for long */
+	suffer_s(15);
+	s = look();
+	ck_assert(!s->has_lldp && s->lldp.n_neighbours == 0);
+	hal_snapshot_release(s);
+	end();
+}
+END_TEST
+
 START_TEST(rows_by_tcp)
 {
 	sonic_server_start_tcp(&server, true);
@@ -1035,6 +1103,7 @@ main(void)
 	tcase_set_timeout(rows, 120);
 	tcase_add_loop_test(rows, rows_are_the_generators, 0, 2);
 	tcase_add_test(rows, transceivers_are_parts_of_their_ports);
+	tcase_add_test(rows, neighbours_by_lldp);
 	tcase_add_test(rows, rows_by_tcp);
 	tcase_add_test(rows, an_hour_at_line_rate);
 	tcase_add_test(rows, a_lag_before_its_members_are_counted);
