@@ -2,7 +2,7 @@
  * The state of the SONiC device, shared by its files. sonic_device.c creates it, receives events and has the table of
  * what is asked when; sonic_events.c takes notices of changes, sonic_entries.c what the databases say of interfaces,
  * sonic_counters.c their counters, sonic_addresses.c the addresses, sonic_transceivers.c what is plugged into
- * them, sonic_neighbours.c who is at their other ends; sonic_sampling.c is the facet of sampling. All of
+ * them, sonic_chassis.c fans and the like, sonic_neighbours.c who is at their other ends; sonic_sampling.c is the facet of sampling. All of
  * these stand on sonic_schedule.c, which sends commands and runs jobs. No other file includes this.
  */
 #ifndef EASE_AGENT_SONIC_SONIC_PRIVATE_H
@@ -28,6 +28,7 @@ enum {
 	SONIC_STAT_ADDRESSES_LEFT_OUT,
 	SONIC_STAT_ADDRESSES_UNRESOLVED,
 	SONIC_STAT_NEIGHBOURS_REFUSED,
+	SONIC_STAT_PARTS_LEFT_OUT,
 	SONIC_STAT_SETS,
 	SONIC_STAT_SETS_LOST,
 	SONIC_STAT_SAMPLES,
@@ -48,6 +49,7 @@ enum sonic_job {
 	JOB_MANAGEMENT, /* management ports, and the switch's address */
 	JOB_ADDRESSES,
 	JOB_TRANSCEIVERS,
+	JOB_CHASSIS,
 	JOB_NEIGHBOURS,
 	JOB_NOTICES, /* whether the server sends notices of APPL_DB */
 	JOB_ADDRESS_NOTICES, /* … of ASIC_DB */
@@ -121,7 +123,8 @@ struct sonic_device {
 	bool status_unknown; /* was told to the HAL */
 	struct hal_transceiver *transceivers; /* sorted by if_index */
 	size_t n_transceivers, transceivers_room;
-	uint64_t transceiver_changes;
+	uint64_t transceiver_changes; /* of the parts of the chassis, too */
+	struct sonic_chassis *chassis; /* NULL: not read yet */
 	struct sonic_neighbours neighbours;
 	uint8_t mac[6];
 	bool has_chip; /* false: SONiC's virtual switch, or not told yet */
@@ -198,6 +201,11 @@ void sonic_remove_asic_key(struct sonic_device *device, const char *key, size_t 
 /* ---- sonic_transceivers.c ---- */
 
 void sonic_begin_transceivers(struct sonic_device *device);
+
+/* ---- sonic_chassis.c ---- */
+
+void sonic_begin_chassis(struct sonic_device *device);
+void sonic_end_chassis(struct sonic_device *device, bool whole);
 
 /* ---- sonic_neighbours.c ---- */
 

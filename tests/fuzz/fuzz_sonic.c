@@ -162,6 +162,12 @@ read_rows(struct hal *hal)
 		if (s->vlan_ranges[i].first < 1 || s->vlan_ranges[i].last > HAL_VLAN_MAX ||
 		    s->vlan_ranges[i].first > s->vlan_ranges[i].last)
 			abort();
+	for (size_t i = 1; i < s->structure->n_parts; i++)
+		if (s->structure->parts[i - 1].index >= s->structure->parts[i].index)
+			abort();
+	for (size_t i = 1; i < s->n_sensors; i++)
+		if (s->sensors[i - 1].index >= s->sensors[i].index)
+			abort();
 	for (size_t i = 0; i < s->lldp.n_neighbours; i++) {
 		const struct hal_neighbour *n = &s->lldp.neighbours[i];
 

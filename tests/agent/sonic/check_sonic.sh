@@ -108,6 +108,23 @@ db 6 DEL 'TRANSCEIVER_INFO|Ethernet7' 'TRANSCEIVER_DOM_SENSOR|Ethernet7' >/dev/n
 pulled() { [ -z "$(walk $sensor.4 | grep -v 'No Such')" ]; }
 wait_for 25 pulled && pass 'they go with it' || fail 'they go with it' "$(walk $sensor.4)"
 
+# ---- fans, power supplies, temperatures ----
+
+db 6 HSET 'FAN_INFO|fan1' presence True model F-100 serial F0001 speed 57 is_replaceable True >/dev/null
+db 6 HSET 'PSU_INFO|PSU 1' presence true model P-550 serial P0001 temp 31.1 voltage 12.05 current 13.4 power 161.47 >/dev/null
+db 6 HSET 'TEMPERATURE_INFO|inlet' temperature -2.5 >/dev/null
+chassis_is_told() { [ "$(walk $sensor.4 | grep -c "^\.$sensor")" = 6 ]; }
+wait_for 25 chassis_is_told && pass 'their six sensors' || fail 'their six sensors' "$(walk $sensor.4)"
+expect 'snmptable: type, scale, precision, value and status of each, the units of the first one' \
+    "$(client snmptable -M "$rig" -m SENSORS -Ot -Cf , "127.0.0.1:$agent_port" 1.3.6.1.2.1.99.1.1 2>/dev/null | grep '[0-9],' | cut -d, -f1-5)" \
+    "$(printf '%s\n' 8,9,3,-2500,1 1,9,0,57,1 8,9,3,31100,1 4,8,0,12050,1 5,8,0,13400,1 6,8,0,161470,1)"
+unit=2147000000
+expect 'a fan is a part with its sensor in it' "$(for of in 5.$unit 7.$unit 13.$unit 11.$unit 16.$unit 4.$((unit + 1)) 7.$((unit + 1)); do snmp_get $entity.$of; done | tr -d '"' | xargs)" \
+    "7 fan1 F-100 F0001 1 $unit fan1 speed"
+expect 'a power supply, and a temperature of the chassis' "$(snmp_get $entity.5.$((unit + 8))) $(snmp_get $entity.7.500) $(snmp_get $sensor.6.$((unit + 1)))" '6 "inlet" "percent"'
+db 6 DEL 'FAN_INFO|fan1' 'PSU_INFO|PSU 1' 'TEMPERATURE_INFO|inlet' >/dev/null
+wait_for 25 pulled && pass 'they go' || fail 'they go' "$(walk $sensor.4)"
+
 # ---- LLDP: LLDP-MIB, where nobody else serves it ----
 
 lldp=1.0.8802.1.1.2
