@@ -1,6 +1,7 @@
 /*
  * ENTITY-MIB (RFC 6933): the physical parts of the switch, from the HAL's structure. A chassis
- * contains modules and sensors, modules contain ports, and ports transceivers, which have sensors of their own; entAliasMappingTable has each port's ifIndex. The agent
+ * contains modules, sensors, fans and power supplies, modules contain ports, and ports transceivers; all but modules have
+ * sensors of their own. entAliasMappingTable has each port's ifIndex. The agent
  * is the only logical entity, so entLogicalTable and entLPMappingTable have no rows.
  */
 #include "mibs/mib_rows.h"

@@ -21,7 +21,7 @@ sensor_rows(const struct mib_context *context, const void **first)
 static int
 units_display(const struct mib_cell *cell, struct mib_value *value)
 {
-	static const char *const units[] = {[HAL_SENSOR_VOLTS] = "volts", [HAL_SENSOR_AMPERES] = "amperes",
+	static const char *const units[] = {[HAL_SENSOR_OTHER] = "percent", [HAL_SENSOR_VOLTS] = "volts", [HAL_SENSOR_AMPERES] = "amperes",
 	    [HAL_SENSOR_WATTS] = "watts", [HAL_SENSOR_CELSIUS] = "degrees Celsius",
 	    [HAL_SENSOR_PERCENT_RH] = "percent relative humidity", [HAL_SENSOR_RPM] = "revolutions per minute"};
 

@@ -45,6 +45,9 @@ const struct mib_table *const mibs_tables[] = {
 	&entity_mib_contains_table,
 	&entity_mib_general,
 	&entity_sensor_mib_table,
+	&lldp_mib_local,
+	&lldp_mib_local_port_table,
+	&lldp_mib_remote_table,
 	&ease_mib_system,
 	&ease_mib_port_table,
 	&ease_mib_error_source_table,
@@ -65,6 +68,7 @@ const struct mib_module mibs_modules[] = {
 	{MIB_OID(1, 3, 6, 1, 2, 1, 17, 7), "Q-BRIDGE-MIB (RFC 4363): addresses and VLANs"},
 	{MIB_OID(1, 3, 6, 1, 2, 1, 47), "ENTITY-MIB (RFC 6933): chassis, modules, ports"},
 	{MIB_OID(1, 3, 6, 1, 2, 1, 99), "ENTITY-SENSOR-MIB (RFC 3433)"},
+	{MIB_OID(1, 0, 8802, 1, 1, 2), "LLDP-MIB (IEEE 802.1AB): names of this switch, its ports and its neighbours"},
 	{MIB_OID(1, 2, 840, 10006, 300, 43), "IEEE8023-LAG-MIB (IEEE 802.1AX): aggregates and members"},
 	{MIB_OID(1, 3, 6, 1, 4, 1, 8072, 9999, 9999, 1), "EASE-SAMPLING-MIB"},
 };

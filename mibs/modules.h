@@ -22,6 +22,7 @@ extern const struct mib_table lag_mib_aggregate_table, lag_mib_ports_table, lag_
 extern const struct mib_table entity_mib_physical_table, entity_mib_alias_table,
     entity_mib_contains_table, entity_mib_general;
 extern const struct mib_table entity_sensor_mib_table;
+extern const struct mib_table lldp_mib_local, lldp_mib_local_port_table, lldp_mib_remote_table;
 extern const struct mib_table ease_mib_system, ease_mib_port_table, ease_mib_error_source_table,
     ease_mib_energy_table, ease_mib_buffer_table, ease_mib_forwarding_table;
 

@@ -58,6 +58,7 @@
 #define EASE_AGENT_HAL_H
 
 #include "common/clock.h"
+#include "common/lldp_id.h"
 #include "common/sample.h"
 #include "common/stat.h"
 
@@ -253,6 +254,7 @@ struct hal_layer {
 /* What a sensor says: type, scale, precision, value and status as the objects of ENTITY-SENSOR-MIB (RFC 3433) have them.
  * The value times ten to the power of minus precision is in units, thousandths or millionths of them. */
 enum hal_sensor_type {
+	HAL_SENSOR_OTHER = 1, /* percent of what there can be */
 	HAL_SENSOR_VOLTS = 4, /* direct current */
 	HAL_SENSOR_AMPERES = 5,
 	HAL_SENSOR_WATTS = 6,
@@ -293,6 +295,18 @@ struct hal_transceiver {
 	struct hal_reading readings[HAL_MAX_READINGS];
 };
 
+/* A fan, or a power supply, with its sensors. Texts are "" where they are not known. */
+enum { HAL_MAX_UNITS = 256, HAL_UNIT_READINGS = 4 };
+struct hal_unit {
+	uint32_t number;   /* 0 to HAL_MAX_UNITS - 1: its own as long as it is there */
+	uint8_t part_class; /* HAL_PART_FAN or HAL_PART_POWER_SUPPLY */
+	uint64_t read_mono_us;
+	char name[EASE_NAME_MAX + 1], model[EASE_NAME_MAX / 2 + 1], serial[EASE_NAME_MAX / 2 + 1];
+	bool is_replaceable;
+	size_t n_readings;
+	struct hal_reading readings[HAL_UNIT_READINGS];
+};
+
 /* A row of entPhySensorTable: a part of the class HAL_PART_SENSOR. */
 struct hal_sensor_row {
 	uint32_t index;
@@ -300,9 +314,32 @@ struct hal_sensor_row {
 	struct hal_reading reading;
 };
 
+/* What LLDP (IEEE 802.1AB) says of this switch, of its ports, and of who is at their other ends. Texts are "" where they are
+ * not known. */
+enum { HAL_MAX_NEIGHBOURS = 2048 };
+struct hal_lldp_port {
+	uint32_t if_index;
+	struct lldp_id id;
+	char descr[EASE_NAME_MAX + 1];
+};
+struct hal_neighbour {
+	uint32_t if_index, number; /* of this switch's port; its own among all that were ever there */
+	uint64_t changed_mono_us;
+	struct lldp_id chassis, port;
+	char port_descr[EASE_NAME_MAX + 1], system_name[EASE_NAME_MAX + 1];
+};
+struct hal_lldp {
+	struct lldp_id chassis; /* this switch */
+	char system_name[EASE_NAME_MAX + 1];
+	const struct hal_lldp_port *ports; /* sorted */
+	size_t n_ports;
+	const struct hal_neighbour *neighbours; /* sorted by if_index, number */
+	size_t n_neighbours;
+};
+
 /* A physical part of the switch (ENTITY-MIB, RFC 6933). The classes are values of entPhysicalClass.
  * Unknown texts are "". */
-enum hal_part_class { HAL_PART_CHASSIS = 3, HAL_PART_SENSOR = 8, HAL_PART_MODULE = 9, HAL_PART_PORT = 10 };
+enum hal_part_class { HAL_PART_CHASSIS = 3, HAL_PART_POWER_SUPPLY = 6, HAL_PART_FAN = 7, HAL_PART_SENSOR = 8, HAL_PART_MODULE = 9, HAL_PART_PORT = 10 };
 enum {
 	HAL_PART_INDEX_CHASSIS = 1,
 	HAL_PART_INDEX_MODULE = 2, /* of the first module */
@@ -310,7 +347,9 @@ enum {
 	HAL_PART_INDEX_PORT = 1000, /* plus ifIndex; above all sensors of the chassis */
 	/* plus ifIndex times that many: the transceiver of a port, and behind it its sensors; above all such ports */
 	HAL_PART_INDEX_TRANSCEIVER = 1000000000, HAL_TRANSCEIVER_INDEXES = 64,
-	HAL_TRANSCEIVER_IF_MAX = (INT32_MAX - HAL_PART_INDEX_TRANSCEIVER) / HAL_TRANSCEIVER_INDEXES - 1,
+	/* plus that many times its number: a unit, and behind it its sensors; above all transceivers */
+	HAL_PART_INDEX_UNIT = 2147000000, HAL_UNIT_INDEXES = 8,
+	HAL_TRANSCEIVER_IF_MAX = (HAL_PART_INDEX_UNIT - HAL_PART_INDEX_TRANSCEIVER) / HAL_TRANSCEIVER_INDEXES - 1,
 };
 struct hal_part {
 	uint32_t index, contained_in; /* contained_in 0: the part is the outermost */
@@ -371,6 +410,8 @@ struct hal_snapshot {
 	const struct hal_structure *structure; /* never NULL */
 	const struct hal_sensor_row *sensors; /* sorted; of the structure's sensors */
 	size_t n_sensors;
+	bool has_lldp;
+	struct hal_lldp lldp; /* of the ports above */
 };
 
 /* Returns the port's row, or NULL if the snapshot has no such port. */

@@ -96,11 +96,15 @@ void hal_snapshot_drop_all(struct hal *hal);
 void hal_sensors_read(const struct hal *hal);
 size_t hal_sensors_room(const struct hal *hal);
 uint64_t hal_sensors_changes(const struct hal *hal);
-/* Fill in the parts of the chassis' sensors, and those of transceivers in ports of the snapshot; return how many. */
+/* Fill in the parts of the chassis' sensors, those of transceivers in ports of the snapshot, and those of units; return how
+ * many. */
 size_t hal_sensors_parts(const struct hal *hal, struct hal_part *parts);
 size_t hal_transceivers_parts(const struct hal *hal, const struct hal_snapshot *snapshot, struct hal_part *parts);
+size_t hal_units_parts(const struct hal *hal, struct hal_part *parts);
 /* Fills the snapshot's sensors, which its structure has. The caller frees them. 0 or -ENOMEM. */
 int hal_sensors_list(const struct hal *hal, struct hal_snapshot *snapshot);
+/* Of neighbours.c: fills the snapshot's LLDP, of ports that are there. The caller frees both arrays, also after a failure. */
+int hal_lldp_copy(const struct hal *hal, struct hal_snapshot *snapshot);
 /* Fills the bridge ports of a snapshot; and arranges the addresses that the device has dumped, replacing the array.
  * The caller frees both, also after a failure. */
 int hal_bridge_ports_list(struct hal_snapshot *fresh);

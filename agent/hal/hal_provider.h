@@ -216,7 +216,7 @@ struct hal_modules_ops {
 	size_t (*of_port)(void *ctx, uint32_t if_index);
 };
 
-/* ---- sensors of the chassis, transceivers and their sensors ---- */
+/* ---- sensors of the chassis; transceivers, fans and power supplies with theirs ---- */
 
 struct hal_sensors_ops {
 	const char *name;
@@ -230,6 +230,17 @@ struct hal_sensors_ops {
 	const struct hal_sensor *(*sensor)(void *ctx, size_t i);
 	size_t (*n_transceivers)(void *ctx);
 	const struct hal_transceiver *(*transceiver)(void *ctx, size_t i); /* the same, by ascending if_index */
+	size_t (*n_units)(void *ctx); /* NULL: it knows of none */
+	const struct hal_unit *(*unit)(void *ctx, size_t i); /* the same, by ascending number */
+};
+
+/* ---- LLDP's neighbours, where another program of the device hears them ---- */
+
+struct hal_lldp_ops {
+	const char *name;
+	/* What is known, at most HAL_MAX_NEIGHBOURS and HAL_MAX_PORTS; borrowed until the next dispatch. NULL: nobody speaks
+	 * LLDP, or what was heard is too old. */
+	const struct hal_lldp *(*known)(void *ctx);
 };
 
 /* ---- the device ---- */
@@ -278,6 +289,8 @@ struct hal_device {
 	void *modules_ctx;
 	const struct hal_sensors_ops *sensors;
 	void *sensors_ctx;
+	const struct hal_lldp_ops *lldp;
+	void *lldp_ctx;
 };
 
 /* ---- events, reported from within dispatch ----

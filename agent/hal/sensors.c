@@ -1,5 +1,5 @@
 /*
- * Sensors of the chassis, and transceivers with theirs, as parts of the switch (ENTITY-MIB) and as rows of
+ * Sensors of the chassis, and transceivers, fans and power supplies with theirs, as parts of the switch (ENTITY-MIB) and as rows of
  * entPhySensorTable. A transceiver is in its port, and is left out as long as that is no part.
  */
 #include "agent/hal/hal_private.h"
@@ -12,6 +12,8 @@
 #include <string.h>
 
 _Static_assert((int)HAL_MAX_READINGS < (int)HAL_TRANSCEIVER_INDEXES, "each sensor of a transceiver has its index");
+_Static_assert((int)HAL_UNIT_READINGS < (int)HAL_UNIT_INDEXES, "each sensor of a unit has its index");
+_Static_assert(HAL_PART_INDEX_UNIT + (int64_t)HAL_MAX_UNITS * HAL_UNIT_INDEXES <= INT32_MAX, "each unit has its index");
 _Static_assert(HAL_PART_INDEX_SENSOR + HAL_MAX_SENSORS <= HAL_PART_INDEX_PORT, "no sensor has the index of a port");
 
 void
@@ -61,6 +63,18 @@ transceiver_at(const struct hal *hal, size_t i)
 	return ops_of(hal)->transceiver(hal->device->sensors_ctx, i);
 }
 
+static size_t
+n_units(const struct hal *hal)
+{
+	return ops_of(hal) && ops_of(hal)->n_units ? ops_of(hal)->n_units(hal->device->sensors_ctx) : 0;
+}
+
+static const struct hal_unit *
+unit_at(const struct hal *hal, size_t i)
+{
+	return ops_of(hal)->unit(hal->device->sensors_ctx, i);
+}
+
 size_t
 hal_sensors_room(const struct hal *hal)
 {
@@ -68,6 +82,8 @@ hal_sensors_room(const struct hal *hal)
 
 	for (size_t i = 0; i < n_transceivers(hal); i++)
 		n += 1 + transceiver_at(hal, i)->n_readings;
+	for (size_t i = 0; i < n_units(hal); i++)
+		n += 1 + unit_at(hal, i)->n_readings;
 	return n;
 }
 
@@ -153,14 +169,51 @@ hal_transceivers_parts(const struct hal *hal, const struct hal_snapshot *s, stru
 	return n;
 }
 
-/* ---- rows ---- */
+static uint32_t
+unit_index(const struct hal_unit *unit)
+{
+	assert(unit->number < HAL_MAX_UNITS);
+	return HAL_PART_INDEX_UNIT + HAL_UNIT_INDEXES * unit->number;
+}
 
 static size_t
-add_readings(const struct hal_transceiver *t, struct hal_sensor_row *rows)
+fill_unit_parts(const struct hal_unit *u, struct hal_part *parts)
 {
-	for (size_t i = 0; i < t->n_readings; i++)
-		rows[i] = (struct hal_sensor_row){index_of(t) + (uint32_t)i + 1, t->read_mono_us, t->readings[i]};
-	return t->n_readings;
+	char name[2 * EASE_NAME_MAX + 2];
+
+	parts[0] = (struct hal_part){.index = unit_index(u), .contained_in = HAL_PART_INDEX_CHASSIS, .class = u->part_class,
+	    .position = (int32_t)u->number + 1, .is_replaceable = u->is_replaceable};
+	snprintf(parts[0].name, sizeof(parts[0].name), "%s", u->name);
+	snprintf(parts[0].descr, sizeof(parts[0].descr), "%s %s", u->part_class == HAL_PART_FAN ? "fan" : "power supply", u->name);
+	snprintf(parts[0].model, sizeof(parts[0].model), "%s", u->model);
+	snprintf(parts[0].serial, sizeof(parts[0].serial), "%s", u->serial);
+	for (size_t i = 1; i <= u->n_readings; i++) {
+		snprintf(name, sizeof(name), "%s %s", u->name, u->readings[i - 1].name);
+		fill_sensor(&parts[i], unit_index(u) + (uint32_t)i, unit_index(u), (int32_t)i, name);
+		snprintf(parts[i].descr, sizeof(parts[i].descr), "%.48s of %.48s", u->readings[i - 1].name, u->name);
+	}
+	return 1 + u->n_readings;
+}
+
+size_t
+hal_units_parts(const struct hal *hal, struct hal_part *parts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_units(hal); i++)
+		n += fill_unit_parts(unit_at(hal, i), parts + n);
+	return n;
+}
+
+/* ---- rows ---- */
+
+/* index: of the part that has the sensors. */
+static size_t
+add_readings(uint32_t index, uint64_t read_mono_us, const struct hal_reading *readings, size_t n, struct hal_sensor_row *rows)
+{
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (struct hal_sensor_row){index + (uint32_t)i + 1, read_mono_us, readings[i]};
+	return n;
 }
 
 int
@@ -179,9 +232,17 @@ hal_sensors_list(const struct hal *hal, struct hal_snapshot *s)
 
 		rows[n++] = (struct hal_sensor_row){HAL_PART_INDEX_SENSOR + sensor->number, sensor->read_mono_us, sensor->reading};
 	}
-	for (size_t i = 0; i < n_transceivers(hal); i++)
-		if (plugged_port(s, transceiver_at(hal, i)))
-			n += add_readings(transceiver_at(hal, i), rows + n);
+	for (size_t i = 0; i < n_transceivers(hal); i++) {
+		const struct hal_transceiver *t = transceiver_at(hal, i);
+
+		if (plugged_port(s, t))
+			n += add_readings(index_of(t), t->read_mono_us, t->readings, t->n_readings, rows + n);
+	}
+	for (size_t i = 0; i < n_units(hal); i++) {
+		const struct hal_unit *u = unit_at(hal, i);
+
+		n += add_readings(unit_index(u), u->read_mono_us, u->readings, u->n_readings, rows + n);
+	}
 	assert(n <= room);
 	s->sensors = rows;
 	s->n_sensors = n;

@@ -37,6 +37,8 @@ published_free(struct hal_published *p)
 	free((void *)(uintptr_t)p->snapshot.vlans);
 	free((void *)(uintptr_t)p->snapshot.vlan_ranges);
 	free((void *)(uintptr_t)p->snapshot.sensors);
+	free((void *)(uintptr_t)p->snapshot.lldp.ports);
+	free((void *)(uintptr_t)p->snapshot.lldp.neighbours);
 	hal_structure_release(p->snapshot.structure);
 	free(p);
 }
@@ -294,6 +296,8 @@ hal_refresh(struct hal *hal, size_t max_ports)
 		    &hal->building->snapshot.structure);
 	if (rc == 0)
 		rc = hal_sensors_list(hal, &hal->building->snapshot);
+	if (rc == 0)
+		rc = hal_lldp_copy(hal, &hal->building->snapshot);
 	if (rc < 0) {
 		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
 		published_free(hal->building);

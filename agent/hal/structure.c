@@ -183,6 +183,7 @@ fill_structure(const struct hal *hal, const struct hal_snapshot *s, struct publi
 	}
 	published->structure.n_port_parts = n - published->structure.first_port_part;
 	n += hal_transceivers_parts(hal, s, published->parts + n);
+	n += hal_units_parts(hal, published->parts + n);
 	fill_contents(published, n);
 	published->structure.parts = published->parts;
 	published->structure.contents = published->contents;

@@ -12,13 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { REGION_PRIORITY = 200 }; /* behind 127, which is what others take that say nothing */
 enum { UPTIME_STEP_US = 500000 }; /* a larger step means that the master has restarted */
 
-/* One registration: a whole table, or one scalar of a group. */
+/* One registration: a whole table, one scalar of a group, or a region of several. */
 struct binding {
 	struct mib_registry *registry;
-	const struct mib_table *table;
-	uint32_t scalar; /* its subid; 0 for a table */
+	const struct mib_table *table; /* of a region: the first */
+	const struct mib_table *const *tables; /* of a region: all of them */
+	size_t n_tables;
+	uint32_t scalar; /* its subid; 0 for a table and a region */
 };
 
 struct mib_registry {
@@ -121,6 +124,27 @@ get_value(const netsnmp_variable_list *vb, struct mib_value *value)
 
 /* ---- GET and GETNEXT ---- */
 
+static enum mib_answer
+get_bound(const struct binding *b, const struct mib_context *context, const uint32_t *arcs, size_t n, struct mib_value *value)
+{
+	enum mib_answer answer = MIB_NO_OBJECT;
+
+	for (size_t i = 0; i < b->n_tables && answer == MIB_NO_OBJECT; i++)
+		answer = mib_get(b->tables[i], context, arcs, n, value);
+	return answer;
+}
+
+static enum mib_answer
+get_next_bound(const struct binding *b, const struct mib_context *context, const uint32_t *arcs, size_t n, uint32_t *next,
+    size_t *n_next, struct mib_value *value)
+{
+	enum mib_answer answer = MIB_END;
+
+	for (size_t i = 0; i < b->n_tables && answer != MIB_FOUND; i++)
+		answer = mib_get_next(b->tables[i], context, arcs, n, next, n_next, value);
+	return answer;
+}
+
 static void
 answer_get(const struct binding *b, const struct mib_context *context,
     netsnmp_agent_request_info *info, netsnmp_request_info *request)
@@ -132,7 +156,7 @@ answer_get(const struct binding *b, const struct mib_context *context,
 	size_t n = to_arcs(vb->name, vb->name_length, arcs);
 
 	if (context->snapshot)
-		answer = mib_get(b->table, context, arcs, n, &value);
+		answer = get_bound(b, context, arcs, n, &value);
 	if (answer == MIB_FOUND)
 		put_value(vb, &value);
 	else
@@ -148,12 +172,12 @@ find_next(const struct binding *b, const struct mib_context *context,
 	uint32_t arcs[MIB_OID_MAX];
 	size_t n = to_arcs(vb->name, vb->name_length, arcs);
 
-	if (request->inclusive && mib_get(b->table, context, arcs, n, value) == MIB_FOUND) {
+	if (request->inclusive && get_bound(b, context, arcs, n, value) == MIB_FOUND) {
 		memcpy(next, arcs, n * sizeof(*arcs));
 		*n_next = n;
 		return true;
 	}
-	if (mib_get_next(b->table, context, arcs, n, next, n_next, value) != MIB_FOUND)
+	if (get_next_bound(b, context, arcs, n, next, n_next, value) != MIB_FOUND)
 		return false;
 	return b->scalar == 0 || next[b->table->entry.n] == b->scalar;
 }
@@ -345,49 +369,78 @@ is_writable(const struct binding *b)
 	return false;
 }
 
+static const char *
+bound_name(const struct binding *b)
+{
+	return b->table->region ? b->table->region->name : b->table->name;
+}
+
+/* A table is registered at its own OID, as snmpd does, not at its entry's: else snmpd's columns would follow on ours. */
+static size_t
+registered_at(const struct binding *b, oid *name)
+{
+	const struct mib_oid *entry = &b->table->entry;
+	size_t n;
+
+	if (b->table->region)
+		return from_arcs(b->table->region->root.arcs, b->table->region->root.n, name);
+	n = from_arcs(entry->arcs, b->scalar ? entry->n : entry->n - 1, name);
+	if (b->scalar)
+		name[n++] = b->scalar;
+	return n;
+}
+
 static int
 bind_handler(struct binding *b)
 {
 	int modes = is_writable(b) ? HANDLER_CAN_RWRITE : HANDLER_CAN_RONLY;
-	const struct mib_oid *entry = &b->table->entry;
 	netsnmp_handler_registration *registration;
 	oid name[MIB_OID_MAX];
-	/* A table is registered at its own OID, as snmpd does, not at its entry's: else snmpd's columns
-	 * would follow on ours. */
-	size_t n = from_arcs(entry->arcs, b->scalar ? entry->n : entry->n - 1, name);
+	size_t n = registered_at(b, name);
 
-	if (b->scalar)
-		name[n++] = b->scalar;
-	registration = netsnmp_create_handler_registration(b->table->name, handle_request, name, n, modes);
+	registration = netsnmp_create_handler_registration(bound_name(b), handle_request, name, n, modes);
 	if (!registration)
 		return -ENOMEM;
 	registration->handler->myvoid = b;
-	registration->priority = b->registry->options.priority;
+	registration->priority = b->table->region ? REGION_PRIORITY : b->registry->options.priority;
 	if (netsnmp_register_handler(registration) != MIB_REGISTERED_OK) {
-		log_error("snmp", "Net-SNMP refuses to register %s", b->table->name);
+		log_error("snmp", "Net-SNMP refuses to register %s", bound_name(b));
 		return -EINVAL;
 	}
 	return 0;
 }
 
 static int
-add_binding(struct mib_registry *registry, const struct mib_table *table, uint32_t scalar)
+add_binding(struct mib_registry *registry, const struct mib_table *const *tables, size_t n_tables, uint32_t scalar)
 {
 	struct binding *b = &registry->bindings[registry->n_bindings++];
 
-	*b = (struct binding){.registry = registry, .table = table, .scalar = scalar};
+	*b = (struct binding){.registry = registry, .table = *tables, .tables = tables, .n_tables = n_tables, .scalar = scalar};
 	return bind_handler(b);
 }
 
-static int
-add_table(struct mib_registry *registry, const struct mib_table *table)
+/* At the first table of a region all of it. */
+static size_t
+n_bound(const struct mib_registry_options *options, size_t first)
 {
+	const struct mib_region *region = options->tables[first]->region;
+	size_t n = 1;
+
+	while (region && first + n < options->n_tables && options->tables[first + n]->region == region)
+		n++;
+	return n;
+}
+
+static int
+add_table(struct mib_registry *registry, size_t first, size_t n)
+{
+	const struct mib_table *const *tables = registry->options.tables + first, *table = *tables;
 	int error = 0;
 
-	if (!table->scalars)
-		return add_binding(registry, table, 0);
+	if (!table->scalars || table->region)
+		return add_binding(registry, tables, n, 0);
 	for (size_t i = 0; i < table->n_columns && !error; i++)
-		error = add_binding(registry, table, table->columns[i].subid);
+		error = add_binding(registry, tables, n, table->columns[i].subid);
 	return error;
 }
 
@@ -413,8 +466,8 @@ mib_registry_create(const struct mib_registry_options *options, struct mib_regis
 	registry->bindings = calloc(count_bindings(options) + 1, sizeof(*registry->bindings));
 	if (!registry->bindings)
 		error = -ENOMEM;
-	for (size_t i = 0; i < options->n_tables && !error; i++)
-		error = add_table(registry, options->tables[i]);
+	for (size_t i = 0; i < options->n_tables && !error; i += n_bound(options, i))
+		error = add_table(registry, i, n_bound(options, i));
 	if (error)
 		mib_registry_destroy(registry);
 	else
@@ -426,12 +479,11 @@ mib_registry_create(const struct mib_registry_options *options, struct mib_regis
 static bool
 is_registered_at(const struct binding *b, const uint32_t *arcs, size_t n)
 {
-	const struct mib_oid *entry = &b->table->entry;
+	uint32_t own[MIB_OID_MAX];
+	oid name[MIB_OID_MAX];
+	size_t n_own = to_arcs(name, registered_at(b, name), own);
 
-	if (b->scalar == 0)
-		return mib_oid_compare(entry->arcs, entry->n - 1, arcs, n) == 0;
-	return n == entry->n + 1 && arcs[n - 1] == b->scalar &&
-	    mib_oid_compare(entry->arcs, entry->n, arcs, n - 1) == 0;
+	return mib_oid_compare(own, n_own, arcs, n) == 0;
 }
 
 const char *
@@ -445,7 +497,7 @@ mib_registry_name(const struct mib_registry *registry, const uint32_t *arcs, siz
 		for (size_t k = 0; b->scalar && k < b->table->n_columns; k++)
 			if (b->table->columns[k].subid == b->scalar)
 				return b->table->columns[k].name;
-		return b->table->name;
+		return bound_name(b);
 	}
 	return "?";
 }

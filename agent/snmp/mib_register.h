@@ -16,7 +16,7 @@ struct mib_registry_options {
 	size_t n_tables;
 	struct mib_snapshot_source snapshots;
 	struct mib_setter setter; /* apply NULL: read-only */
-	int priority;		  /* of the AgentX registration, 1..255, lower wins */
+	int priority;		  /* of the AgentX registration, 1..255, lower wins; of a mib_region 200 */
 };
 
 /* Registers all tables, after init_agent. -ENOMEM; -EINVAL if Net-SNMP refuses one. */

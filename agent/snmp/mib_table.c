@@ -650,6 +650,9 @@ table_fault(const struct mib_table *table)
 
 	if (!table->name || table->entry.n < 2 || table->n_columns == 0)
 		return "the name, the entry or the columns are missing";
+	if (table->region && (table->entry.n <= table->region->root.n ||
+	    mib_oid_compare(table->region->root.arcs, table->region->root.n, table->entry.arcs, table->region->root.n) != 0))
+		return "the entry is not in its region";
 	if (!table->rows || table->row_size == 0)
 		return "the function for rows is missing";
 	if (indexed == table->scalars)

@@ -145,8 +145,16 @@ struct mib_index {
 #define MIB_INDEX_FROM(k, type, member, least, most)                                               \
 	{.kind = (k), .offset = offsetof(type, member), .min = (least), .max = (most)}
 
+/* Tables that somebody else at the master may serve better. They are registered as one, at the root that such a program
+ * registers, and with a priority behind any other's (mib_register.h): whoever is there as well is asked instead. */
+struct mib_region {
+	const char *name;
+	struct mib_oid root;
+};
+
 struct mib_table {
 	const char *name;
+	const struct mib_region *region; /* NULL: none. Tables of one follow each other in a list of tables, in order of OIDs */
 	struct mib_oid entry; /* xxxEntry; for scalars the group, so that entry.subid.0 is an object */
 	bool scalars;
 	bool creates; /* a SET may name rows that do not exist: see managed_table.h */

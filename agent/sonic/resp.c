@@ -3,10 +3,13 @@
 #include "common/utf8.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ITEM_OCTETS_MIN = 3 }; /* "+\r\n" */
+enum { KNOWN_TEXT_MAX = 256 };
 
 /* The line that begins at "at": *end is behind its CR LF. As resp_scan. */
 static int
@@ -139,4 +142,30 @@ answer_number(const redisReply *reply, uint64_t *number)
 	}
 	*number = value;
 	return true;
+}
+
+bool
+answer_known_text(const redisReply *reply, char *text, size_t size)
+{
+	char fresh[KNOWN_TEXT_MAX];
+	bool differs;
+
+	answer_copy(reply, fresh, size < sizeof(fresh) ? size : sizeof(fresh));
+	if (strcmp(fresh, "N/A") == 0)
+		fresh[0] = '\0';
+	differs = strcmp(text, fresh) != 0;
+	strcpy(text, fresh);
+	return differs;
+}
+
+double
+answer_measured(const redisReply *reply)
+{
+	static const char units[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char text[32], *end;
+	double value;
+
+	answer_copy(reply, text, sizeof(text));
+	value = strtod(text, &end);
+	return end == text || end[strspn(end, units)] != '\0' || isnan(value) ? NAN : value;
 }

@@ -38,6 +38,10 @@ const redisReply *answer_string(const redisReply *reply, size_t i);
 bool answer_is(const redisReply *reply, const char *text);
 /* Copies what may be shown of a string, cut to fit, to text. "": reply is NULL. */
 void answer_copy(const redisReply *reply, char *text, size_t size);
+/* The same, where "N/A" is SONiC's word for what is not known: "". True: it is not the text that was there. */
+bool answer_known_text(const redisReply *reply, char *text, size_t size);
+/* A measured number that may have a unit behind it, as earlier releases write it; NAN: it is none, or not known. */
+double answer_measured(const redisReply *reply);
 /* False: reply is NULL, or not a decimal number of 64 bits. */
 bool answer_number(const redisReply *reply, uint64_t *number);
 

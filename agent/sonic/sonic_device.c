@@ -30,6 +30,10 @@ static const struct stat_name stat_names[SONIC_N_STATS] = {
     [SONIC_STAT_ADDRESSES_LEFT_OUT] = {"sonic.addresses_left_out", "addresses not kept: there are too many"},
     [SONIC_STAT_ADDRESSES_UNRESOLVED] = {"sonic.addresses_unresolved",
 	"addresses left out of a listing because their VLAN or port was not known"},
+    [SONIC_STAT_NEIGHBOURS_REFUSED] = {"sonic.neighbours_refused",
+	"LLDP neighbours left out: one has no identity that LLDP knows, or there are too many"},
+    [SONIC_STAT_PARTS_LEFT_OUT] = {"sonic.parts_left_out",
+	"fans, power supplies and temperatures left out each time they were read: too many, or too long a name"},
     [SONIC_STAT_SETS] = {"sonic.sets", "settings written to CONFIG_DB"},
     [SONIC_STAT_SETS_LOST] = {"sonic.sets_lost", "mean skips that SONiC did not take within 5 s"},
     [SONIC_STAT_SAMPLES] = {"sonic.samples", "samples received from psample"},
@@ -57,6 +61,8 @@ static const struct sonic_job_kind job_kinds[SONIC_N_JOBS] = {
     [JOB_ADDRESSES] = {SONIC_ASIC, 300 * SECOND_US, 15 * SECOND_US, sonic_begin_addresses,
 	sonic_end_addresses},
     [JOB_TRANSCEIVERS] = {SONIC_STATE, 10 * SECOND_US, 10 * SECOND_US, sonic_begin_transceivers, NULL},
+    [JOB_CHASSIS] = {SONIC_STATE, 10 * SECOND_US, 10 * SECOND_US, sonic_begin_chassis, sonic_end_chassis},
+    [JOB_NEIGHBOURS] = {SONIC_APPL, 10 * SECOND_US, 10 * SECOND_US, sonic_begin_neighbours, sonic_end_neighbours},
     [JOB_CHANGED_INTERFACES] = {SONIC_APPL, 0, 0, NULL, sonic_publish},
     [JOB_CHANGED_ADDRESSES] = {SONIC_ASIC, 0, 0, NULL, NULL},
     [JOB_NOTICES] = {SONIC_APPL, 10 * SECOND_US, 10 * SECOND_US, sonic_begin_notices, NULL},
@@ -194,6 +200,8 @@ device_destroy(void *ctx)
 	interfaces_free(&d->interfaces);
 	addresses_free(&d->addresses);
 	free(d->transceivers);
+	free(d->chassis);
+	sonic_free_neighbours(d);
 	netlink_close(d->generic);
 	close_fd(d->psample_fd);
 	close_fd(d->timer_fd);
@@ -363,6 +371,7 @@ sonic_create(const struct sonic_config *config, struct hal_device **device, char
 	    .addresses = &sonic_addresses_ops, .addresses_ctx = d,
 	    .vlans = &sonic_vlans_ops, .vlans_ctx = d,
 	    .sensors = &sonic_sensors_ops, .sensors_ctx = d,
+	    .lldp = &sonic_lldp_ops, .lldp_ctx = d,
 	};
 	/* So that the first reader of the list finds the switch's ports; what is not there by then comes later. */
 	wait_for_load(d, config->load_wait_ms);

@@ -44,6 +44,9 @@ take_change(struct sonic_device *d, enum sonic_database database, const char *ke
 	enum sonic_job all = database == SONIC_APPL ? JOB_INTERFACES : JOB_ADDRESSES;
 	enum sonic_job job = database == SONIC_APPL ? JOB_CHANGED_INTERFACES : JOB_CHANGED_ADDRESSES;
 
+	/* lldp-syncd writes each neighbour anew every ten seconds, as its age has changed. */
+	if (strncmp(key, "LLDP_", strlen("LLDP_")) == 0)
+		return;
 	if (removed && database == SONIC_ASIC) {
 		sonic_remove_asic_key(d, key, octets);
 		return;

@@ -1,7 +1,8 @@
 /*
  * The state of the SONiC device, shared by its files. sonic_device.c creates it, receives events and has the table of
  * what is asked when; sonic_events.c takes notices of changes, sonic_entries.c what the databases say of interfaces,
- * sonic_counters.c their counters, sonic_addresses.c the addresses, sonic_transceivers.c what is plugged into them; sonic_sampling.c is the facet of sampling. All of
+ * sonic_counters.c their counters, sonic_addresses.c the addresses, sonic_transceivers.c what is plugged into
+ * them, sonic_chassis.c fans and the like, sonic_neighbours.c who is at their other ends; sonic_sampling.c is the facet of sampling. All of
  * these stand on sonic_schedule.c, which sends commands and runs jobs. No other file includes this.
  */
 #ifndef EASE_AGENT_SONIC_SONIC_PRIVATE_H
@@ -26,6 +27,8 @@ enum {
 	SONIC_STAT_NOTICES_DROPPED,
 	SONIC_STAT_ADDRESSES_LEFT_OUT,
 	SONIC_STAT_ADDRESSES_UNRESOLVED,
+	SONIC_STAT_NEIGHBOURS_REFUSED,
+	SONIC_STAT_PARTS_LEFT_OUT,
 	SONIC_STAT_SETS,
 	SONIC_STAT_SETS_LOST,
 	SONIC_STAT_SAMPLES,
@@ -46,6 +49,8 @@ enum sonic_job {
 	JOB_MANAGEMENT, /* management ports, and the switch's address */
 	JOB_ADDRESSES,
 	JOB_TRANSCEIVERS,
+	JOB_CHASSIS,
+	JOB_NEIGHBOURS,
 	JOB_NOTICES, /* whether the server sends notices of APPL_DB */
 	JOB_ADDRESS_NOTICES, /* … of ASIC_DB */
 	JOB_CHANGED_INTERFACES, /* what a notice named */
@@ -88,6 +93,14 @@ struct sonic_job_kind {
 	void (*end)(struct sonic_device *device, bool whole); /* NULL: nothing is to be done */
 };
 
+struct sonic_neighbours {
+	bool is_known; /* this switch has a name for LLDP */
+	struct hal_lldp lldp; /* its rows are the arrays of this struct */
+	struct hal_lldp_port *ports;
+	struct hal_neighbour *rows, *fresh; /* fresh: what the job has read until now */
+	size_t rows_room, n_fresh, fresh_room;
+};
+
 struct sonic_device {
 	struct hal_device device;
 	const struct clock *clock;
@@ -110,7 +123,9 @@ struct sonic_device {
 	bool status_unknown; /* was told to the HAL */
 	struct hal_transceiver *transceivers; /* sorted by if_index */
 	size_t n_transceivers, transceivers_room;
-	uint64_t transceiver_changes;
+	uint64_t transceiver_changes; /* of the parts of the chassis, too */
+	struct sonic_chassis *chassis; /* NULL: not read yet */
+	struct sonic_neighbours neighbours;
 	uint8_t mac[6];
 	bool has_chip; /* false: SONiC's virtual switch, or not told yet */
 	uint32_t ageing_s;
@@ -136,6 +151,7 @@ extern const struct hal_addresses_ops sonic_addresses_ops;
 extern const struct hal_vlans_ops sonic_vlans_ops;
 extern const struct hal_sampling_ops sonic_sampling_ops;
 extern const struct hal_sensors_ops sonic_sensors_ops;
+extern const struct hal_lldp_ops sonic_lldp_ops;
 
 /* ---- sonic_schedule.c ---- */
 
@@ -185,6 +201,17 @@ void sonic_remove_asic_key(struct sonic_device *device, const char *key, size_t 
 /* ---- sonic_transceivers.c ---- */
 
 void sonic_begin_transceivers(struct sonic_device *device);
+
+/* ---- sonic_chassis.c ---- */
+
+void sonic_begin_chassis(struct sonic_device *device);
+void sonic_end_chassis(struct sonic_device *device, bool whole);
+
+/* ---- sonic_neighbours.c ---- */
+
+void sonic_begin_neighbours(struct sonic_device *device);
+void sonic_end_neighbours(struct sonic_device *device, bool whole);
+void sonic_free_neighbours(struct sonic_device *device);
 
 /* ---- sonic_events.c ---- */
 

@@ -1,6 +1,6 @@
 /*
  * Transceivers and what they measure, as STATE_DB has them (xcvrd writes TRANSCEIVER_INFO when a module is plugged in, and
- * TRANSCEIVER_DOM_SENSOR once a minute), and the facet of sensors.
+ * TRANSCEIVER_DOM_SENSOR once a minute).
  */
 #include "agent/sonic/sonic_private.h"
 
@@ -88,19 +88,6 @@ plug_transceiver(struct sonic_device *d, uint32_t if_index)
 
 /* ---- what it is ---- */
 
-/* "N/A" is SONiC's word for what is not known. */
-static void
-set_part_text(struct sonic_device *d, const redisReply *reply, size_t field, char *text, size_t size)
-{
-	char fresh[EASE_NAME_MAX + 1];
-
-	answer_copy(answer_string(reply, field), fresh, size);
-	if (strcmp(fresh, "N/A") == 0)
-		fresh[0] = '\0';
-	d->transceiver_changes += strcmp(text, fresh) != 0;
-	strcpy(text, fresh);
-}
-
 static void
 take_transceiver_info(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
@@ -119,33 +106,20 @@ take_transceiver_info(struct sonic_device *d, const redisReply *reply, const str
 		t = plug_transceiver(d, subject->if_index);
 	if (!t)
 		return;
-	set_part_text(d, reply, INFO_TYPE, t->type, sizeof(t->type));
-	set_part_text(d, reply, INFO_MAKER, t->maker, sizeof(t->maker));
-	set_part_text(d, reply, INFO_MODEL, t->model, sizeof(t->model));
-	set_part_text(d, reply, INFO_SERIAL, t->serial, sizeof(t->serial));
-	set_part_text(d, reply, INFO_REVISION, t->revision, sizeof(t->revision));
+	d->transceiver_changes += answer_known_text(answer_string(reply, INFO_TYPE), t->type, sizeof(t->type));
+	d->transceiver_changes += answer_known_text(answer_string(reply, INFO_MAKER), t->maker, sizeof(t->maker));
+	d->transceiver_changes += answer_known_text(answer_string(reply, INFO_MODEL), t->model, sizeof(t->model));
+	d->transceiver_changes += answer_known_text(answer_string(reply, INFO_SERIAL), t->serial, sizeof(t->serial));
+	d->transceiver_changes += answer_known_text(answer_string(reply, INFO_REVISION), t->revision, sizeof(t->revision));
 }
 
 /* ---- what it measures ---- */
-
-/* A number that may have a unit behind it, as earlier releases write it; NAN: it is none, or not known. */
-static double
-measured_number(const redisReply *reply)
-{
-	char text[32], *end;
-	double value;
-
-	answer_copy(reply, text, sizeof(text));
-	value = strtod(text, &end);
-	return end == text || strspn(end, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(end) || isnan(value)
-	    ? NAN : value;
-}
 
 /* No light at all is minus infinity dBm. */
 static double
 units_of(const redisReply *reply, uint8_t unit)
 {
-	double value = measured_number(reply);
+	double value = answer_measured(reply);
 
 	if (unit == UNIT_DBM)
 		return value > 100 ? NAN : pow(10, value / 10) * 1e-3;
@@ -238,38 +212,3 @@ sonic_begin_transceivers(struct sonic_device *d)
 		ask_measured(d, interface, &subject);
 	}
 }
-
-/* ---- the facet ---- */
-
-static uint64_t
-sonic_sensor_changes(void *ctx)
-{
-	return ((struct sonic_device *)ctx)->transceiver_changes;
-}
-
-static size_t
-no_sensors(void *ctx)
-{
-	(void)ctx;
-	return 0;
-}
-
-static size_t
-sonic_transceiver_count(void *ctx)
-{
-	return ((struct sonic_device *)ctx)->n_transceivers;
-}
-
-static const struct hal_transceiver *
-sonic_transceiver_at(void *ctx, size_t i)
-{
-	return &((struct sonic_device *)ctx)->transceivers[i];
-}
-
-const struct hal_sensors_ops sonic_sensors_ops = {
-    .name = "sonic",
-    .changes = sonic_sensor_changes,
-    .n_sensors = no_sensors,
-    .n_transceivers = sonic_transceiver_count,
-    .transceiver = sonic_transceiver_at,
-};

@@ -156,6 +156,7 @@ const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
 	KEY(STORE_DISCARD_KEY ", collector", "start_us", CLUSTER_BY_MONTH, "agent")},
     [CLUSTER_ODDITIES] = {"oddity", STORED(STORE_ODDITIES),
 	KEY("agent, if_index, kind, collector", NULL, CLUSTER_KEPT, "agent")},
+    [CLUSTER_LINKS] = {"link", STORED(STORE_LINKS), KEY("agent, if_index, collector", NULL, CLUSTER_KEPT, "agent")},
 };
 
 /* Columns of either kind of table */
@@ -205,7 +206,8 @@ cluster_column(const struct cluster_table *table, size_t i)
 	while (table->stored->columns[at].is_local || left-- > 0)
 		at++;
 	return (struct cluster_column){
-	    table->stored->columns[at].form == STORED_AGENT ? "agent" : table->stored->columns[at].name,
+	    strcmp(table->stored->columns[at].name, "id") == 0 && table->stored->columns[at].form == STORED_AGENT
+		? "agent" : table->stored->columns[at].name,
 	    stored_type(&table->stored->columns[at])};
 }
 

@@ -28,7 +28,7 @@
 
 /* Of the tables. Those from before CLUSTER_FIRST_VERSION were never released, and are refused. A later version that
  * gives a table new columns adds an ALTER TABLE for each to the statements that make tables. */
-enum { CLUSTER_VERSION = 12, CLUSTER_FIRST_VERSION = 8 };
+enum { CLUSTER_VERSION = 13, CLUSTER_FIRST_VERSION = 8 };
 
 enum cluster_type {
 	CLUSTER_U8,
@@ -76,6 +76,7 @@ enum cluster_table_id {
 	CLUSTER_NAMING,
 	CLUSTER_DISCARDS,
 	CLUSTER_ODDITIES,
+	CLUSTER_LINKS,
 	CLUSTER_N_TABLES,
 };
 

@@ -14,7 +14,7 @@
 
 enum {
 	MIRROR_ASK_MS = 120000, /* if the question has no limit of its own */
-	MIRROR_N_TABLES = 27,
+	MIRROR_N_TABLES = 28,
 	MIRROR_UNREAD = 16, /* statements that were prepared and have not run */
 };
 

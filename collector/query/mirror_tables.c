@@ -233,6 +233,10 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
     /* two collectors have heard the same */
     {.name = "oddity", .from = CLUSTER_ODDITIES,
 	.select = "agent, if_index, kind, max(n), min(first_us), max(last_us)", .rest = {FROM_FINAL " GROUP BY agent, if_index, kind"}},
+    /* one that the other end alone was chosen of, too */
+    {.name = "link", .from = CLUSTER_LINKS,
+	.select = "agent, if_index, argMax(other_agent, seen_us), argMax(other_if_index, seen_us), max(seen_us)",
+	.rest = {" FROM {table} FINAL GROUP BY agent, if_index"}},
     {.name = "event", .from = CLUSTER_EVENTS,
 	.columns = "time_us, agent, boot, kind, if_index, mac, vlan, text",
 	.by_fetch_range = true, .rest = {FROM_FINAL TIMES " GROUP BY time_us, agent, boot, kind, if_index, mac, vlan, text"

@@ -30,6 +30,7 @@ enum {
 	COLUMN_MISSING,
 	COLUMN_CHECK,
 	COLUMN_SAYS,
+	COLUMN_DISAGREES,
 	COLUMN_SEEN,
 	N_COLUMNS,
 };
@@ -49,6 +50,7 @@ static const struct report_column link_columns[N_COLUMNS] = {
     [COLUMN_MISSING] = {"missing", "MISSING", REPORT_COUNT},
     [COLUMN_CHECK] = {"check", "CHECK", REPORT_TEXT},
     [COLUMN_SAYS] = {"says", "SAYS", REPORT_TEXT},
+    [COLUMN_DISAGREES] = {"disagrees", NULL, REPORT_COUNT}, /* 1: something is wrong, and says tells what; 0 */
     [COLUMN_SEEN] = {"seen", NULL, REPORT_TIME},
 };
 
@@ -60,6 +62,7 @@ enum { LINKS_MAX = 20000, SAYS_TEXT = 160, ERRORS_LEAST = 10, FRAMES_LEAST = 100
 struct link {
 	const struct query_port *a, *b;
 	uint64_t seen_us;
+	bool disagrees; /* one of its ways does */
 };
 
 struct links {
@@ -95,7 +98,7 @@ take_stored_link(struct links *l, sqlite3_stmt *stmt)
 	if (!more)
 		return -ENOMEM;
 	l->items = more;
-	l->items[l->n++] = (struct link){a, b, (uint64_t)sqlite3_column_int64(stmt, 4)};
+	l->items[l->n++] = (struct link){a, b, (uint64_t)sqlite3_column_int64(stmt, 4), false};
 	return 0;
 }
 
@@ -216,7 +219,7 @@ add_way(struct links *l, const struct query_port *from, const struct query_port 
 
 	if (err)
 		return err;
-	say_all(&w, says);
+	row[COLUMN_DISAGREES] = cell_number(say_all(&w, says));
 	row[COLUMN_FROM_AGENT] = cell_text(from->agent->name);
 	row[COLUMN_FROM_PORT] = cell_text(from->name);
 	row[COLUMN_TO_AGENT] = cell_text(to->agent->name);
@@ -237,16 +240,49 @@ add_way(struct links *l, const struct query_port *from, const struct query_port 
 }
 
 static int
-add_links(struct links *l)
+judge_link(const struct links *l, struct link *link)
+{
+	char says[SAYS_TEXT];
+	struct way w;
+	int err = read_way(l, link->a, link->b, &w);
+
+	if (err)
+		return err;
+	link->disagrees = say_all(&w, says);
+	err = read_way(l, link->b, link->a, &w);
+	if (err == 0)
+		link->disagrees |= say_all(&w, says);
+	return err;
+}
+
+static int
+add_links_that(struct links *l, bool disagree)
 {
 	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < l->n; i++) {
-		err = add_way(l, l->items[i].a, l->items[i].b, l->items[i].seen_us);
+		const struct link *link = &l->items[i];
+
+		if (link->disagrees != disagree)
+			continue;
+		err = add_way(l, link->a, link->b, link->seen_us);
 		if (err == 0)
-			err = add_way(l, l->items[i].b, l->items[i].a, l->items[i].seen_us);
+			err = add_way(l, link->b, link->a, link->seen_us);
 	}
 	return err;
+}
+
+/* Those that disagree first, so that whoever takes only the first rows has them. */
+static int
+add_links(struct links *l)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < l->n; i++)
+		err = judge_link(l, &l->items[i]);
+	if (err == 0)
+		err = add_links_that(l, true);
+	return err == 0 ? add_links_that(l, false) : err;
 }
 
 /* ---- faults alone ---- */
@@ -316,10 +352,6 @@ report_links(struct query *query, const struct report_options *options, uint64_t
 
 	if (err)
 		return err;
-	if (query->store->is_shared) {
-		snprintf(query->error, sizeof(query->error), "links are in each collector's own store, and not in a cluster");
-		return -ENOTSUP;
-	}
 	result_begin(result, "links", link_columns, N_COLUMNS, query);
 	err = read_counted(&l);
 	if (err == 0)

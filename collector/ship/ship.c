@@ -452,7 +452,7 @@ ship_agent(struct ship *s, int64_t number, bool all)
 {
 	struct store_reader_agent *a = &s->store.agents[number];
 	static const enum cluster_table_id state[] = {CLUSTER_PORT_STATES, CLUSTER_ERROR_SOURCES,
-	    CLUSTER_ODDITIES, CLUSTER_ACCOUNTS, CLUSTER_GONE, CLUSTER_GAPS, CLUSTER_DISCARDS, CLUSTER_IDENTITIES,
+	    CLUSTER_ODDITIES, CLUSTER_LINKS, CLUSTER_ACCOUNTS, CLUSTER_GONE, CLUSTER_GAPS, CLUSTER_DISCARDS, CLUSTER_IDENTITIES,
 	    CLUSTER_AGENTS};
 	int64_t last_us = a->last_us, last_received_us = a->last_received_us, identity = a->identity;
 	/* A clock was set back, or an older capture was imported: all rows are sent again. */

@@ -78,6 +78,7 @@ const struct ship_old_rows ship_old_rows[SHIP_N_OLD_ROWS] = {
 	" FROM {agent_local} GROUP BY agent HAVING max(last_us) < {before_us}))"},
     {CLUSTER_ERROR_SOURCES, "last_us < {before_us}"},
     {CLUSTER_ODDITIES, "last_us < {before_us}"},
+    {CLUSTER_LINKS, "seen_us < {before_us}"},
     {CLUSTER_OUTAGES, "until_us < {before_us}"},
     {CLUSTER_IDENTITIES, "last_received_us < {before_us}"},
     {CLUSTER_NAMING, "(collector, version) NOT IN (SELECT collector, max(version) FROM {naming_local} GROUP BY collector)"},

@@ -40,7 +40,7 @@ struct ship_old_rows {
 	const char *old; /* the condition */
 };
 
-enum { SHIP_N_OLD_ROWS = 9 };
+enum { SHIP_N_OLD_ROWS = 10 };
 extern const struct ship_old_rows ship_old_rows[SHIP_N_OLD_ROWS];
 
 /* Prints all of it. */

@@ -570,6 +570,7 @@ static const struct {
 	" agent = ?1 AND if_index = p.i AND time_us > ?2 AND time_us < ?4"},
     [CLUSTER_ERROR_SOURCES] = {"", "FROM error_source WHERE agent = ?1 AND last_us > ?2"},
     [CLUSTER_ODDITIES] = {"", "FROM oddity WHERE agent = ?1 AND last_us > iif(?2 < 0, -1, ?3)"},
+    [CLUSTER_LINKS] = {"", "FROM link WHERE agent = ?1 AND seen_us > iif(?2 < 0, -1, ?3)"},
     [CLUSTER_ACCOUNTS] = {"", "FROM account WHERE agent = ?1 AND last_us > ?2"},
     [CLUSTER_GONE] = {"", "FROM gone WHERE agent = ?1"},
     [CLUSTER_GAPS] = {"", "FROM gap WHERE agent = ?1 AND ?2 IS NOT NULL AND received_us > ?3"},

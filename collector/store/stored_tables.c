@@ -96,7 +96,7 @@ static const struct stored_column precision_columns[] = {
 static const struct stored_column link_columns[] = {
     C("agent", AGENT, agent),
     C("if_index", UINT, if_index),
-    C("other_agent", INT, other_agent),
+    C("other_agent", AGENT, other_agent),
     C("other_if_index", UINT, other_if_index),
     C("seen_us", UINT, seen_us),
 };

@@ -649,6 +649,52 @@ put_delay(const struct metrics *m)
 	return err;
 }
 
+/* ---- links ---- */
+
+static const struct link_family {
+	const char *name, *field, *help;
+} link_families[] = {
+	{"link_disagrees", "disagrees", "1 if what the two ends of a link count or sample does not agree, one way, last five minutes; else 0."},
+	{"link_missing_packets", "missing", "Frames that one end of a link sent and the other neither received nor counted as bad, last five minutes."},
+	{"link_bad_packets", "errors", "Frames that came broken to the port at which a link ends, last five minutes."},
+};
+
+static void
+put_link(const struct metrics *m, const struct report_result *links, size_t r, const struct link_family *family)
+{
+	const struct report_value *value = report_cell(links, r, column_named(links, family->field));
+
+	if (!value->known || isnan(value->number))
+		return;
+	fprintf(m->out, PREFIX "%s{", family->name);
+	put_label(m->out, "agent", text_of(links, r, "to_agent"));
+	put_label(m->out, ",port", text_of(links, r, "to_port"));
+	put_label(m->out, ",from_agent", text_of(links, r, "from_agent"));
+	put_label(m->out, ",from_port", text_of(links, r, "from_port"));
+	putc('}', m->out);
+	put_value(m->out, value->number);
+}
+
+/* A way of a link is a port that receives, so there are no more of them than of ports; those of links that disagree come first. */
+static int
+put_links(const struct metrics *m)
+{
+	struct report_options options = report_default_options();
+	struct report_result result = {0};
+	int err;
+
+	options.has_top = true;
+	options.top = m->api->config->metrics_ports;
+	err = report_run(report_find("links"), m->query, &options, m->now_us, &result);
+	for (size_t f = 0; err == 0 && f < sizeof(link_families) / sizeof(link_families[0]); f++) {
+		put_family(m->out, link_families[f].name, "gauge", link_families[f].help);
+		for (size_t r = 0; r < result.n_rows; r++)
+			put_link(m, &result, r, &link_families[f]);
+	}
+	report_result_free(&result);
+	return err;
+}
+
 /* ---- the collector ---- */
 
 static bool
@@ -717,7 +763,7 @@ static const struct part {
 	int (*put)(const struct metrics *m);
 } parts[] = {
 	{"agents", put_agents}, {"ports", put_ports}, {"kept", put_reach}, {"loss", put_loss}, {"sources", put_sources},
-	{"protocols", put_protocols}, {"drops", put_drops}, {"alarms", put_alarms}, {"delay", put_delay},
+	{"protocols", put_protocols}, {"drops", put_drops}, {"alarms", put_alarms}, {"delay", put_delay}, {"links", put_links},
 };
 enum { N_PARTS = sizeof(parts) / sizeof(parts[0]), N_OF_RANGE = 3 };
 

@@ -109,6 +109,24 @@ redis_link_subscribe(struct redis_link *link, redis_answer *answer, void *reques
 
 /* ---- what is read ---- */
 
+/* Each kind: what is taken is what the kind says it is. */
+static void
+try_lldp(const char *text, size_t size)
+{
+	struct lldp_id id;
+
+	for (unsigned kind = 0; kind <= LLDP_KIND_MAX + 1; kind++) {
+		bool is_id = lldp_chassis_id(&id, kind, text, size);
+
+		if (is_id != (id.kind != 0) || is_id != (id.n_octets != 0) || (is_id && kind == LLDP_CHASSIS_MAC && id.n_octets != 6) ||
+		    (is_id && kind == LLDP_CHASSIS_ADDRESS && id.n_octets != 5 && id.n_octets != 17))
+			abort();
+		is_id = lldp_port_id(&id, kind, text, size);
+		if (is_id && kind == LLDP_PORT_LOCAL && (id.n_octets != size || memcmp(id.octets, text, size) != 0))
+			abort();
+	}
+}
+
 static void
 try_texts(const char *text, size_t size)
 {
@@ -144,6 +162,19 @@ read_rows(struct hal *hal)
 		if (s->vlan_ranges[i].first < 1 || s->vlan_ranges[i].last > HAL_VLAN_MAX ||
 		    s->vlan_ranges[i].first > s->vlan_ranges[i].last)
 			abort();
+	for (size_t i = 1; i < s->structure->n_parts; i++)
+		if (s->structure->parts[i - 1].index >= s->structure->parts[i].index)
+			abort();
+	for (size_t i = 1; i < s->n_sensors; i++)
+		if (s->sensors[i - 1].index >= s->sensors[i].index)
+			abort();
+	for (size_t i = 0; i < s->lldp.n_neighbours; i++) {
+		const struct hal_neighbour *n = &s->lldp.neighbours[i];
+
+		if (!s->has_lldp || n->chassis.n_octets == 0 || n->port.n_octets == 0 || n->number == 0 ||
+		    (i > 0 && s->lldp.neighbours[i - 1].if_index >= n->if_index))
+			abort();
+	}
 	for (size_t i = 0; i < s->n_addresses; i++)
 		if (s->addresses[i].vlan < 1 || s->addresses[i].vlan > HAL_VLAN_MAX)
 			abort();
@@ -231,6 +262,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char error[256];
 
 	try_texts((const char *)data, size);
+	try_lldp((const char *)data, size);
 	if (size == 0 || !memchr("*$:-+", data[0], 5))
 		return 0; /* no reply begins like this */
 	reader = redisReaderCreate();

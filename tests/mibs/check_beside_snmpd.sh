@@ -42,7 +42,7 @@ expect 'shipped: of the whole tree a user sees the switch and who it is' "$(grep
 	{ for (oid = $1; !(oid in ours) && oid ~ /\./; ) sub(/\.[0-9]+$/, "", oid); if (!(oid in ours)) print $1 }' |
     head -n 3)" ''
 expect 'shipped: every module is in the view' "$(sed -E 's/^(1\.3\.6\.1\.2\.1\.(10\.)?[0-9]+|1\.3\.6\.1\.4\.1\.8072)\..*/\1/' \
-    "$rig/objects" | grep -v '^1\.2\.840\.10006\|^1\.3\.6\.1\.2\.1\.99$' | sort -u | # a board has no aggregate and no sensor
+    "$rig/objects" | grep -v '^1\.2\.840\.10006\|^1\.3\.6\.1\.2\.1\.99$\|^1\.0\.8802' | sort -u | # a board has no aggregate, no sensor, no LLDP
     while read -r module; do grep -qE "^${module//./\\.}\." "$rig/names" || echo "$module"; done)" ''
 expect 'shipped: sysObjectID, sysServices' "$(as easemonitor snmpget -Oqv "127.0.0.1:$agent_port" \
     1.3.6.1.2.1.1.2.0 1.3.6.1.2.1.1.7.0 | paste -sd' ')" ".$ease 2"

@@ -461,6 +461,30 @@ START_TEST(sensors_say_values_and_status)
 }
 END_TEST
 
+/* Identities are octets of their kind, whatever they are; a row is there at each mark up to when it changed. */
+START_TEST(lldp_names_both_ends)
+{
+	static const uint8_t own[] = {2, 0, 0, 0, 0, 1}, address[] = {1, 192, 0, 2, 1}, odd[] = {0, 0xff, '\n'};
+	const struct mib_table *remote = &lldp_mib_remote_table;
+	struct name second = name_of(remote, 5, 3, (uint32_t[]){0, 1, 3}), first = name_of(remote, 9, 3, (uint32_t[]){3000, 1, 2});
+	struct mib_value value;
+
+	ck_assert_int_eq(get_octets(&lldp_mib_local, port_name(&lldp_mib_local, 2, 0), own, sizeof(own)), MIB_FOUND);
+	get(&lldp_mib_local, port_name(&lldp_mib_local, 1, 0), &value);
+	ck_assert_int_eq(value.integer, 4);
+	ck_assert_int_eq(get_octets(&lldp_mib_local_port_table, port_name(&lldp_mib_local_port_table, 3, 1), "etp1", 4), MIB_FOUND);
+	ck_assert_int_eq(get_octets(remote, second, address, sizeof(address)), MIB_FOUND);
+	second.arcs[remote->entry.n] = 7;
+	ck_assert_int_eq(get_octets(remote, second, odd, sizeof(odd)), MIB_FOUND);
+	ck_assert_int_eq(get_octets(remote, first, "core", 4), MIB_FOUND); /* it changed 30 s after the start */
+	first.arcs[remote->entry.n + 1] = 3001;
+	ck_assert_int_eq(get(remote, first, &value), MIB_NO_INSTANCE);
+	fixture.snapshot.has_lldp = false;
+	fixture.snapshot.lldp.n_ports = fixture.snapshot.lldp.n_neighbours = 0;
+	ck_assert_int_eq(get(&lldp_mib_local, port_name(&lldp_mib_local, 2, 0), &value), MIB_NO_INSTANCE);
+}
+END_TEST
+
 START_TEST(energy_buffers_and_error_sources)
 {
 	static const uint8_t last[] = {0x07, 0xea, 11, 21, 14, 0, 0, 9, '+', 0, 0};
@@ -556,7 +580,8 @@ START_TEST(numeric_names_are_the_rfcs)
 		char name[64], oid[128], *scalar;
 
 		ck_assert_int_eq(sscanf(line, "%63s %127s", name, oid), 2);
-		if (strncmp(name, "ease", 4) == 0 || strncmp(name, "dot3ad", 6) == 0) /* it has no IEEE8023-LAG-MIB */
+		/* It has no IEEE8023-LAG-MIB and no LLDP-MIB. */
+		if (strncmp(name, "ease", 4) == 0 || strncmp(name, "dot3ad", 6) == 0 || strncmp(name, "lldp", 4) == 0)
 			continue;
 		scalar = strlen(oid) > 2 ? oid + strlen(oid) - 2 : oid;
 		if (strcmp(scalar, ".0") == 0)
@@ -587,7 +612,7 @@ START_TEST(modules_are_named_by_their_identities)
 		return;
 	}
 	fclose(oracle);
-	ck_assert_uint_eq(mibs_n_modules, N_IDENTITIES + 2); /* IEEE8023-LAG-MIB, which it has not, and our own */
+	ck_assert_uint_eq(mibs_n_modules, N_IDENTITIES + 3); /* IEEE's two, which it has not, and our own */
 	for (size_t i = 0; i < N_IDENTITIES; i++) {
 		const struct mib_module *module = &mibs_modules[i];
 		char expected[256], numeric[256] = "";
@@ -625,6 +650,7 @@ main(void)
 	tcase_add_test(tables, a_second_bridge_has_a_database_of_its_own);
 	tcase_add_test(tables, parts_of_the_switch);
 	tcase_add_test(tables, sensors_say_values_and_status);
+	tcase_add_test(tables, lldp_names_both_ends);
 	tcase_add_test(tables, energy_buffers_and_error_sources);
 	tcase_add_test(tables, numeric_names_are_the_rfcs);
 	tcase_add_test(tables, modules_are_named_by_their_identities);

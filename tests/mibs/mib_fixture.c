@@ -116,6 +116,19 @@ fill_address(struct hal_address *address, size_t i, size_t n_ports)
 	address->fdb = HAL_DEFAULT_VLAN;
 }
 
+/* Two ports with three neighbours, one of which says what it likes. */
+static const struct hal_lldp_port lldp_ports[] = {
+	{.if_index = 1, .id = {LLDP_PORT_LOCAL, 4, "etp1"}, .descr = "to desk 1"},
+	{.if_index = 4, .id = {LLDP_PORT_MAC, 6, {2, 0, 0, 0, 0, 4}}},
+};
+static const struct hal_neighbour neighbours[] = {
+	{.if_index = 1, .number = 2, .chassis = {LLDP_CHASSIS_MAC, 6, {0, 0x1b, 0x21, 0, 0, 9}}, .port = {LLDP_PORT_NAME, 4, "ge-7"},
+	    .changed_mono_us = 70 * 1000000ull, .port_descr = "uplink", .system_name = "core"},
+	{.if_index = 1, .number = 3, .chassis = {LLDP_CHASSIS_ADDRESS, 5, {1, 192, 0, 2, 1}}, .port = {LLDP_PORT_LOCAL, 3, {0, 0xff, '\n'}},
+	    .changed_mono_us = 90 * 1000000ull},
+	{.if_index = 4, .number = 1, .chassis = {LLDP_CHASSIS_LOCAL, 1, "x"}, .port = {LLDP_PORT_LOCAL, 1, "y"}},
+};
+
 /* Two histories, an alarm, two of 64 bits, an event that was logged twice. */
 static const struct rmon_control controls[] = {
 	{.index = 2, .source = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 1, 4), .buckets_requested = 9,
@@ -245,7 +258,9 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	    .vlan_ranges = f->ranges, .n_vlan_ranges = n_ports, .knows_members = true,
 	    .vlans = f->vlans, .n_vlans = 1, .n_fdbs = 1, .ageing_s = 300, .has_error_sources = true,
 	    .error_sources = f->error_sources,
-	    .n_error_sources = 2 * n_ports, .sensors = f->sensors, .n_sensors = 2};
+	    .n_error_sources = 2 * n_ports, .sensors = f->sensors, .n_sensors = 2, .has_lldp = true,
+	    .lldp = {.chassis = {LLDP_CHASSIS_MAC, 6, {2, 0, 0, 0, 0, 1}}, .system_name = "fixture", .ports = lldp_ports, .n_ports = 2,
+		.neighbours = neighbours, .n_neighbours = 3}};
 	f->sampling = (struct sampling_table){.ports = f->rows, .n_ports = n_ports};
 	f->mib_snapshot = (struct mib_snapshot){.hal = &f->snapshot,
 	    .sampling = &f->sampling,

@@ -14,7 +14,7 @@ import {LoadChart, SERIES} from './loadchart.js';
 import {Matrix, PAIRS} from './matrix.js';
 import {Tiles} from './tiles.js';
 import {ALARMS, Alarms} from './alarms.js';
-import {ADDRESSES, EVENTS, makeTrouble, SOURCES} from './trouble.js';
+import {ADDRESSES, EVENTS, LINKS, makeTrouble, SOURCES} from './trouble.js';
 
 const SLOW_MS = 2000, RETRY_MS = 5000;
 const HEAD = 'sources';
@@ -71,6 +71,7 @@ function questions(view, moment) {
 		one('trouble-errors', 'errors', {...ports, top: SOURCES}, trouble.errors),
 		one('trouble-drops', 'drops', {...ports, by: 'reason', top: SOURCES}, trouble.drops),
 		one('trouble-delay', 'delay', {...filtered, by: 'port', top: SOURCES}, trouble.delay),
+		one('trouble-links', 'links', {...ports, top: LINKS}, trouble.links),
 		one('trouble-loss', 'loss', ports, trouble.loss),
 		one('trouble-precision', 'precision', ports, trouble.precision),
 		one('trouble-addresses', 'addresses', {...filtered, top: ADDRESSES},

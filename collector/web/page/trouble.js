@@ -1,6 +1,6 @@
 /*
  * What an operator must know first: the newest source of bad frames and the ports that count them, why packets
- * were dropped,
+ * were dropped, which links disagree,
  * where samples were lost, in whose names others spoke, which addresses moved, and the newest events.
  */
 import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
@@ -9,6 +9,7 @@ import * as format from './format.js';
 const LINES = 5;
 export const ADDRESSES = 200; /* of the newest addresses; those that moved are among them */
 export const EVENTS = 100, SOURCES = 100; /* the newest; of bad frames */
+export const LINKS = 200; /* rows, of which those that disagree come first */
 
 const newestFirst = (field) => (a, b) => Date.parse(b[field]) - Date.parse(a[field]);
 
@@ -88,6 +89,18 @@ function delayOf(result) {
 	return {sum: '', lines};
 }
 
+/* What the two ends of links between switches disagree on, at the end where it shows. */
+function linksOf(result) {
+	const wrong = result.rows.filter((row) => row.disagrees);
+	const lines = wrong.map((row) => ({
+		what: row.says,
+		where: `${placeOf({agent: row.from_agent, port: row.from_port})} → ${placeOf({agent: row.to_agent, port: row.to_port})}`,
+		filter: portFilter({agent: row.to_agent, port: row.to_port}),
+	}));
+
+	return {sum: wrong.length ? `${format.plural(wrong.length, 'way')} wrong` : '', lines};
+}
+
 function refusedOf(result) {
 	const refused = result.rows.filter((row) => row.refused > 0).sort(newestFirst('refused_newest'));
 	const sum = refused.reduce((all, row) => all + row.refused, 0);
@@ -151,6 +164,7 @@ const PARTS = [
 	{id: 'errors', title: 'Errors', of: errorsOf, none: 'No bad frames.'},
 	{id: 'drops', title: 'Dropped packets', of: dropsOf, none: 'No packets dropped.'},
 	{id: 'delay', title: 'Delay', of: delayOf, none: 'No switch tells delays.'},
+	{id: 'links', title: 'Links', of: linksOf, none: 'Both ends of each known link agree.'},
 	{id: 'loss', title: 'Lost samples', of: lossOf, none: 'No samples lost.'},
 	{id: 'agents', title: 'Refused in their names', of: refusedOf, none: 'No record was refused.'},
 	{id: 'precision', title: 'Wider than asked for', of: precisionOf, none: 'As exact as was asked for, if anybody asked.'},

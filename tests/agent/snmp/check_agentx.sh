@@ -13,7 +13,7 @@ failed=0
 ifdescr=1.3.6.1.2.1.2.2.1.2
 ifalias=1.3.6.1.2.1.31.1.1.1.18
 ease=1.3.6.1.4.1.8072.9999.9999.1
-served="1.2.840.10006.300.43 1.3.6.1.2.1.2 1.3.6.1.2.1.10.7 1.3.6.1.2.1.16 1.3.6.1.2.1.17 1.3.6.1.2.1.31 1.3.6.1.2.1.47 1.3.6.1.2.1.99 $ease"
+served="1.0.8802.1.1.2 1.2.840.10006.300.43 1.3.6.1.2.1.2 1.3.6.1.2.1.10.7 1.3.6.1.2.1.16 1.3.6.1.2.1.17 1.3.6.1.2.1.31 1.3.6.1.2.1.47 1.3.6.1.2.1.99 $ease"
 
 pass() { echo "PASS agentx $1"; }
 fail() { echo "FAIL agentx $1: $2"; failed=1; }
@@ -129,7 +129,7 @@ expect "32-bit counters are the low half of their 64-bit twins" "$(awk '
 # ---- the modules, in the master's sysORTable (RFC 3418): once each, also after restarts of the master ----
 or_entry=1.3.6.1.2.1.1.9.1
 modules="1.3.6.1.2.1.31 1.3.6.1.2.1.35 1.3.6.1.2.1.16.20.8 1.3.6.1.2.1.16.20.5 1.3.6.1.2.1.16.29 1.3.6.1.2.1.17
-    1.3.6.1.2.1.17.6 1.3.6.1.2.1.17.7 1.3.6.1.2.1.47 1.3.6.1.2.1.99 1.2.840.10006.300.43 $ease"
+    1.3.6.1.2.1.17.6 1.3.6.1.2.1.17.7 1.3.6.1.2.1.47 1.3.6.1.2.1.99 1.2.840.10006.300.43 1.0.8802.1.1.2 $ease"
 told_modules() { # how often each is told, by our descriptions
 	snmp snmpwalk -Oqn "127.0.0.1:$port" $or_entry >"$dir/or"
 	local module index n

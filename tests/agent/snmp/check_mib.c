@@ -179,6 +179,8 @@ all_names(const struct mib_table *table, struct name *names)
 			n = TRY(1, 0, 0x11, 0, 0, 0, i); /* a VLAN's */
 			n = TRY(0, 0x11, 0, 0, 0, i, 0); /* static, from any port */
 		}
+		for (uint32_t i = 0; i < 4 * PORTS; i++)
+			n = TRY(0, fixture_if_index(i / 4), i % 4); /* a neighbour */
 		for (uint32_t i = 0; i < 3 * PORTS; i++)
 			n = TRY(fixture_if_index(i / 3), m[0], m[1], m[2], m[3], m[4], m[5], i % 3);
 	}
@@ -216,12 +218,13 @@ START_TEST(getnext_visits_what_get_finds)
 	 * of 3; 5 with facets: dot1dBasePort 1, dot3 17, 3, 6 and 6, rmon 21 and 16, energy 6,
 	 * buffers 11. RMON's own: 2 controls, 5 buckets, an alarm, 2 alarms of 64 bits and what they
 	 * can do, an event, 2 logs. VLAN 1: base 5, FDB 1, an address 2, scalars 2, current 5, static 5, a port 6. Two static addresses. Parts:
-	 * 9 of 17, 8 inside others, 7 ports, a scalar. Two sensors of 8. */
+	 * 9 of 17, 8 inside others, 7 ports, a scalar. Two sensors of 8. LLDP: 3 scalars, 2 ports of 3, 3 neighbours
+	 * of 6. */
 	ck_assert_uint_eq(total,
 	    7 * (18 + 19 + 2 + 12 + 17 + 2 * 3 + 2) + 5 * (1 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 11) +
 		3 * ADDRESSES + 1 + 2 + 3 + 2 + 13 + 2 * 7 + 5 * (15 + 4) + 12 + 2 * 18 + 1 + 7 +
 		2 * 4 + 5 + 1 + 2 * ADDRESSES + 2 + 5 + 5 + 7 * 6 + 9 * 17 + 8 + 7 + 1 +
-		2 * 4 + 2 + 1 + 2 * 3 + 2 * 8);
+		2 * 4 + 2 + 1 + 2 * 3 + 2 * 8 + 3 + 2 * 3 + 3 * 6);
 }
 END_TEST
 

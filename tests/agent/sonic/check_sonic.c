@@ -401,6 +401,172 @@ START_TEST(transceivers_are_parts_of_their_ports)
 }
 END_TEST
 
+static const struct hal_part *
+part_named(const struct hal_snapshot *s, const char *name)
+{
+	for (size_t i = 0; i < s->structure->n_parts; i++)
+		if (strcmp(s->structure->parts[i].name, name) == 0)
+			return &s->structure->parts[i];
+	return NULL;
+}
+
+/*
+ * Values that sonic-snmpagent's own tests have (tests/mock_tables/state_db.json), and what these expect of them
+ * (tests/test_sensor.py); where the scale is another one, the value times the scale is the same.
+ */
+START_TEST(published_values)
+{
+	static const struct {
+		const char *name;
+		int value, status; /* of sensors that the tests have, as they have them in our scale */
+	} sensors[] = {
+	    {"Ethernet0 temperature", 25390, HAL_SENSOR_OK},		    /* 25,390,000 with precision 6 */
+	    {"Ethernet0 voltage", 33700, HAL_SENSOR_OK},		    /* 33,700 with precision 4, in volts */
+	    {"Ethernet0 lane 1 power received", 0, HAL_SENSOR_OK},	    /* -inf dBm */
+	    {"Ethernet0 lane 2 power received", 7998, HAL_SENSOR_OK},	    /* 7,998 with precision 4, in milliwatts */
+	    {"Ethernet0 lane 1 bias", 0, HAL_SENSOR_UNAVAILABLE},	    /* N/A */
+	    {"Ethernet0 lane 2 bias", 4440, HAL_SENSOR_OK},		    /* 4,440 with precision 3, in milliamperes */
+	    {"PSU 2 temperature", 31100, HAL_SENSOR_OK}, {"PSU 2 voltage", 13100, HAL_SENSOR_OK},
+	    {"PSU 2 current", 13400, HAL_SENSOR_OK}, {"PSU 2 power", 312600, HAL_SENSOR_OK},
+	    {"fan1 speed", 50, HAL_SENSOR_OK}, {"psu_2_fan_1 speed", 57, HAL_SENSOR_OK},
+	    {"thermal1", 20500, HAL_SENSOR_OK},
+	};
+	static const char *const commands[] = {
+	    "TRANSCEIVER_INFO|Ethernet0 type QSFP+ vendor_rev A1 serial SERIAL_NUM manufacturer VENDOR_NAME model MODEL_NAME",
+	    "TRANSCEIVER_DOM_SENSOR|Ethernet0 temperature 25.39 voltage 3.37 tx1bias N/A tx2bias 4.44 rx1power -inf rx2power -0.97",
+	    "PSU_INFO|PSU\x01" "1 presence false status false current 15.4 power 302.6 voltage 15.1 temp 30.1",
+	    "PSU_INFO|PSU\x01" "2 presence true status true current 13.4 power 312.6 voltage 13.1 temp 31.1 model PSU_MODEL serial"
+	    " PSU_SERIAL is_replaceable True",
+	    "FAN_DRAWER_INFO|drawer1 model DRAWERMODEL presence True",
+	    "FAN_INFO|fan1 model FANMODEL serial FANSERIAL speed 50 presence True is_replaceable True",
+	    "FAN_INFO|psu_2_fan_1 presence True status True speed 57 drawer_name N/A model PSUFANMODEL serial PSUFANSERIAL",
+	    "TEMPERATURE_INFO|thermal1 temperature 20.5 is_replaceable False",
+	};
+	const struct hal_snapshot *s;
+	const struct hal_part *psu, *fan;
+	uint32_t psu_index;
+
+	begin(&small, true);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		sonic_command(&server, STATE, "HSET %s", commands[i]);
+	step_s(11);
+	s = look();
+	for (size_t i = 0; i < sizeof(sensors) / sizeof(sensors[0]); i++)
+		expect_sensor(s, sensors[i].name, sensors[i].value, sensors[i].status);
+	ck_assert_uint_eq(s->n_sensors, sizeof(sensors) / sizeof(sensors[0]));
+	psu = part_named(s, "PSU 2");
+	fan = part_named(s, "fan1");
+	ck_assert(psu && psu->class == HAL_PART_POWER_SUPPLY && psu->contained_in == HAL_PART_INDEX_CHASSIS && psu->is_replaceable);
+	ck_assert_str_eq(psu->serial, "PSU_SERIAL");
+	psu_index = psu->index;
+	ck_assert(fan && fan->class == HAL_PART_FAN && part_named(s, "fan1 speed")->contained_in == fan->index);
+	ck_assert_str_eq(fan->model, "FANMODEL");
+	ck_assert_ptr_null(part_named(s, "PSU 1")); /* it is not present */
+	for (size_t i = 1; i < s->structure->n_parts; i++)
+		ck_assert_uint_lt(s->structure->parts[i - 1].index, s->structure->parts[i].index);
+	hal_snapshot_release(s);
+	sonic_command(&server, STATE, "HSET PSU_INFO|PSU\x01" "1 presence true");
+	sonic_command(&server, STATE, "DEL FAN_INFO|fan1 TEMPERATURE_INFO|thermal1");
+	sonic_command(&server, STATE, "HSET FAN_INFO|psu_2_fan_1 speed N/A");
+	step_s(11);
+	s = look();
+	expect_sensor(s, "PSU 1 voltage", 15100, HAL_SENSOR_OK); /* it came */
+	ck_assert(part_named(s, "PSU 2")->index == psu_index && !part_named(s, "fan1") && !part_named(s, "thermal1"));
+	expect_sensor(s, "psu_2_fan_1 speed", 0, HAL_SENSOR_UNAVAILABLE);
+	hal_snapshot_release(s);
+	end();
+}
+END_TEST
+
+/* More than are served, names that are too long, keys of another type. */
+START_TEST(parts_without_end)
+{
+	const struct hal_snapshot *s;
+
+	begin(&small, true);
+	for (unsigned i = 0; i < HAL_MAX_UNITS + 10; i++)
+		sonic_command(&server, STATE, "HSET FAN_INFO|f%u presence True speed %u", i, i % 100);
+	sonic_command(&server, STATE, "HSET TEMPERATURE_INFO|%0120u temperature 1", 7u);
+	sonic_command(&server, STATE, "SET TEMPERATURE_INFO|odd 1");
+	sonic_command(&server, STATE, "HSET TEMPERATURE_INFO|\xff\x1b[2J temperature nan");
+	step_s(11);
+	s = look();
+	ck_assert_uint_eq(s->n_sensors, HAL_MAX_UNITS + 1);
+	expect_sensor(s, "\xc3\xbf?[2J", 0, HAL_SENSOR_UNAVAILABLE);
+	ck_assert_uint_ge(stat("sonic.parts_left_out"), 11);
+	hal_snapshot_release(s);
+	end();
+}
+END_TEST
+
+static void
+write_neighbour(const char *port, unsigned index, const char *chassis, const char *remote)
+{
+	sonic_command(&server, APPL, "HSET LLDP_ENTRY_TABLE:%s lldp_rem_chassis_id_subtype 4 lldp_rem_chassis_id %s"
+	    " lldp_rem_port_id_subtype 5 lldp_rem_port_id %s lldp_rem_port_desc to_%s lldp_rem_sys_name core-%u lldp_rem_index %u"
+	    " lldp_rem_time_mark 86400 lldp_rem_sys_cap_supported 28 lldp_rem_man_addr 192.0.2.1", port, chassis, remote, port,
+	    index, index);
+}
+
+/* As lldp-syncd writes them; neighbours come, change and go, and what they say is as it may be. */
+START_TEST(neighbours_by_lldp)
+{
+	static const uint8_t own[6] = {0x52, 0x54, 0, 0x12, 0x34, 0x56}, other[6] = {0xe6, 0x81, 0xa1, 0x8d, 0xd6, 0x5b};
+	const struct hal_neighbour *row;
+	const struct hal_snapshot *s;
+	uint64_t changed_us;
+
+	begin(&small, true);
+	s = look();
+	ck_assert(!s->has_lldp);
+	hal_snapshot_release(s);
+	sonic_command(&server, APPL, "HSET LLDP_LOC_CHASSIS lldp_loc_chassis_id_subtype 4 lldp_loc_chassis_id 52:54:00:12:34:56"
+	    " lldp_loc_sys_name sonic");
+	write_neighbour("Ethernet4", 7, "e6:81:a1:8D:d6:5b", "ge-0/0/1");
+	write_neighbour("Ethernet2", 8, "e6:81:a1:8d:d6", "ge-0/0/2"); /* no MAC address */
+	write_neighbour("Ethernet3", 0, "e6:81:a1:8d:d6:5b", "ge-0/0/3");
+	write_neighbour("Ethernet900", 9, "e6:81:a1:8d:d6:5b", "ge-0/0/4"); /* no port of ours */
+	sonic_command(&server, APPL, "HSET LLDP_ENTRY_TABLE:eth0 lldp_rem_chassis_id_subtype 5 lldp_rem_chassis_id 2001:db8::1"
+	    " lldp_rem_port_id_subtype 7 lldp_rem_port_id \xff\x1b[2J lldp_rem_sys_name \x1b]0;evil lldp_rem_index 2147483647");
+	step_s(11);
+	s = look();
+	ck_assert(s->has_lldp && s->lldp.n_neighbours == 2 && s->lldp.n_ports == 25);
+	ck_assert_mem_eq(s->lldp.chassis.octets, own, 6);
+	ck_assert_str_eq(s->lldp.system_name, "sonic");
+	ck_assert_uint_eq(stat("sonic.neighbours_refused"), 2);
+	row = &s->lldp.neighbours[0];
+	ck_assert(row->if_index == 5 && row->number == 7 && row->chassis.kind == LLDP_CHASSIS_MAC && row->port.kind == LLDP_PORT_NAME);
+	ck_assert_mem_eq(row->chassis.octets, other, 6);
+	ck_assert_mem_eq(row->port.octets, "ge-0/0/1", 8);
+	ck_assert_str_eq(row->port_descr, "to_Ethernet4");
+	changed_us = row->changed_mono_us;
+	row = &s->lldp.neighbours[1];
+	ck_assert(row->if_index == 10000 && row->number == INT32_MAX && row->chassis.n_octets == 17 && row->chassis.octets[0] == 2);
+	ck_assert_str_eq(row->system_name, "?]0;evil");
+	ck_assert_mem_eq(s->lldp.ports[1].id.octets, "etp2", 4); /* as lldpmgrd has lldpd say */
+	ck_assert_str_eq(s->lldp.ports[1].descr, "to_rack_1");
+	ck_assert_str_eq(s->lldp.ports[2].descr, "Ethernet2");
+	hal_snapshot_release(s);
+	write_neighbour("Ethernet4", 7, "e6:81:a1:8D:d6:5b", "ge-0/0/1"); /* the same, older */
+	sonic_command(&server, APPL, "DEL LLDP_ENTRY_TABLE:eth0");
+	step_s(11);
+	s = look();
+	ck_assert(s->lldp.n_neighbours == 1 && s->lldp.neighbours[0].changed_mono_us == changed_us);
+	hal_snapshot_release(s);
+	write_neighbour("Ethernet4", 8, "e6:81:a1:8d:d6:5b", "ge-0/0/5");
+	step_s(11);
+	s = look();
+	ck_assert(s->lldp.n_neighbours == 1 && s->lldp.neighbours[0].changed_mono_us > changed_us);
+	hal_snapshot_release(s);
+	sonic_server_kill(&server); /* what it said is old when it is away for long */
+	suffer_s(15);
+	s = look();
+	ck_assert(!s->has_lldp && s->lldp.n_neighbours == 0);
+	hal_snapshot_release(s);
+	end();
+}
+END_TEST
+
 START_TEST(rows_by_tcp)
 {
 	sonic_server_start_tcp(&server, true);
@@ -1035,6 +1201,9 @@ main(void)
 	tcase_set_timeout(rows, 120);
 	tcase_add_loop_test(rows, rows_are_the_generators, 0, 2);
 	tcase_add_test(rows, transceivers_are_parts_of_their_ports);
+	tcase_add_test(rows, published_values);
+	tcase_add_test(rows, parts_without_end);
+	tcase_add_test(rows, neighbours_by_lldp);
 	tcase_add_test(rows, rows_by_tcp);
 	tcase_add_test(rows, an_hour_at_line_rate);
 	tcase_add_test(rows, a_lag_before_its_members_are_counted);

@@ -108,6 +108,60 @@ db 6 DEL 'TRANSCEIVER_INFO|Ethernet7' 'TRANSCEIVER_DOM_SENSOR|Ethernet7' >/dev/n
 pulled() { [ -z "$(walk $sensor.4 | grep -v 'No Such')" ]; }
 wait_for 25 pulled && pass 'they go with it' || fail 'they go with it' "$(walk $sensor.4)"
 
+# ---- fans, power supplies, temperatures ----
+
+db 6 HSET 'FAN_INFO|fan1' presence True model F-100 serial F0001 speed 57 is_replaceable True >/dev/null
+db 6 HSET 'PSU_INFO|PSU 1' presence true model P-550 serial P0001 temp 31.1 voltage 12.05 current 13.4 power 161.47 >/dev/null
+db 6 HSET 'TEMPERATURE_INFO|inlet' temperature -2.5 >/dev/null
+chassis_is_told() { [ "$(walk $sensor.4 | grep -c "^\.$sensor")" = 6 ]; }
+wait_for 25 chassis_is_told && pass 'their six sensors' || fail 'their six sensors' "$(walk $sensor.4)"
+expect 'snmptable: type, scale, precision, value and status of each, the units of the first one' \
+    "$(client snmptable -M "$rig" -m SENSORS -Ot -Cf , "127.0.0.1:$agent_port" 1.3.6.1.2.1.99.1.1 2>/dev/null | grep '[0-9],' | cut -d, -f1-5)" \
+    "$(printf '%s\n' 8,9,3,-2500,1 1,9,0,57,1 8,9,3,31100,1 4,8,0,12050,1 5,8,0,13400,1 6,8,0,161470,1)"
+unit=2147000000
+expect 'a fan is a part with its sensor in it' "$(for of in 5.$unit 7.$unit 13.$unit 11.$unit 16.$unit 4.$((unit + 1)) 7.$((unit + 1)); do snmp_get $entity.$of; done | tr -d '"' | xargs)" \
+    "7 fan1 F-100 F0001 1 $unit fan1 speed"
+expect 'a power supply, and a temperature of the chassis' "$(snmp_get $entity.5.$((unit + 8))) $(snmp_get $entity.7.500) $(snmp_get $sensor.6.$((unit + 1)))" '6 "inlet" "percent"'
+db 6 DEL 'FAN_INFO|fan1' 'PSU_INFO|PSU 1' 'TEMPERATURE_INFO|inlet' >/dev/null
+wait_for 25 pulled && pass 'they go' || fail 'they go' "$(walk $sensor.4)"
+
+# ---- LLDP: LLDP-MIB, where nobody else serves it ----
+
+lldp=1.0.8802.1.1.2
+db 0 HSET LLDP_LOC_CHASSIS lldp_loc_chassis_id_subtype 4 lldp_loc_chassis_id 52:54:00:12:34:56 lldp_loc_sys_name leaf-1 >/dev/null
+neighbour() { # PORT INDEX PORT-ID NAME
+	db 0 HSET "LLDP_ENTRY_TABLE:$1" lldp_rem_chassis_id_subtype 4 lldp_rem_chassis_id e6:81:a1:8d:d6:5b \
+	    lldp_rem_port_id_subtype 7 lldp_rem_port_id "$3" lldp_rem_port_desc 'to "leaf"' lldp_rem_sys_name "$4" lldp_rem_index "$2" >/dev/null
+}
+neighbour Ethernet0 3 etp17 spine-1
+neighbour Ethernet8 4 "$(printf '\033[31m\377')" "$(printf 'a\nb\033]0;\303')"
+neighbours() { [ "$(walk $lldp.1.4.1.1.7 | grep -c "^\.$lldp\.1\.4")" = "$1" ]; }
+wait_for 25 neighbours 2 && pass 'two neighbours' || fail 'two neighbours' "$(walk $lldp)"
+lldp_tables() { # what snmptable shows, by a module that has nothing but names
+	echo 'LLDP DEFINITIONS ::= BEGIN lldp OBJECT IDENTIFIER ::= { iso 0 8802 1 1 2 1 }'
+	echo 'locTable OBJECT IDENTIFIER ::= { lldp 3 7 } locEntry OBJECT IDENTIFIER ::= { locTable 1 }'
+	echo 'remTable OBJECT IDENTIFIER ::= { lldp 4 1 } remEntry OBJECT IDENTIFIER ::= { remTable 1 }'
+	echo 'locKind OBJECT IDENTIFIER ::= { locEntry 2 } locId OBJECT IDENTIFIER ::= { locEntry 3 } locDescr OBJECT IDENTIFIER ::= { locEntry 4 }'
+	local n=3 name
+	for name in ChassisKind Chassis PortKind Port Descr Name; do
+		n=$((n + 1))
+		echo "rem$name OBJECT IDENTIFIER ::= { remEntry $n }"
+	done
+	echo 'END'
+}
+lldp_tables >"$rig/LLDP.txt"
+lldp_table() { client snmptable -M "$rig" -m LLDP -Ot -Cf , "127.0.0.1:$agent_port" "$lldp.1.$1" 2>/dev/null; }
+expect 'this switch' "$(snmp_get $lldp.1.3.1.0) $(snmp_get $lldp.1.3.2.0) $(snmp_get $lldp.1.3.3.0)" '4 "52 54 00 12 34 56 " "leaf-1"'
+expect 'snmptable: a port of ours is what SONiC has lldpd say' "$(lldp_table 3.7 | grep '"etp[12]"' | tr '\n' ' ')" '7,"etp1","to_rack_0" 7,"etp2","to_rack_1" '
+expect 'snmptable: a neighbour' "$(lldp_table 4.1 | grep spine)" '4,"E6 81 A1 8D D6 5B ",7,"etp17","to \"leaf\"","spine-1"'
+expect 'octets as they are, and a name that can be shown' \
+    "$(snmp_get $lldp.1.4.1.1.7.0.9.4) $(snmp_get $lldp.1.4.1.1.9.0.9.4)" '"1B 5B 33 31 6D FF " "61 3F 62 3F 5D 30 3B C3 83 "'
+expect 'the walk ends, each OID larger than the one before' \
+    "$(walk $lldp | sed -n "s/^\.\($lldp[0-9.]*\) .*/\1/p" | sort -V | uniq | wc -l)" "$((3 + 3 * 129 + 2 * 6))"
+expect 'in the order of OIDs' "$(walk $lldp | sed -n "s/^\.\($lldp[0-9.]*\) .*/\1/p" | sort -V -c 2>&1)" ''
+db 0 DEL LLDP_ENTRY_TABLE:Ethernet8 >/dev/null
+wait_for 25 neighbours 1 && pass 'a neighbour goes' || fail 'a neighbour goes' "$(walk $lldp.1.4)"
+
 # ---- SET ----
 
 reason() { client snmpset "127.0.0.1:$agent_port" "$@" 2>&1 | sed -n 's/^Reason: \([a-zA-Z]*\).*/\1/p'; }
@@ -132,4 +186,23 @@ db 0 HSET SFLOW_SESSION_TABLE:Ethernet2 sample_rate 30000 >/dev/null
 wait_for 5 in_force 30000 && pass 'an operator'\''s change is seen' ||
     fail 'an operator'\''s change is seen' "$(snmp_get $ease.1.2.1.$in_force_column.3)"
 expect 'also as what is set' "$(snmp_get $skip_of.3)" 30000
+
+# ---- somebody else serves LLDP-MIB: at the master, at the root and with the priority that lldpd has ----
+
+cat >"$rig/lldp_of_others" <<'END'
+#!/bin/sh
+case "$1 $2" in '-g .1.0.8802.1.1.2.1.3.3.0' | '-n .1.0.8802.1.1.2') printf '.1.0.8802.1.1.2.1.3.3.0\nstring\nothers\n' ;; esac
+END
+chmod 755 "$rig/lldp_of_others"
+rig_end "$snmpd_pid"
+cp "$rig/snmpd.conf" "$rig/alone.conf"
+echo "pass .1.0.8802.1.1.2 $rig/lldp_of_others" >>"$rig/snmpd.conf"
+rig_snmpd || fail 'somebody else' 'snmpd did not come up'
+wait_for 15 has_counters
+expect 'somebody else serves LLDP-MIB: ours is not seen, in no part' "$(walk $lldp)" '.1.0.8802.1.1.2.1.3.3.0 "others"'
+expect 'and nothing is refused' "$(grep -c 'already served' "$rig/agent.log")" 0
+rig_end "$snmpd_pid"
+cp "$rig/alone.conf" "$rig/snmpd.conf"
+rig_snmpd || fail 'nobody else' 'snmpd did not come up'
+wait_for 15 neighbours 1 && pass 'nobody else serves it: ours is seen again' || fail 'nobody else serves it: ours is seen again' "$(walk $lldp)"
 exit $failed

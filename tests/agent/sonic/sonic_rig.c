@@ -171,7 +171,7 @@ send_command(struct sonic_server *s, const char *format, ...)
 		read_answers(s);
 }
 
-/* Words are parted by blanks; what has a blank itself is not for this function. */
+/* Words are parted by blanks; one within a word is written as \1. */
 void
 sonic_command(struct sonic_server *s, int database, const char *format, ...)
 {
@@ -183,7 +183,8 @@ sonic_command(struct sonic_server *s, int database, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
 	while (n < 32 && (words[n] = strsep(&rest, " ")) != NULL)
-		n++;
+		for (char *c = words[n++]; (c = strchr(c, 1)) != NULL;)
+			*c = ' ';
 	send_command(s, "SELECT %d", database);
 	redisAppendCommandArgv(s->redis, n, (const char **)words, NULL);
 	sent++;

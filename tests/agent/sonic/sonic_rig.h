@@ -35,7 +35,7 @@ void sonic_server_restart(struct sonic_server *server);
 void sonic_server_kill(struct sonic_server *server);
 void sonic_server_end(struct sonic_server *server);
 
-/* One command to a database. The answer is thrown away; an error fails the program. */
+/* One command to a database, of words with blanks between them; \1 is a blank within a word. The answer is thrown away; an error fails the program. */
 void sonic_command(struct sonic_server *server, int database, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A hash's field as text; "" if it is not there. Overwritten by the next call. */

@@ -192,6 +192,15 @@ for name in a b one; do
 	    UNION ALL SELECT 1, 71, 1) k WHERE agent_id = x'$both'"
 done
 
+# Links by LLDP: the first two collectors know of one each, the second of both its ends; the newest word on a port counts.
+put_link() { # STORE AGENT PORT OTHER-AGENT OTHER-PORT SECONDS-AGO
+	sqlite3 "$work/$1.db" "INSERT OR REPLACE INTO link SELECT a.id, $3, b.id, $5, a.last_us - $6 * 1000000 FROM agent a, agent b
+	    WHERE a.agent_id = x'$2' AND b.agent_id = x'$4'"
+}
+for name in a one; do put_link $name $both 1 $alone 2 60; done
+for name in b one; do put_link $name $both 2 $misses 1 60; put_link $name $misses 1 $both 2 90; done
+put_link a $both 2 $alone 1 3600 # as it was an hour before
+
 # What routers state of each sample.
 for name in a b one; do
 	sqlite3 "$work/$name.db" 'UPDATE sample SET src_as = 64496 + ifnull(src_port, 0) % 4, dst_as = 64500 + ifnull(dst_port, 0) % 4,
@@ -204,7 +213,7 @@ for name in a b; do ship_config $name ease; done
 for name in c d; do ship_config $name moved; done
 schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
 expect 'schema: printed before there is one' \
-    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 23
+    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 24
 expect 'schema: without the password' "$(grep -c secret <<<"$schema")" 0
 # Tables from before the first release are refused.
 for statement in 'CREATE DATABASE older' 'CREATE TABLE older.migration (number UInt32) ENGINE = MergeTree ORDER BY number' \
@@ -246,7 +255,7 @@ reports() { # DATABASE REFERENCE
 	for report in talkers matrix protocols conversations connections 'history --step 1m' load errors addresses events alarms; do
 		equal_report "$1" "$2" $report --top 20
 	done
-	for report in load energy pause agents loss audit billing 'billing --by site' drops 'drops --by reason' 'drops --by port' delay 'delay --by pair'; do equal_report "$1" "$2" $report; done
+	for report in load energy pause agents loss audit billing 'billing --by site' drops 'drops --by reason' 'drops --by port' delay 'delay --by pair' links; do equal_report "$1" "$2" $report; done
 	# Within: what was counted up to an end lies between two counters, of which each collector has kept others.
 	for minutes in 1-2 3-5 10-12; do
 		range=(--from "$(minute "${whole[1]}" "${minutes%-*}")" --to "$(minute "${whole[1]}" "${minutes#*-}")")
@@ -264,8 +273,6 @@ reports() { # DATABASE REFERENCE
 	equal_report "$1" "$2" conversations --filter 'icmp-type icmp-echo or dst port < 1024' --top 20
 	equal_report "$1" "$2" protocols --filter 'icmp and not (icmp-type 0 and icmp-code 0)'
 	expect 'report: matrix as a grid' "$(grid "$(cluster_url "$1")")" "$(grid "sqlite:$work/$2.db")"
-	expect 'links: not in a cluster' "$("$easetop" links "${range[@]}" --store "$(cluster_url "$1")" 2>&1 >/dev/null | grep -o 'links are in each.*')" \
-	    "links are in each collector's own store, and not in a cluster"
 	"$easetop" samples "${range[@]}" --store "$(cluster_url "$1")" | sort >"$work/lines"
 	"$easetop" samples "${range[@]}" --store "sqlite:$work/$2.db" | sort >"$work/must-lines"
 	if [ "$(wc -l <"$work/lines")" -gt 100 ] && cmp -s "$work/lines" "$work/must-lines"; then
@@ -424,7 +431,7 @@ before=$(state)
 rig_end "${collector_pids[0]}"
 # The tables as version 8 had them: what one of them lacks comes with the next collector that starts.
 for i in 0 1; do
-	for statement in 'DROP TABLE ease.oddity' 'DROP TABLE ease.oddity_local' 'TRUNCATE TABLE ease.migration' \
+	for statement in 'DROP TABLE ease.oddity' 'DROP TABLE ease.oddity_local' 'DROP TABLE ease.link' 'DROP TABLE ease.link_local' 'TRUNCATE TABLE ease.migration' \
 	    'ALTER TABLE ease.sample DROP COLUMN vni, DROP COLUMN src_as, DROP COLUMN dst_as, DROP COLUMN queue, DROP COLUMN depth_octets, DROP COLUMN delay_ns' \
 	    'ALTER TABLE ease.sample_local DROP COLUMN vni, DROP COLUMN src_as, DROP COLUMN dst_as, DROP COLUMN queue, DROP COLUMN depth_octets, DROP COLUMN delay_ns' \
 	    'INSERT INTO ease.migration VALUES (8)'; do ch $i "$statement"; done
@@ -433,7 +440,7 @@ collector a
 wait_for 20 has_arrived a ease "$(samples_of a)"
 has_oddities() { [ "$(ch 0 "SELECT count() FROM ease.oddity FINAL WHERE agent = unhex('$both')" 2>/dev/null)" -ge 3 ]; }
 wait_for 20 has_oddities
-expect 'tables of the version before: brought up' "$(ch 0 'SELECT max(number) FROM ease.migration')" 12
+expect 'tables of the version before: brought up' "$(ch 0 'SELECT max(number) FROM ease.migration')" 13
 expect 'sent again after a start: nothing is doubled' "$(state)" "$before"
 schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
 expect 'schema: nothing is missing' "$(grep -c 'CREATE' <<<"$schema")" 0

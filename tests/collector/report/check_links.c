@@ -145,6 +145,12 @@ START_TEST(both_faults_are_named_and_no_other)
 	expect(j, OF_B, "ge-2", "ok");
 	expect(j, OF_A, "ge-3", "ok");
 	expect(j, OF_B, "ge-3", "wrong rate at ge-3: mismatch -50%");
+	for (size_t i = 0; i < 2 * CABLES; i++) { /* links that disagree come first, with both their ways */
+		const json_t *row = json_array_get(json_object_get(j, "rows"), i);
+
+		ck_assert_int_eq(strcmp(report_json_text(row, "from_port"), "ge-1") == 0, i >= 4);
+		ck_assert_double_eq(report_json_number(row, "disagrees"), strcmp(report_json_text(row, "says"), "ok") != 0);
+	}
 	ck_assert_double_eq(report_json_number(way(j, OF_A, "ge-2"), "sent_packets"), 100000);
 	ck_assert_double_eq(report_json_number(way(j, OF_A, "ge-2"), "received_packets"), 99500);
 	ck_assert_double_eq(report_json_number(way(j, OF_A, "ge-2"), "missing"), 0); /* all of them are explained */

@@ -574,6 +574,26 @@ def check_outage(page):
     page.browser.answer_no_more()
 
 
+def check_links(page, asked):
+    """A link that disagrees stands among the troubles, whatever its ends are called."""
+    page.open(**asked)
+    rows = [row for row in api('links', **asked)['rows'] if row['disagrees']]
+    check('a cable that breaks frames is named', rows[0]['says'].startswith('bad cable: ') and rows[0]['to_port'] == 'e-3', rows)
+    equal('also on the page, with what its other way lacks', (page.text('#trouble-links .sum'), page.texts('#trouble-links .filter')),
+          ('2 ways wrong', [row['says'] for row in rows]))
+    equal('with the ways', page.texts('#trouble-links .where'),
+          [f"{asked['agent']} {a} → {asked['agent']} {b}" for a, b in (('e-1', 'e-3'), ('e-3', 'e-1'))])
+    hostile = '<img src=x onerror="hacked=4">'
+    rows = [{'from_agent': hostile, 'from_port': '<b>1</b>', 'to_agent': 'x', 'to_port': hostile, 'says': f'bad cable: 9 bad frames at {hostile}',
+             'disagrees': 1}, {'from_agent': 'x', 'from_port': 'y', 'to_agent': 'z', 'to_port': 'a', 'says': 'ok', 'disagrees': 0}]
+    page.browser.answer('*/api/v1/links*', 200, json.dumps({'report': 'links', 'empty': False, 'rows': rows}))
+    page.click('#sort [data-sort=packets]')
+    equal('names with markup are text', page.texts('#trouble-links :is(.filter, .where)'),
+          [f'bad cable: 9 bad frames at {hostile}', f'{hostile} <b>1</b> → x {hostile}'])
+    equal('and do nothing', page.js("[typeof hacked, document.querySelectorAll('#trouble-links :is(img, b)').length]"), ['undefined', 0])
+    page.browser.answer_no_more()
+
+
 def check_alarms(page):
     """Alarms stand above all else, and only while there are any."""
     page.open(last='1h')
@@ -865,6 +885,7 @@ def check_all(page, live):
     check_odd_frames(page)
     check_sites(page)
     check_outage(page)
+    check_links(page, asked)
     check_alarms(page)
     check_typed_filters(page, asked)
     check_refusals(page, asked)

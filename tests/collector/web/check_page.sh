@@ -51,6 +51,9 @@ client snmpset "127.0.0.1:$agent_port" $if_x.18.1 s '<img src=x onerror="hacked=
 hostile_stored() { easetop load --last all --format csv | grep -q '<script>'; }
 wait_for 10 hostile_stored || fail 'hostile names' 'they are not in the store'
 
+# LLDP says of the port that gets bad frames where its cable comes from.
+sqlite3 -cmd '.timeout 5000' "$rig/ease.db" "INSERT INTO link SELECT id, 1, id, 3, last_us FROM agent" || fail 'a link' 'it is not in the store'
+
 export EASE_PAGE_URL=http://$rig_http EASE_PAGE_SFLOW=$sflow_port EASE_PAGE_COLLECTOR=$collector_pid
 timeout -k 5 600 python3 "$top/tests/collector/web/check_page.py" # much longer than it takes, even with sanitizers
 case $? in

@@ -420,6 +420,8 @@ START_TEST(metrics_are_as_prometheus_reads_them)
 	    "\neaseswitch_port_delay_seconds_low" PORT_1 ",quantile=\"0.5\"} 2e-06\n",
 	    "\neaseswitch_port_delay_seconds_high" PORT_1 ",quantile=\"0.5\"} 9e-06\n",
 	    "\neaseswitch_port_queue_depth_bytes" PORT_1 ",quantile=\"0.5\"} 320\n",
+	    /* what an end is called may hold what a label may not */
+	    "\neaseswitch_link_disagrees{agent=\"192.0.2.1\",port=\"g\xc3\xa9???2\",from_agent=\"192.0.2.1\",from_port=\"ge\\\"1\\\\\"} 0\n",
 	    "easeswitch_collector_start_time_seconds 1700000040\n",
 	};
 	struct web_answer answer;
@@ -432,6 +434,7 @@ START_TEST(metrics_are_as_prometheus_reads_them)
 	    " " NOT_COUNTED ", 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", REPORT_STORE_T0);
 	report_store_sql(&store, "INSERT INTO account VALUES(1, 1, 1, 1000, 900, 7, 3, 2, 60, 4, 55,"
 	    " %llu, %llu, NULL, NULL, 0)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
+	report_store_sql(&store, "INSERT INTO link VALUES(1, 1, 1, 2, %llu)", REPORT_STORE_T0);
 	for (int i = 1; i <= 10; i++) /* of ten the second and the ninth are the median's limits; of 95 % none is above */
 		report_store_sql(&store, "INSERT INTO sample(agent, boot, if_index, sequence, time_us, direction, input_if,"
 		    " output_if, skip, mean_skip, pool_pkts, frame_octets, depth_octets, delay_ns)"
