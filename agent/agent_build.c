@@ -2,6 +2,7 @@
  * Creates and destroys the agent: each part in its order, connected with the parts that it uses.
  */
 #include "agent/agent_private.h"
+#include "agent/hal/abilities.h"
 #include "agent/linux/linux_device.h"
 #include "agent/privilege.h"
 #include "agent/sim/dummy.h"
@@ -11,6 +12,7 @@
 #include "mibs/mibs.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -426,6 +428,50 @@ check_outputs(const struct agent_config *config, char *error, size_t error_size)
 	return rc;
 }
 
+/* What SONiC's databases count is asked for in the second round, by names that the first one brings. */
+static void
+wait_for_sonic(const struct hal_device *device, uint32_t wait_ms)
+{
+	enum { TWO_ROUNDS_MS = 1200, TURN_MS = 50 };
+	struct pollfd ready = {.fd = device->ops->fd(device->ctx), .events = POLLIN};
+	uint64_t began_us = clock_mono_us(&clock_system), ms = 0;
+
+	while (ms < TWO_ROUNDS_MS || (ms < wait_ms && !sonic_is_settled(device))) {
+		(void)poll(&ready, 1, TURN_MS);
+		device->ops->dispatch(device->ctx, 0);
+		ms = (clock_mono_us(&clock_system) - began_us) / 1000;
+	}
+}
+
+/* The device is created and not started, so nothing is changed. */
+static int
+print_abilities(const struct agent_config *config, FILE *out, char *error, size_t error_size)
+{
+	struct emulated_config emulated = emulated_from(config);
+	struct sonic_config sonic = sonic_from(config);
+	bool is_sonic = config->device == AGENT_DEVICE_SONIC;
+	const struct abilities_told told = {
+	    .not_counted = "COUNTERS_DB does not have them",
+	    .not_sampled = "sFlow is not enabled there",
+	    .about_drops = "only device = linux tells them",
+	    .delays = is_sonic,
+	    .about_delays = is_sonic ? "if the chip's driver does" : "only switch chips tell them",
+	};
+	struct hal_device *device;
+	int rc = is_sonic ? sonic_create(&sonic, &device, error, error_size)
+			  : emulated_create(&emulated, &device, error, error_size);
+
+	if (rc < 0)
+		return rc;
+	if (is_sonic)
+		wait_for_sonic(device, sonic.load_wait_ms);
+	if (device->ports->count(device->ports_ctx) == 0)
+		fprintf(out, "Nothing is known yet: SONiC's databases did not answer in %u ms.\n", (unsigned)sonic.load_wait_ms);
+	abilities_print(device, &told, out);
+	device->ops->destroy(device->ctx);
+	return 0;
+}
+
 int
 agent_check(const struct agent_config *config, FILE *picture, char *error, size_t error_size)
 {
@@ -443,11 +489,13 @@ agent_check(const struct agent_config *config, FILE *picture, char *error, size_
 	if (rc == 0 && config->device == AGENT_DEVICE_EMULATED)
 		rc = emulated_check(&emulated, picture, error, error_size);
 	if (rc == 0 && config->device == AGENT_DEVICE_LINUX)
-		rc = linux_check(&(struct linux_config){.clock = &clock_system,
+		rc = linux_check(&(struct linux_config){.clock = &clock_system, .sampling = config->sampling,
 				       .drops_per_s = config->drops ? config->drops_per_s : 0},
 		    picture, error, error_size);
 	if (rc == 0 && config->device == AGENT_DEVICE_SONIC)
 		rc = sonic_check(&sonic, error, error_size);
+	if (rc == 0 && (config->device == AGENT_DEVICE_EMULATED || config->device == AGENT_DEVICE_SONIC))
+		rc = print_abilities(config, picture, error, error_size);
 	if (rc < 0 && error[0] == '\0')
 		snprintf(error, error_size, "%s", strerror(-rc));
 	return rc;

@@ -201,6 +201,15 @@ kernel_get_all_stats(struct kernel_requests *kernel, netlink_handler take, void 
 	return netlink_request(kernel->route, request, take, ctx);
 }
 
+int
+kernel_get_all_queues(struct kernel_requests *kernel, netlink_handler take, void *ctx)
+{
+	struct request q;
+
+	return netlink_request(
+	    kernel->route, netlink_begin(&q, RTM_GETQDISC, NLM_F_DUMP, sizeof(struct tcmsg)), take, ctx);
+}
+
 /* ---- its driver ---- */
 
 static struct nlmsghdr *

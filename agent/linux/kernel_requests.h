@@ -39,6 +39,8 @@ int kernel_continue_neighbours(struct kernel_requests *kernel, unsigned max, net
 int kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, bool of_chip, struct rtnl_stats *stats);
 /* Passes on the answers about all links, for rtnl_parse_stats. -EAGAIN: links came or left, and some are missing. */
 int kernel_get_all_stats(struct kernel_requests *kernel, netlink_handler take, void *ctx);
+/* Passes on the answers about all links' queues, for rtnl_parse_queue; otherwise the same. */
+int kernel_get_all_queues(struct kernel_requests *kernel, netlink_handler take, void *ctx);
 
 /* Read what the driver reports over ethtool's netlink. What is not known is zeros and
  * EASE_DUPLEX_UNKNOWN. */

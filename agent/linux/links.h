@@ -50,6 +50,13 @@ enum links_totals {
 	LINKS_TOTALS_NOBODY, /* the kernel counts what reaches the CPU, and the driver tells no more */
 };
 
+struct links_queue {
+	uint32_t handle; /* of the queue that it has now; 0: none */
+	uint32_t raw_pkts; /* as that one said last */
+	bool is_there; /* in this dump of queues */
+	uint64_t dropped_pkts; /* by all that it had since the agent started, and by the first before */
+};
+
 struct links_port {
 	uint32_t if_index;
 	uint32_t share_of; /* kernel index of the link whose CPU share this is; 0: this is a link */
@@ -71,6 +78,7 @@ struct links_port {
 	struct forwarding_comparison comparison;
 	struct rtnl_stats kernel; /* as last read */
 	bool read_ahead; /* with all others', and not used yet */
+	struct links_queue queue;
 	uint64_t lacks; /* figures that nobody counts, as bits of `known` in struct hal_counters */
 	struct ethtool_modes modes;
 	struct ethtool_pause pause;

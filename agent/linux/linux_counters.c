@@ -235,6 +235,7 @@ compose_totals(struct links_port *port)
 		return;
 	}
 	port->stats = port->kernel.link;
+	port->stats.tx_dropped += port->queue.dropped_pkts;
 	port->lacks = port->totals == LINKS_TOTALS_NOBODY
 	    ? OCTETS | LOSSES | HAL_FIGURES(HAL_IN_UCAST_PKTS, HAL_IN_BCAST_PKTS) |
 		HAL_FIGURES(HAL_OUT_UCAST_PKTS, HAL_OUT_BCAST_PKTS)
@@ -327,6 +328,45 @@ take_ahead(void *ctx, const struct nlmsghdr *message)
 	return 0;
 }
 
+/* The kernel's counters of a link do not have what its queue dropped before the driver saw it, and ifOutDiscards is
+ * that, too. One that seems to go back was made anew with the same handle. */
+static int
+take_queue(void *ctx, const struct nlmsghdr *message)
+{
+	struct linux_device *d = ctx;
+	struct rtnl_queue fresh;
+	int rc = rtnl_parse_queue(message, &fresh);
+	struct links_port *port = rc == 0 ? links_find_kernel(&d->links, fresh.kernel_index) : NULL;
+	struct links_queue *queue = port ? &port->queue : NULL;
+	uint32_t ahead;
+
+	if (rc == -EPROTO)
+		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
+	if (!queue)
+		return 0;
+	ahead = fresh.dropped_pkts - queue->raw_pkts;
+	if (fresh.handle != queue->handle || ahead > INT32_MAX)
+		ahead = fresh.dropped_pkts;
+	queue->handle = fresh.handle;
+	queue->raw_pkts = fresh.dropped_pkts;
+	queue->dropped_pkts += ahead;
+	queue->is_there = true;
+	return 0;
+}
+
+/* A queue that is gone took what it dropped since the last look with it. */
+static void
+read_queues(struct linux_device *d)
+{
+	for (size_t i = 0; i < d->links.n; i++)
+		d->links.ports[i].queue.is_there = false;
+	if (kernel_get_all_queues(&d->kernel, take_queue, d) < 0)
+		return;
+	for (size_t i = 0; i < d->links.n; i++)
+		if (!d->links.ports[i].queue.is_there)
+			d->links.ports[i].queue.handle = d->links.ports[i].queue.raw_pkts = 0;
+}
+
 /* A request for each port is most of what an idle agent costs. Those that the answer lacks, because links came
  * or left meanwhile, are asked for by themselves. */
 static void
@@ -339,6 +379,7 @@ counter_round(void *ctx, enum hal_round phase)
 		return;
 	for (size_t i = 0; i < d->links.n; i++)
 		d->links.ports[i].read_ahead = false;
+	read_queues(d);
 	(void)kernel_get_all_stats(&d->kernel, take_ahead, d);
 }
 

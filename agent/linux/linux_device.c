@@ -659,6 +659,21 @@ open_descriptors(struct linux_device *d, const struct linux_config *config)
 	return rc;
 }
 
+static void
+compose_device(struct linux_device *d)
+{
+	d->device = (struct hal_device){
+	    .ops = &device_ops, .ctx = d,
+	    .ports = &linux_ports_ops, .ports_ctx = d,
+	    .counters = &linux_counters_ops, .counters_ctx = d,
+	    .sampling = linux_samples(d) ? &linux_sampling_ops : NULL, .sampling_ctx = d,
+	    .addresses = &linux_addresses_ops, .addresses_ctx = d,
+	    .vlans = &linux_vlans_ops, .vlans_ctx = d,
+	    .energy = &linux_energy_ops, .energy_ctx = d,
+	    .sensors = &linux_sensors_ops, .sensors_ctx = d,
+	};
+}
+
 int
 linux_create(const struct linux_config *config, struct hal_device **device, char *error,
     size_t error_size)
@@ -693,16 +708,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (!linux_samples(d) && d->sampling != LINUX_SAMPLING_NONE)
 		log_warn("linux", "no sampling: %s; only counters and addresses are served",
 		    d->why_not[0] ? d->why_not : "there is no interface that can be sampled");
-	d->device = (struct hal_device){
-	    .ops = &device_ops, .ctx = d,
-	    .ports = &linux_ports_ops, .ports_ctx = d,
-	    .counters = &linux_counters_ops, .counters_ctx = d,
-	    .sampling = linux_samples(d) ? &linux_sampling_ops : NULL, .sampling_ctx = d,
-	    .addresses = &linux_addresses_ops, .addresses_ctx = d,
-	    .vlans = &linux_vlans_ops, .vlans_ctx = d,
-	    .energy = &linux_energy_ops, .energy_ctx = d,
-	    .sensors = &linux_sensors_ops, .sensors_ctx = d,
-	};
+	compose_device(d);
 	*device = &d->device;
 	return 0;
 fail:
@@ -730,11 +736,8 @@ linux_check(const struct linux_config *config, FILE *out, char *error, size_t er
 	if (rc == 0)
 		rc = read_all(d);
 	if (rc == 0)
-		linux_print_forwarding(d, out);
-	if (rc == 0 && config->drops_per_s > 0)
-		linux_print_drops(d, out);
-	if (rc == 0)
 		rc = linux_open_sensors(d, config->sys_root);
+	compose_device(d);
 	if (rc == 0)
 		linux_print_abilities(d, config, out);
 	device_destroy(d);

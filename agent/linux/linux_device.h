@@ -63,8 +63,8 @@ struct linux_config {
 int linux_create(const struct linux_config *config, struct hal_device **device, char *error,
     size_t error_size);
 
-/* Prints which interfaces are ports of a switch chip and what that means for counting and sampling, without changing
- * anything. -errno with the reason in error. */
+/* Prints in one screen what can be counted, sampled and told, at how many interfaces, and why not (abilities.h), without
+ * changing anything. -errno with the reason in error. */
 int linux_check(const struct linux_config *config, FILE *out, char *error, size_t error_size);
 
 const struct stat_set *linux_stats(const struct hal_device *device);

@@ -296,38 +296,3 @@ linux_close_drops(struct linux_device *d)
 	free(d->drops);
 	d->drops = NULL;
 }
-
-/* ---- what --check prints ---- */
-
-static int
-print_trap(void *ctx, const struct nlmsghdr *message)
-{
-	static const char *const actions[] = {"drops", "traps", "copies"};
-	struct devlink_trap trap;
-
-	if (devlink_parse_trap(message, &trap) < 0 || !trap.is_of_drops)
-		return 0;
-	fprintf(ctx, "trap %s of %s: it %s them, so %s; %llu packets given to the CPU", trap.name, trap.device,
-	    trap.action < sizeof(actions) / sizeof(actions[0]) ? actions[trap.action] : "does something else to",
-	    trap.action == 0 ? "nobody reports them" : "each is reported", (unsigned long long)trap.pkts);
-	if (trap.has_dropped)
-		fprintf(ctx, ", %llu to nobody", (unsigned long long)trap.dropped_pkts);
-	fputc('\n', ctx);
-	return 0;
-}
-
-void
-linux_print_drops(struct linux_device *d, FILE *out)
-{
-	struct drop_monitor monitor;
-	int rc = drop_monitor_open(d->kernel.generic, &monitor);
-
-	if (rc == 0)
-		rc = drop_monitor_probe(&monitor);
-	if (rc == 0)
-		fprintf(out, "dropped packets: the kernel's drop monitor is free\n");
-	else
-		fprintf(out, "dropped packets are not reported: %s\n", words_of(rc));
-	drop_monitor_close(&monitor);
-	(void)kernel_get_devlink_traps(&d->kernel, print_trap, out);
-}

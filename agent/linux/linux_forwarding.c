@@ -223,40 +223,8 @@ linux_judge_ports(struct linux_device *d)
 			judge_one(d, d->links.ports[i].if_index);
 }
 
-/* ---- what --check prints ---- */
-
-static const char *
-words_of_totals(const struct links_port *port)
-{
-	if (port->totals == LINKS_TOTALS_DRIVER)
-		return "the chip's, from its driver";
-	if (port->totals == LINKS_TOTALS_NOBODY)
-		return "none, for the kernel counts only what it sees";
-	return port->kernel.has_cpu || port->kernel_counts_chip ? "the chip's, from the kernel" : "the kernel's";
-}
-
-static void
-print_port(struct linux_device *d, struct links_port *port, FILE *out)
+void
+linux_judge_forwarding(struct linux_device *d, struct links_port *port)
 {
 	port->forwarding = judge_port_forwarding(d, port);
-	(void)linux_counters_ops.fetch(d, port->if_index); /* it finds out where the totals are */
-	fprintf(out, "%s: frames are forwarded by %s; totals: %s; samples: %s\n", port->link.name,
-	    words_of(port->forwarding), words_of_totals(port),
-	    kernel_offloads(&d->kernel, port->link.kernel_index) ? "from the chip, if its driver offers them"
-		: port->forwarding == EASE_FORWARDING_SOFTWARE	    ? "from the kernel"
-								    : "none, for its driver does not take filters");
-}
-
-void
-linux_print_forwarding(struct linux_device *d, FILE *out)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < d->links.n; i++) {
-		if (!links_is_of_chip(&d->links.ports[i].link))
-			continue;
-		print_port(d, &d->links.ports[i], out);
-		n++;
-	}
-	fprintf(out, "%zu of %zu interfaces are ports of a switch chip\n", n, d->links.n);
 }

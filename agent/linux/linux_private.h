@@ -103,9 +103,9 @@ extern const struct hal_sensors_ops linux_sensors_ops;
 int linux_open_sensors(struct linux_device *device, const char *root);
 void linux_close_sensors(struct linux_device *device);
 
-/* Reads all sensors and transceivers at once, and prints how many there are; for linux_check. */
-void linux_print_sensors(struct linux_device *device, FILE *out);
-/* Prints what can be counted, sampled and told, after linux_print_forwarding. */
+/* Reads all sensors and transceivers at once. False: the process may not read transceivers. */
+bool linux_read_all_sensors(struct linux_device *device);
+/* Prints what can be counted, sampled and told, for linux_check; the device has its facets. */
 void linux_print_abilities(struct linux_device *device, const struct linux_config *config, FILE *out);
 
 /* Whether the port has a connector to the world: ifConnectorPresent. */
@@ -134,8 +134,8 @@ void linux_judge_ports(struct linux_device *device);
 void linux_judge_later(struct linux_device *device);
 /* The port with this ifIndex, quickly where ports are looked for in their order. NULL: there is none. */
 struct links_port *linux_port_to_read(struct linux_device *device, uint32_t if_index);
-/* Prints the judgement of all ports, for linux_check. */
-void linux_print_forwarding(struct linux_device *device, FILE *out);
+/* Judges who forwards the port's frames, and changes nothing else. */
+void linux_judge_forwarding(struct linux_device *device, struct links_port *port);
 
 /* Requests refills and reports samples, at most budget (0: all). 1 if there are more. */
 int linux_dispatch_samples(struct linux_device *device, unsigned budget);
@@ -157,8 +157,6 @@ void linux_stop_drops(struct linux_device *device); /* tells of those that wait 
 void linux_close_drops(struct linux_device *device); /* stops what was started */
 /* Reports at most budget dropped packets (0: all). 1 if there are more. */
 int linux_dispatch_drops(struct linux_device *device, unsigned budget);
-/* Prints who has the drop monitor, and the traps of switch chips, for linux_check. */
-void linux_print_drops(struct linux_device *device, FILE *out);
 
 /* The device's descriptor becomes readable whenever fd is. */
 int linux_watch_fd(const struct linux_device *device, int fd);

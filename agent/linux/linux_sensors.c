@@ -239,20 +239,15 @@ sensors_read_next(void *ctx)
 	d->sensors->rest_until_us = now_us + REST_TIMES * (clock_mono_us(d->clock) - now_us);
 }
 
-void
-linux_print_sensors(struct linux_device *d, FILE *out)
+bool
+linux_read_all_sensors(struct linux_device *d)
 {
 	const struct links_port *port;
-	size_t n = 0;
 
-	for (d->sensors->next = 0; (port = next_port(d)); n++)
+	for (d->sensors->next = 0; (port = next_port(d));)
 		read_module(d, port);
 	hwmon_read(d->sensors->hwmon, clock_mono_us(d->clock));
-	fprintf(out, "tells sensors: %zu of hardware monitors; ", hwmon_n_sensors(d->sensors->hwmon));
-	if (d->sensors->may_not)
-		fprintf(out, "no transceiver, as the kernel gives their memory to processes with CAP_NET_ADMIN alone\n");
-	else
-		fprintf(out, "transceivers in %zu of %zu ports with a connector\n", d->sensors->n_modules, n);
+	return !d->sensors->may_not;
 }
 
 static uint64_t

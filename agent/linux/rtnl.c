@@ -2,8 +2,10 @@
 
 #include "agent/linux/attribute.h"
 
+#include <linux/gen_stats.h>
 #include <linux/if_bridge.h>
 #include <linux/neighbour.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -235,6 +237,41 @@ rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats, uint3
 	*stats = parsed;
 	*kernel_index = head->ifindex;
 	return 0;
+}
+
+static int
+take_queue_stats(const struct nlattr *nest, struct rtnl_queue *queue)
+{
+	struct gnet_stats_queue stats;
+	const struct nlattr *attr;
+	int rc = -ENOMSG;
+
+	mnl_attr_for_each_nested(attr, nest)
+		if (mnl_attr_get_type(attr) == TCA_STATS_QUEUE)
+			rc = attribute_copy(attr, &stats, sizeof(stats));
+	if (rc == 0)
+		queue->dropped_pkts = stats.drops;
+	return rc;
+}
+
+int
+rtnl_parse_queue(const struct nlmsghdr *message, struct rtnl_queue *queue)
+{
+	const struct tcmsg *head = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attr;
+	int rc = -ENOMSG;
+
+	if (message->nlmsg_type != RTM_NEWQDISC)
+		return -ENOMSG;
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(*head))
+		return -EPROTO;
+	if (head->tcm_parent != TC_H_ROOT)
+		return -ENOMSG;
+	*queue = (struct rtnl_queue){.kernel_index = (uint32_t)head->tcm_ifindex, .handle = head->tcm_handle};
+	mnl_attr_for_each(attr, message, sizeof(*head))
+		if (mnl_attr_get_type(attr) == TCA_STATS2)
+			rc = take_queue_stats(attr, queue);
+	return rc;
 }
 
 /* ---- a bridge's addresses ---- */

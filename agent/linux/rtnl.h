@@ -60,6 +60,13 @@ struct rtnl_stats {
 	struct rtnl_link_stats64 cpu;
 };
 
+/* The queue (qdisc) by which a link sends; what is inside of it counts in it, too. */
+struct rtnl_queue {
+	uint32_t kernel_index;
+	uint32_t handle;
+	uint32_t dropped_pkts; /* since it was made, and round at 2^32 */
+};
+
 /* An entry of a bridge's forwarding database. */
 struct rtnl_neighbour {
 	bool gone; /* RTM_DELNEIGH */
@@ -83,6 +90,8 @@ int rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link);
 bool rtnl_is_of_bridge(const struct nlmsghdr *message);
 int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_stats *stats, uint32_t *kernel_index);
 int rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour);
+/* -ENOMSG also for a queue inside of another, for a hook of received frames, and for one that counts nothing. */
+int rtnl_parse_queue(const struct nlmsghdr *message, struct rtnl_queue *queue);
 
 /* ---- VLANs of bridge ports ----
  * The VLANs of bridge ports, as a dump of RTM_GETLINK of the family AF_BRIDGE tells them with

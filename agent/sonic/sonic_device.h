@@ -39,7 +39,7 @@ int sonic_create(const struct sonic_config *config, struct hal_device **device, 
 /* Reads database_config as sonic_create would. Errors as there. */
 int sonic_check(const struct sonic_config *config, char *error, size_t error_size);
 
-/* Returns whether every answer that is due has come: nothing changes until the clock or a database does. For tests. */
+/* Returns whether every answer that is due has come: nothing changes until the clock or a database does. */
 bool sonic_is_settled(const struct hal_device *device);
 
 const struct stat_set *sonic_stats(const struct hal_device *device);

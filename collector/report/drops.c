@@ -1,12 +1,14 @@
 /*
  * Drops: packets that devices discarded and told of (sFlow's discarded-packet events), by whom they were of, port,
  * reason, place or group. An event stands for itself: nothing is scaled, and a device may tell of fewer than it
- * discards. So a second table has of each agent and port what its counters of discards say, and what of it is
- * explained: counted = explained + not sent + lost on the way + unexplained, in whole packets.
+ * discards. So a second table has of each agent and port what its counters of discards say, what of it is explained,
+ * and what was told of beyond that, which no counter of that port has:
+ * counted + not counted = explained + not sent + lost on the way + unexplained, in whole packets, none below 0.
  */
 #include "collector/query/query_private.h"
 #include "collector/report/by_values.h"
 #include "collector/report/drop_reasons.h"
+#include "collector/report/notes.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/source_port.h"
@@ -51,6 +53,7 @@ enum {
 	ACCOUNT_PORT,
 	ACCOUNT_IF_INDEX,
 	ACCOUNT_COUNTED,
+	ACCOUNT_NOT_COUNTED,
 	ACCOUNT_EXPLAINED,
 	ACCOUNT_NOT_SENT,
 	ACCOUNT_LOST,
@@ -64,6 +67,7 @@ static const struct report_column account_columns[ACCOUNT_COLUMNS] = {
 	[ACCOUNT_PORT] = {"port", "PORT", REPORT_TEXT},
 	[ACCOUNT_IF_INDEX] = {"if_index", NULL, REPORT_COUNT},
 	[ACCOUNT_COUNTED] = {"counted", "COUNTED", REPORT_COUNT},
+	[ACCOUNT_NOT_COUNTED] = {"not_counted", "NOT COUNTED", REPORT_COUNT},
 	[ACCOUNT_EXPLAINED] = {"explained", "EXPLAINED", REPORT_COUNT},
 	[ACCOUNT_NOT_SENT] = {"not_sent", "NOT SENT", REPORT_COUNT},
 	[ACCOUNT_LOST] = {"lost", "LOST", REPORT_COUNT},
@@ -107,6 +111,7 @@ struct drops {
 	struct part *parts; /* sorted by agent and ifIndex */
 	size_t n_parts;
 	double told; /* events that have rows or are counted, of what was asked for */
+	double elsewhere; /* at most so many are told of at one port and counted at another */
 };
 
 /* ---- who, why ---- */
@@ -307,9 +312,9 @@ find_part(const struct drops *d, const struct query_port *port)
 	return NULL;
 }
 
-/* One line of the account. counted NAN: the device does not count it there. */
+/* One line of the account. counted NAN: the device does not count it there, and nobody knows what is unexplained. */
 struct line {
-	double counted, explained, not_sent, lost;
+	double counted, not_counted, explained, not_sent, lost, unexplained;
 };
 
 static int
@@ -325,13 +330,12 @@ add_line(struct drops *d, const struct query_agent *agent, const char *port, con
 	row[ACCOUNT_PORT] = cell_text(port);
 	if (if_index)
 		row[ACCOUNT_IF_INDEX] = cell_number(*if_index);
+	row[ACCOUNT_COUNTED] = cell_number(line->counted);
+	row[ACCOUNT_NOT_COUNTED] = cell_number(line->not_counted);
 	row[ACCOUNT_EXPLAINED] = cell_number(line->explained);
 	row[ACCOUNT_NOT_SENT] = cell_number(line->not_sent);
 	row[ACCOUNT_LOST] = cell_number(line->lost);
-	if (isnan(line->counted))
-		return 0;
-	row[ACCOUNT_COUNTED] = cell_number(line->counted);
-	row[ACCOUNT_UNEXPLAINED] = cell_number(line->counted - line->explained - line->not_sent - line->lost);
+	row[ACCOUNT_UNEXPLAINED] = cell_number(line->unexplained);
 	return 0;
 }
 
@@ -339,19 +343,27 @@ static struct line
 line_of(const struct part *part, double counted)
 {
 	struct line line = {.counted = counted};
+	double told;
 
 	if (part) {
 		line.explained = part->sums[STORE_DISCARD_EVENT] + part->sums[STORE_DISCARD_COUNTED];
 		line.not_sent = part->sums[STORE_DISCARD_NOT_SENT];
 		line.lost = part->sums[STORE_DISCARD_LOST];
 	}
+	told = line.explained + line.not_sent + line.lost;
+	line.not_counted = isnan(counted) ? told : fmax(told - counted, 0);
+	line.unexplained = isnan(counted) ? NAN : fmax(counted - told, 0);
 	return line;
 }
 
 static void
 add_up(struct line *sum, const struct line *line)
 {
-	sum->counted += isnan(line->counted) ? 0 : line->counted;
+	if (!isnan(line->counted)) {
+		sum->counted += line->counted;
+		sum->unexplained += line->unexplained;
+	}
+	sum->not_counted += line->not_counted;
 	sum->explained += line->explained;
 	sum->not_sent += line->not_sent;
 	sum->lost += line->lost;
@@ -423,6 +435,7 @@ add_agent(struct drops *d, const struct query_agent *agent)
 		err = add_placeless(d, agent, &sum);
 	if (err == 0 && d->result->below->n_rows > before)
 		err = add_line(d, agent, "all", NULL, &sum);
+	d->elsewhere += fmin(sum.not_counted, sum.unexplained);
 	return err;
 }
 
@@ -437,6 +450,8 @@ add_account(struct drops *d)
 		if (d->query->agents[i].chosen)
 			err = add_agent(d, &d->query->agents[i]);
 	free(d->parts);
+	if (err == 0 && d->elsewhere > 0)
+		note_count(note_of(d->result, NOTE_ID_DROPPED_ELSEWHERE), "packets", d->elsewhere);
 	return err;
 }
 

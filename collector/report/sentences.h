@@ -98,6 +98,9 @@
 	    " nothing is known here.<most| {most:whole} say as much as sFlow can, 4.29 s or 4.29 GB, or more.>") \
 	S(WAYS_KEPT, "ways_kept", CAUTION, MEMBERS, NULL, NULL, \
 	    "Delays are in single samples, which the store keeps from {samples_kept_since} on.") \
+	S(DROPPED_ELSEWHERE, "dropped_elsewhere", CAUTION, OBJECT, "elsewhere", NULL, \
+	    "Of the unexplained up to {packets:whole} may be among the not counted, at another port or without one: a switch" \
+	    " tells where a packet came in, and may count it where it was to leave.") \
 	S(REFUSED, "refused", WARNING, APART, NULL, NULL, \
 	    "Refused: {records:whole} records of agent {agent}, the newest at {newest} from {from}; the agent is" \
 	    " known as {source}.<#both|\n  Both send now. If these are two switches, give each an agent address of" \

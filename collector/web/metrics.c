@@ -499,6 +499,8 @@ put_drops_by_port(const struct metrics *m, const struct report_result *ports)
 	} families[] = {
 		{"port_dropped_packets", "explained", "Packets of the port that its switch discarded and reported, last five minutes."},
 		{"port_drops_not_sent", "not_sent", "Discarded packets that the switch did not report, last five minutes."},
+		{"port_drops_not_counted", "not_counted",
+		    "Packets that the switch reported as discarded and no counter of the port has, last five minutes."},
 		{"port_drops_unexplained", "unexplained",
 		    "Packets that the port counted as discarded and nothing explains, last five minutes."},
 	};

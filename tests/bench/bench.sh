@@ -44,6 +44,7 @@ benches() {
 	bench sample env ROUNDS="$runs" FRAMES="$(size 20000 100000)" "$here/bench_sample.sh"
 	bench walk env ROUNDS="$(size 1 3)" SIZES="$(size '8:64 16:128' '48:32768 512:65536 1024:65536')" WAITS_S="$(size 0.3 4)" "$here/bench_walk.sh"
 	bench linux tests/bench/bench_linux "$(size 3200 32000)" 1000 "$(size 3 51)"
+	bench cost "$here/bench_cost.sh" "$(size 320 32000)" "$(size 3 21)" "$(size 1 3)"
 	without SONIC sonic libhiredis || bench sonic tests/bench/bench_sonic "$(size 32 512)" "$(size 2 60)" "$(size 64 32768)"
 	bench ports "$here/bench_ports.sh" "$(size 40 4000)" "$(size 1 10)"
 	bench psample "$here/bench_psample.sh" "$(size 320 32000)" "$(size 100 1000)" "$(size 1 5)"
@@ -85,6 +86,9 @@ figures() {
 		walk;GETNEXT in the table engine;ns;l("GETNEXT").value;;
 		linux;a frame between interfaces, sampled;ns;b("linux_sampling").tap_ns;libpcap;b("linux_sampling").libpcap_ns
 		linux;what sampling adds to it;ns more;b("linux_sampling").tap_adds_ns;libpcap;b("linux_sampling").libpcap_adds_ns
+		cost;a frame, our program at clsact;ns;n("at clsact").program_ns;an empty program;n("at clsact").hook_ns
+		cost;a frame, our program at tcx;ns;b("sampling_ns").program_ns;at clsact;n("at clsact").program_ns
+		cost;a sample, and waking who reads it;ns more;b("sampling_ns").sample_ns;;
 		sonic;a switch, keyspace events;% core;l("sonic, .* events on").core_percent;libhiredis, counters alone;l("libhiredis").core_percent
 		sonic;first reading;ms;l("sonic, first reading").ms;;
 		ports;links that come and go;% core;p("easeagentd").churn_percent;snmpd alone;p("snmpd alone").churn_percent
@@ -116,6 +120,7 @@ figures() {
 }
 definitions='
     def b($name): first(.[] | select(.bench == $name));
+    def n($name): first(.[] | select(.name == $name));
     def l($words): last(.[] | select(.bench | test("^" + $words)));
     def s($from): first(.[] | select(.bench == "switch" and .from == $from));
     def p($program): first(.[] | select(.program == $program));

@@ -1,5 +1,7 @@
 #include "tests/bench/bench_hook.h"
 
+#include <bpf/libbpf.h>
+#include <errno.h>
 #include <linux/bpf.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,11 +27,34 @@ bench_hook_load(void)
 	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
 }
 
+static int
+attach_clsact(int program, unsigned kernel_index)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)kernel_index, .attach_point = BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program);
+	int rc = bpf_tc_hook_create(&hook);
+
+	return rc < 0 && rc != -EEXIST ? rc : bpf_tc_attach(&hook, &filter);
+}
+
+void
+bench_hook_detach(int attached, unsigned kernel_index, bool classic)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)kernel_index, .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+
+	if (classic)
+		(void)bpf_tc_hook_destroy(&hook);
+	else
+		close(attached);
+}
+
 int
-bench_hook_attach(int program, unsigned kernel_index)
+bench_hook_attach(int program, unsigned kernel_index, bool classic)
 {
 	union bpf_attr attr;
 
+	if (classic)
+		return attach_clsact(program, kernel_index);
 	memset(&attr, 0, sizeof(attr));
 	attr.link_create.prog_fd = (uint32_t)program;
 	attr.link_create.target_ifindex = kernel_index;

@@ -1,14 +1,17 @@
 /*
  * What sampling costs on a path between two interfaces of Linux: processor time a frame from
  * sending it at one end of a veth pair to its end at the other, without sampling, with a program at
- * the receiving end's tcx hook that does nothing (what the hook itself takes), with our tap there,
+ * the receiving end's hook that does nothing (what the hook itself takes), with our program there and nothing that it
+ * has to sample, with our tap, with a tap that samples one in OFTEN (of which what a sample costs is derived),
  * with the kernel's `tc ... action sample` (where the kernel has it, as that of tests/support/qemu.sh), and
  * with a sampler of libpcap's (a filter that takes one frame in N at random, the usual way without
  * either). The ways take turns in short rounds; what a way adds is the median of its differences to
  * the round without sampling just before, which other work on the machine leaves alone. What our program adds to
  * the hook is the median of the differences of its rounds to those of the empty program. Printed as one
  * JSON object. Needs root; works in a network namespace of its own.
- *   bench_linux [FRAMES [SKIP [ROUNDS]]]
+ *   bench_linux [FRAMES [SKIP [ROUNDS [OCTETS]]]]    OCTETS: a frame's, without its FCS
+ * The hook is tcx where the kernel has it, with BENCH_CLASSIC=1 clsact. With BENCH_BESIDE=1 another processor sends
+ * frames to the same port all the time.
  */
 #include "agent/linux/netlink.h"
 #include "agent/linux/psample.h"
@@ -23,16 +26,21 @@
 #include <net/if.h>
 #include <pcap/pcap.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
 	BATCH = 32,
 	FRAME_OCTETS = 60,
+	FRAME_OCTETS_MAX = 1514,
+	OFTEN = BATCH, /* one in so many: each sample wakes who reads, as on a quiet port */
 	KEPT_OCTETS = 128,
 	ROUNDS_MAX = 1001,
 	EAR_OCTETS = 8 << 20,
@@ -42,7 +50,8 @@ enum {
 
 struct bench {
 	int sender;
-	unsigned frames, skip;
+	unsigned frames, skip, octets;
+	bool classic;
 	struct taps *taps;
 	uint64_t samples; /* of the tap */
 	struct netlink *route; /* for the kernel's sampling; NULL: it has none */
@@ -50,7 +59,7 @@ struct bench {
 	int empty_program; /* at no hook yet; -1: there is none */
 };
 
-enum way { WAY_NONE, WAY_HOOK, WAY_PROGRAM, WAY_TAP, WAY_TC_SAMPLE, WAY_PCAP, N_WAYS };
+enum way { WAY_NONE, WAY_HOOK, WAY_PROGRAM, WAY_TAP, WAY_OFTEN, WAY_TC_SAMPLE, WAY_PCAP, N_WAYS };
 
 static void
 die(const char *what)
@@ -72,16 +81,16 @@ open_sender(const char *interface)
 }
 
 static void
-send_batch(int fd)
+send_batch(const struct bench *b)
 {
-	static uint8_t frame[FRAME_OCTETS] = {2, 0x99, 0, 0, 0, 1, 2, 0x10, 0, 0, 0, 1, 0x88, 0xb5};
-	struct iovec part = {frame, sizeof(frame)};
+	static uint8_t frame[FRAME_OCTETS_MAX] = {2, 0x99, 0, 0, 0, 1, 2, 0x10, 0, 0, 0, 1, 0x88, 0xb5};
+	struct iovec part = {frame, b->octets};
 	struct mmsghdr messages[BATCH];
 
 	memset(messages, 0, sizeof(messages));
 	for (int i = 0; i < BATCH; i++)
 		messages[i].msg_hdr = (struct msghdr){.msg_iov = &part, .msg_iovlen = 1};
-	if (sendmmsg(fd, messages, BATCH, 0) != BATCH)
+	if (sendmmsg(b->sender, messages, BATCH, 0) != BATCH)
 		die("sending");
 }
 
@@ -116,33 +125,33 @@ round_without(struct bench *b)
 	double start = cpu_ns();
 
 	for (unsigned n = 0; n < b->frames; n += BATCH)
-		send_batch(b->sender);
+		send_batch(b);
 	return (cpu_ns() - start) / b->frames;
 }
 
 static double
 round_with_hook(struct bench *b)
 {
-	int link = bench_hook_attach(b->empty_program, if_nametoindex("p0"));
+	int link = bench_hook_attach(b->empty_program, if_nametoindex("p0"), b->classic);
 	double ns;
 
 	if (link < 0)
-		die("tcx");
+		die("hook");
 	ns = round_without(b);
-	close(link);
+	bench_hook_detach(link, if_nametoindex("p0"), b->classic);
 	return ns;
 }
 
-/* Has the kernel hooks of tcx? */
+/* Has the kernel such hooks? */
 static bool
 open_hook(struct bench *b)
 {
 	int link;
 
 	b->empty_program = bench_hook_load();
-	link = bench_hook_attach(b->empty_program, if_nametoindex("p0"));
+	link = bench_hook_attach(b->empty_program, if_nametoindex("p0"), b->classic);
 	if (link >= 0)
-		close(link);
+		bench_hook_detach(link, if_nametoindex("p0"), b->classic);
 	return link >= 0;
 }
 
@@ -162,7 +171,7 @@ round_with_program(struct bench *b)
 }
 
 static double
-round_with_tap(struct bench *b)
+round_sampled(struct bench *b, unsigned skip, uint64_t *samples)
 {
 	struct tap *tap;
 	double start, ns;
@@ -171,14 +180,28 @@ round_with_tap(struct bench *b)
 		die("tap");
 	start = cpu_ns();
 	for (unsigned n = 0; n < b->frames; n += BATCH) {
-		while (tap_load(tap, b->skip - 1) == 0)
+		while (tap_load(tap, skip - 1) == 0)
 			;
-		send_batch(b->sender);
-		taps_read(b->taps, 0, count_record, &b->samples);
+		send_batch(b);
+		taps_read(b->taps, 0, count_record, samples);
 	}
 	ns = (cpu_ns() - start) / b->frames;
 	tap_detach(tap);
 	return ns;
+}
+
+static double
+round_with_tap(struct bench *b)
+{
+	return round_sampled(b, b->skip, &b->samples);
+}
+
+static double
+round_often(struct bench *b)
+{
+	uint64_t samples = 0;
+
+	return round_sampled(b, OFTEN, &samples);
 }
 
 static int
@@ -200,7 +223,7 @@ round_with_tc_sample(struct bench *b)
 		die("action sample");
 	start = cpu_ns();
 	for (unsigned n = 0; n < b->frames; n += BATCH) {
-		send_batch(b->sender);
+		send_batch(b);
 		while (netlink_receive(b->ear, count_message, &samples) > 0)
 			;
 	}
@@ -259,7 +282,7 @@ round_with_pcap(struct bench *b)
 	double start = cpu_ns(), ns;
 
 	for (unsigned n = 0; n < b->frames; n += BATCH) {
-		send_batch(b->sender);
+		send_batch(b);
 		pcap_dispatch(pcap, -1, count_packet, (u_char *)&samples);
 	}
 	ns = (cpu_ns() - start) / b->frames;
@@ -291,6 +314,7 @@ static const struct {
     [WAY_HOOK] = {"hook", round_with_hook, open_hook},
     [WAY_PROGRAM] = {"program", round_with_program, NULL},
     [WAY_TAP] = {"tap", round_with_tap, NULL},
+    [WAY_OFTEN] = {"often", round_often, NULL},
     [WAY_TC_SAMPLE] = {"tc_sample", round_with_tc_sample, open_tc_sample},
     [WAY_PCAP] = {"libpcap", round_with_pcap, NULL},
 };
@@ -298,7 +322,8 @@ static const struct {
 static void
 run(struct bench *b, unsigned rounds)
 {
-	static double ns[N_WAYS][ROUNDS_MAX], adds[N_WAYS][ROUNDS_MAX], over_hook[ROUNDS_MAX];
+	static double ns[N_WAYS][ROUNDS_MAX], adds[N_WAYS][ROUNDS_MAX], over_hook[ROUNDS_MAX],
+	    a_sample[ROUNDS_MAX];
 	bool there[N_WAYS];
 
 	for (int way = 0; way < N_WAYS; way++)
@@ -312,9 +337,10 @@ run(struct bench *b, unsigned rounds)
 			adds[way][round] = ns[way][round] - ns[WAY_NONE][round];
 		}
 		over_hook[round] = ns[WAY_PROGRAM][round] - ns[WAY_HOOK][round];
+		a_sample[round] = (ns[WAY_OFTEN][round] - ns[WAY_PROGRAM][round]) * OFTEN;
 	}
-	printf("{\"bench\":\"linux_sampling\",\"frames\":%u,\"skip\":%u,\"rounds\":%u", b->frames,
-	    b->skip, rounds);
+	printf("{\"bench\":\"linux_sampling\",\"frames\":%u,\"skip\":%u,\"rounds\":%u,\"octets\":%u", b->frames,
+	    b->skip, rounds, b->octets);
 	for (int way = 0; way < N_WAYS; way++) {
 		if (!there[way])
 			continue;
@@ -324,7 +350,28 @@ run(struct bench *b, unsigned rounds)
 	}
 	if (there[WAY_HOOK])
 		printf(",\"program_over_hook_ns\":%.1f", median(over_hook, rounds));
+	printf(",\"sample_ns\":%.0f", median(a_sample, rounds));
 	printf(",\"samples\":%llu}\n", (unsigned long long)b->samples / rounds);
+}
+
+/* A process on another processor that sends to the same port until it is ended, or we end. */
+static pid_t
+begin_beside(const struct bench *b)
+{
+	cpu_set_t set;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("fork");
+	CPU_ZERO(&set);
+	CPU_SET(pid == 0, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) < 0)
+		die("a second processor");
+	if (pid > 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		send_batch(b);
 }
 
 static unsigned
@@ -340,9 +387,13 @@ main(int argc, char **argv)
 	    .skip = argument(argc, argv, 2, 1000)};
 	unsigned rounds = argument(argc, argv, 3, 101);
 	char reason[128];
+	pid_t beside = 0;
 
-	if (b.frames < BATCH || b.skip < 1 || rounds < 1 || rounds > ROUNDS_MAX) {
-		fprintf(stderr, "usage: bench_linux [FRAMES [SKIP [ROUNDS]]]\n");
+	b.octets = argument(argc, argv, 4, FRAME_OCTETS);
+	b.classic = getenv("BENCH_CLASSIC") != NULL;
+	if (b.frames < BATCH || b.skip < 1 || rounds < 1 || rounds > ROUNDS_MAX || b.octets < FRAME_OCTETS ||
+	    b.octets > FRAME_OCTETS_MAX) {
+		fprintf(stderr, "usage: bench_linux [FRAMES [SKIP [ROUNDS [OCTETS]]]]\n");
 		return 2;
 	}
 	if (unshare(CLONE_NEWNET) < 0 || system("PATH=$PATH:/usr/sbin; ip link add p0 type veth peer "
@@ -350,12 +401,18 @@ main(int argc, char **argv)
 		fprintf(stderr, "bench_linux: left out: no network namespace\n");
 		return 0;
 	}
-	if (taps_open(getenv("BENCH_CLASSIC") != NULL, &b.taps, reason, sizeof(reason)) < 0) {
+	if (taps_open(b.classic, &b.taps, reason, sizeof(reason)) < 0) {
 		fprintf(stderr, "bench_linux: left out: %s\n", reason);
 		return 0;
 	}
 	b.sender = open_sender("h0");
+	if (getenv("BENCH_BESIDE"))
+		beside = begin_beside(&b);
 	run(&b, rounds);
+	if (beside > 0) {
+		kill(beside, SIGKILL);
+		waitpid(beside, NULL, 0);
+	}
 	netlink_close(b.route);
 	taps_close(b.taps);
 	return 0;

@@ -219,6 +219,10 @@ wrong_files() {
 	out=$("$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1)
 	status=$?
 	expect 'easeagentd --check names file, line and reason' "$status $(grep -c "$rig/agent.conf:3: mean_skip: must be a whole number from 1 to 524288 frames per sample, not \"0\"" <<<"$out")" '1 1'
+	printf 'device = emulated\nstate_dir = "%s"\nboard = "%s"\n' "$rig" "$top/conf/boards/eee-8port.conf" >"$rig/agent.conf"
+	expect 'easeagentd --check ends with what the board can: all eight ports count and sample, none tells of drops' \
+	    "$("$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1 | grep -E '^device = |octets and|idle .EEE|in the device|dropped' | tr -s ' ' | paste -sd,)" \
+	    'device = emulated, 8 ports,COUNTS octets and packets 8 of 8, low-power idle (EEE) 8 of 8,SAMPLES in the device 8 of 8, dropped packets no only device = linux tells them'
 	printf 'device = emulated\nstate_dir = "%s"\nboard = "/nope.conf"\n' "$rig" >"$rig/agent.conf"
 	out=$("$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1)
 	status=$?

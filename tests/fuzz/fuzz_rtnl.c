@@ -26,6 +26,7 @@ static void
 parse(const struct nlmsghdr *message)
 {
 	struct rtnl_neighbour neighbour;
+	struct rtnl_queue queue;
 	struct rtnl_stats stats;
 	struct rtnl_link link;
 	uint32_t kernel_index;
@@ -39,6 +40,7 @@ parse(const struct nlmsghdr *message)
 	parse_vlans(message);
 	rtnl_parse_stats(message, &stats, &kernel_index);
 	rtnl_parse_neighbour(message, &neighbour);
+	rtnl_parse_queue(message, &queue);
 }
 
 int

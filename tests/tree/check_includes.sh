@@ -18,7 +18,7 @@ agent/sim/chip/*_regs.h  agent/sim/chip/*_regs.h agent/sim/bus/bus.h
 agent/sim/chip/*_model.[ch] agent/sim/chip/*_model.h agent/sim/chip/*_regs.h agent/sim/bus/* common/*
 agent/sim/chip/*         !agent/sim/chip/*_model* agent/sim/chip/* agent/sim/bus/* agent/hal/hal_provider.h common/*
 agent/sim/*              agent/sim/* agent/hal/hal_provider.h agent/hal/hal.h common/*
-agent/linux/*            agent/linux/* agent/hal/hal_provider.h agent/hal/hal.h common/*
+agent/linux/*            agent/linux/* agent/hal/abilities.h agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/sonic/*            agent/sonic/* agent/linux/netlink.h agent/linux/psample.h agent/linux/own_frames.h agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/sampling/*         agent/sampling/* agent/hal/hal.h common/*
 agent/snmp/*             agent/snmp/* common/* net-snmp/*

@@ -65,14 +65,16 @@ function lossOf(result) {
 /* Packets that switches discarded and told of, and what their counters have beyond that. */
 function dropsOf(result) {
 	const all = (result.ports ?? []).filter((row) => (row.if_index ?? null) === null);
-	const sum = all.reduce((n, row) => n + Math.max(row.counted ?? 0, row.explained), 0);
-	const unexplained = all.reduce((n, row) => n + Math.max(row.unexplained ?? 0, 0), 0);
+	const total = (column) => all.reduce((n, row) => n + row[column], 0);
+	const sum = total('counted') + total('not_counted') - (result.elsewhere?.packets ?? 0);
+	const unexplained = total('unexplained');
 	const why = (row) => [row.reason ?? 'only counted', row.detail].filter(Boolean).join(', ');
 	const lines = result.rows.map(
 	    (row) => ({what: `${why(row)}: ${format.plural(row.packets, 'packet')}`, where: ''}));
 
 	if (unexplained > 0)
-		lines.push({what: `${format.plural(unexplained, 'packet')} not explained`, where: ''});
+		lines.push({what: `${format.plural(unexplained, 'packet')} not explained${result.elsewhere
+		    ? `, or explained at another port: ${format.plural(result.elsewhere.packets, 'packet')} at most` : ''}`, where: ''});
 	return {sum: sum ? format.plural(sum, 'packet') : '', lines};
 }
 

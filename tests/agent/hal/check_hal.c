@@ -2,6 +2,7 @@
  * The HAL over a fake device: 64-bit totals by the rules of each counter's row, figures that never
  * decrease, sorted snapshots that are built in slices, and missing facets.
  */
+#include "agent/hal/abilities.h"
 #include "agent/hal/hal_private.h"
 #include "tests/agent/hal/fake_device.h"
 #include "tests/suite.h"
@@ -589,6 +590,79 @@ START_TEST(energy_and_buffers_are_in_the_snapshot)
 END_TEST
 
 /* RFC 2863, ifLinkUpDownTrapEnable: by default enabled for what runs on top of nothing. */
+/* ---- one screen ---- */
+
+static size_t
+many_count(void *ctx)
+{
+	(void)ctx;
+	return 4096;
+}
+
+static uint32_t
+many_if_index(void *ctx, size_t i)
+{
+	(void)ctx;
+	return (uint32_t)i + 1;
+}
+
+static int
+many_get(void *ctx, uint32_t if_index, struct hal_port *port)
+{
+	(void)ctx;
+	port->has_connector = true;
+	port->over_others = if_index % 5 == 0;
+	port->sampled_by = if_index % 4;
+	return 0;
+}
+
+static void
+expect_a_screen(const char *text)
+{
+	unsigned n_lines = 0;
+
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1, n_lines++)
+		ck_assert_msg(end - text <= ABILITIES_COLUMNS, "%.*s", (int)(end - text), text);
+	ck_assert_uint_le(n_lines, 24);
+}
+
+START_TEST(abilities_are_one_screen)
+{
+	static const struct hal_ports_ops many = {.count = many_count, .if_index = many_if_index, .get = many_get};
+	const char *const long_why = "0123456789012345678901234567890123456789";
+	struct abilities_told told = {.not_counted = long_why, .not_sampled = long_why, .about_drops = long_why,
+	    .no_transceivers = long_why};
+	struct fake_device box;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fake_init(&box, 3);
+	fake_add_facets(&box);
+	box.ports[1].lacks_facets = true;
+	abilities_print(&box.device, &told, out);
+	box.device.ports = &many;
+	box.device.counters = NULL;
+	box.device.energy = NULL;
+	box.device.buffers = NULL;
+	fflush(out);
+	ck_assert_ptr_nonnull(strstr(text, "COUNTS  octets and packets        3 of 3\n"));
+	ck_assert_ptr_nonnull(strstr(text, "        buffers                   2 of 3\n"));
+	ck_assert_ptr_nonnull(strstr(text, "SAMPLES in the device             3 of 3\n"));
+	ck_assert_ptr_nonnull(strstr(text, "        senders of bad frames   yes\n"));
+	ck_assert_ptr_null(strstr(text, "nowhere"));
+	expect_a_screen(text);
+	rewind(out);
+	abilities_print(&box.device, &told, out);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "COUNTS  octets and packets        0 of 4096   0123456789012345678901234567890123\n"));
+	ck_assert_ptr_nonnull(strstr(text, "SAMPLES in a switch chip        819 of 4096\n"));
+	ck_assert_ptr_nonnull(strstr(text, "        at other ports          819 of 4096   bridges, LAGs, VLANs, lo, tunnels\n"));
+	expect_a_screen(text);
+	free(text);
+}
+END_TEST
+
 START_TEST(links_of_what_runs_on_others_are_told_by_those)
 {
 	static const uint32_t types[] = {6, 161, 135};
@@ -808,6 +882,7 @@ main(void)
 	tcase_add_test(all, missing_facets_answer_not_supported);
 	tcase_add_test(all, skip_beyond_the_register_is_refused);
 	tcase_add_test(all, energy_and_buffers_are_in_the_snapshot);
+	tcase_add_test(all, abilities_are_one_screen);
 	tcase_add_test(all, error_sources_add_up);
 	tcase_add_test(all, error_sources_have_a_limit);
 	tcase_add_test(all, layers_show_aggregates);

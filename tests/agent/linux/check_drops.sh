@@ -1,7 +1,8 @@
 #!/bin/bash
 # Dropped packets of a real kernel, in a virtual machine: frames of known number that a bridge's VLAN filter drops, that
 # go to an address nobody has, that a full queue has no room for, whose TTL runs out, that nobody listens to. Each is
-# reported once, with reason, port and place, or counted as not sent; and the drop monitor is shared as its one owner
+# reported once, with reason, port and place, or counted as not sent; what ports count, what is explained, not sent and
+# unexplained add up to the packet; and the drop monitor is shared as its one owner
 # wants. Then netdevsim, of whose traps as many packets are reported as devlink counts. Prints PASS, FAIL or SKIP lines; exit 1 if
 # one failed.
 [ -n "${EASE_IN_QEMU:-}" ] || { echo "SKIP drops: needs Debian's kernel: tests/run --kernel"; exit 0; }
@@ -31,8 +32,8 @@ ip address add 10.8.0.1/24 dev p3
 ip route add 10.99.0.0/24 dev p3
 ip neighbour add 10.8.0.2 lladdr 02:00:00:00:00:33 dev p3 nud permanent
 
-frames() { # INTERFACE NUMBER TO-MAC TTL TO-IP [VLAN]: UDP to port 9
-	perl -e 'my ($name, $n, $mac, $ttl, $ip, $vlan) = @ARGV;
+frames() { # INTERFACE NUMBER TO-MAC TTL TO-IP [VLAN] [TYPE]: UDP to port 9
+	perl -e 'my ($name, $n, $mac, $ttl, $ip, $vlan, $type) = @ARGV;
 	    socket(my $s, 17, 3, 0) or die "socket: $!";
 	    open my $f, "<", "/sys/class/net/$name/ifindex" or die; chomp(my $index = <$f>);
 	    my $payload = "x" x 400;
@@ -41,7 +42,7 @@ frames() { # INTERFACE NUMBER TO-MAC TTL TO-IP [VLAN]: UDP to port 9
 		unpack("n2", pack("C4", split /\./, $ip)));
 	    my $sum = 0; $sum += $_ for @head; $sum = ($sum & 0xffff) + ($sum >> 16) for 1 .. 2; $head[5] = 0xffff - $sum;
 	    my $frame = pack("H12H12", $mac =~ s/://gr, "020000000044") . ($vlan ? pack("nn", 0x8100, $vlan) : "") .
-		pack("n", 0x0800) . pack("n10", @head) . $udp;
+		pack("n", hex($type || "0800")) . pack("n10", @head) . $udp;
 	    send($s, $frame, 0, pack("SnlSCCa8", 17, 0x0800, $index, 0, 0, 6, "")) or die "send: $!" for 1 .. $n' "$@"
 }
 
@@ -70,7 +71,8 @@ start_agent() { # [LINE...]
 	rig_agent_start
 	wait_for 15 grep -q "${begun:-dropped packets are reported}" "$rig/agent.log"
 }
-check() { "$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1 | grep 'dropped packets' | grep -v '^tells '; } # what it says of this machine now
+screen() { "$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1; }
+check() { screen | sed -n 's/^ *dropped packets  *//p' | tr -s ' '; } # what it says of this machine now
 drops() { easetop drops --last all --top 1000 --format json "$@" 2>/dev/null; }
 told() { # PORT: of each reason how many
 	drops --by reason --port "$(<"/sys/class/net/$1/ifindex")" |
@@ -89,6 +91,16 @@ same() { # NAME PORT MUST-BE
 	expect "$1" "$(told "$2" | paste -sd,)" "$3"
 	[ "$(told "$2" | paste -sd,)" = "$3" ] || echo "    places: $(places "$2")"
 }
+line_of() { # PORT (none: of no port; all), as the agent's sFlow has it, which traps repeat: counted, not counted, explained, not sent, lost, unexplained
+	local which='.counted == null'
+	[ "$1" = none ] || which=".if_index == $(cat "/sys/class/net/$1/ifindex" 2>/dev/null || echo null)"
+	drops --agent 192.0.2.42 | jq -c ".ports[] | select($which) | [.counted, .not_counted, .explained, .not_sent, .lost, .unexplained]"
+}
+is_line() { [ "$(line_of "$1")" = "$2" ]; }
+adds_up() { # PORT LINE: counters come each second
+	wait_for 8 is_line "$1" "$2"
+	expect "${3:-the account} of $1" "$(line_of "$1")" "$2"
+}
 stat_of() { sed -n "s/.*$1 \([0-9]*\).*/\1/p" "$rig/agent.log" | tail -n 1; }
 
 rig_snmpd && rig_collector && start_agent 'drops_per_s = 100000' || { fail 'start' 'a daemon did not come up'; exit 1; }
@@ -98,18 +110,23 @@ frames h1 60 02:00:00:00:00:22 9 10.8.0.9
 full=$(tc -s qdisc show dev p2 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -n 1)
 frames h3 17 "$(</sys/class/net/p3/address)" 1 10.99.0.1
 frames h3 13 "$(</sys/class/net/p3/address)" 9 10.8.0.1
+frames h3 11 "$(</sys/class/net/p3/address)" 9 10.8.0.1 '' 88b5 # a type that nobody takes
 expect 'the queue was full' "$([ "${full:-0}" -ge 10 ] && echo yes)" yes
 same 'at the bridge: a filtered VLAN, an unknown address, a full queue' p1 \
     "ingress VLAN filter: 31,traffic shaping: $full,unknown, layer 2: 23" # 6.1 gives the second no reason
-same 'at the router: nobody listens, TTL' p3 'TTL exceeded: 17,port unreachable: 13'
+same 'at the router: nobody listens, TTL, nobody takes it' p3 'TTL exceeded: 17,port unreachable: 13,protocol not handled: 11'
+adds_up p1 "[0,$((31 + 23 + full)),$((31 + 23 + full)),0,0,0]"
+adds_up p2 "[$full,0,0,0,0,$full]" # where the queue is
+adds_up p3 '[11,30,41,0,0,0]'
+expect 'all that is unexplained may be what is told of at another port' "$(drops | jq .elsewhere.packets)" "$full"
 expect 'by talker' "$(drops --by src --port "$(</sys/class/net/p3/ifindex)" | jq -c '[.rows[] | select(.src != null) | [.src, .packets]]')" \
-    '[["10.8.0.2",30]]'
-expect 'the places' "$(places p3)" '__udp4_lib_rcv ip_forward'
+    '[["10.8.0.2",30],["02:00:00:00:00:44",11]]'
+expect 'the places' "$(places p3)" '__netif_receive_skb_core __udp4_lib_rcv ip_forward'
 expect 'while it runs nobody else can have it' "$(check)" \
-    'dropped packets are not reported: another program has started it, and there is one for all'
+    'no another program has the monitor'
 rig_agent_stop
 expect 'at its end nothing is lost' "$(stat_of linux.drops_lost)$(stat_of linux.drops_limited)" ''
-expect 'at its end the monitor is free' "$(check)" "dropped packets: the kernel's drop monitor is free"
+expect 'at its end the monitor is free' "$(check)" 'yes the drop monitor is free'
 
 # ---- a limit; an agent that was killed; somebody else's monitor ----
 
@@ -121,6 +138,13 @@ account() { drops | jq -r --argjson p "$(</sys/class/net/p3/ifindex)" '.ports[] 
 whole() { [ "$(account)" = 51 ]; }
 wait_for 8 whole
 expect 'beyond the limit: what is told and what is not sent are all' "$(account)" 51
+expect 'and no counter has them' "$(line_of p3 | jq -c '[.[0], .[1], .[5]]')" '[0,51,0]'
+frames h3 40 "$(</sys/class/net/p3/address)" 9 10.8.0.1 '' 88b5
+sleep 2
+frames h3 1 "$(</sys/class/net/p3/address)" 9 10.8.0.1 '' 88b5 # the next event tells what was not sent
+limited() { line_of p3 | jq -e '.[0] == 41 and .[2] + .[3] == 92' >/dev/null; }
+wait_for 8 limited
+expect 'beyond the limit: and 41 that the port counted, too' "$(line_of p3 | jq -c '[.[0], .[1], .[2] + .[3], .[5]]')" '[41,51,92,0]'
 rig_end "$agent_pid" KILL
 start_agent
 expect 'what a killed agent left is taken over' "$(grep -c 'reported: those of the kernel' "$rig/agent.log")" 1
@@ -139,9 +163,9 @@ begun='cannot be started' start_agent
 expect 'what another program has started is left alone' \
     "$(grep -c 'cannot be started: another program has started it, and there is one for all; it is tried again every 30 s' "$rig/agent.log")" 1
 rig_agent_stop
-expect 'also at the end' "$(check | cut -c1-32)" 'dropped packets are not reported'
+expect 'also at the end' "$(check)" 'no another program has the monitor'
 other 4
-expect 'until that stops it' "$(check)" "dropped packets: the kernel's drop monitor is free"
+expect 'until that stops it' "$(check)" 'yes the drop monitor is free'
 
 # ---- a chip's traps ----
 
@@ -170,9 +194,15 @@ if [ -s "${EASE_NETDEVSIM:-}" ] && modprobe psample && insmod "$EASE_NETDEVSIM";
 	wait_for 8 agree
 	expect 'of each trap as many as devlink counts' "$(chips | paste -sd,)" "$(counted | paste -sd,)"
 	expect 'and some' "$(counted | grep -vc ': [1-9]')" 0
+	all=$(devlink -j -s trap show | jq '[.trap[][] | select(.type != "control") | .stats.rx.packets // 0] | add')
+	adds_up "$port" "[0,$all,$all,0,0,0]" "of all traps, as devlink counts them: the account"
 	expect 'their traps' "$(drops --by reason | jq -r '[.rows[].detail // empty | select(test("_route$|_filter$|_small$"))] | sort | join(" ")')" \
 	    'blackhole_route ingress_vlan_filter ttl_value_is_too_small'
-	expect 'and in --check' "$("$build/agent/easeagentd" -c "$rig/agent.conf" --check | grep -c "trap blackhole_route of $chip: it traps them")" 1
+	screen | sed -n '/^device = /,$p' >"$rig/screen"
+	reports=$(devlink -j trap show | jq '[.trap[][] | select(.type != "control") | .action] | "\(map(select(. != "drop")) | length) of \(length)"' -r)
+	expect 'and in --check: how many of its traps of drops report' \
+	    "$(sed -n 's/^ *drops that it reports  *\([0-9]* of [0-9]*\) .*/\1/p' "$rig/screen")" "$reports"
+	expect 'which is one screen' "$(awk 'length > 80 { wide++ } END { print NR <= 24, wide + 0 }' "$rig/screen")" '1 0'
 	rig_agent_stop
 else
 	skip 'traps of a chip' 'netdevsim could not be built or loaded'

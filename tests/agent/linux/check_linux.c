@@ -113,6 +113,55 @@ START_TEST(an_idle_port_says_that_nothing_changed)
 }
 END_TEST
 
+/* As `tc -s qdisc` says. */
+static uint64_t
+queue_dropped(const char *interface)
+{
+	json_t *queues = linux_rig_json("tc -s -j qdisc show dev %s root", interface);
+	uint64_t n = (uint64_t)json_integer_value(json_object_get(json_array_get(queues, 0), "drops"));
+
+	json_decref(queues);
+	return n;
+}
+
+static uint64_t
+out_discards(const char *interface)
+{
+	ck_assert_int_eq(hal_refresh_all(rig.hal), 0); /* queues are read with all ports */
+	return linux_rig_port(&rig, interface)->counters.value[HAL_OUT_DISCARDS];
+}
+
+/* The link's own counters lack them. */
+START_TEST(what_a_queue_drops_is_discarded)
+{
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	if (!linux_rig_can("tc qdisc add dev p1 root handle 1: pfifo limit 0")) {
+		printf("SKIP queues: no tc, or this kernel has no pfifo\n");
+		return;
+	}
+	linux_rig_send("h0", to_all, 60, 7, 1); /* before the device begins */
+	linux_rig_start(&rig);
+	ck_assert_uint_eq(out_discards("p1"), 7);
+	linux_rig_send("h0", to_all, 60, 1000, 1);
+	ck_assert_uint_eq(queue_dropped("p1"), 1007);
+	ck_assert_uint_eq(out_discards("p1"), 1007);
+	ck_assert_uint_eq(out_discards("p2"), 0);
+	linux_rig_sh("tc qdisc delete dev p1 root");
+	linux_rig_send("h0", to_all, 60, 5, 1);
+	ck_assert_uint_eq(out_discards("p1"), 1007);
+	linux_rig_sh("tc qdisc add dev p1 root handle 1: pfifo limit 0"); /* counts from 0, with the handle that it had */
+	linux_rig_send("h0", to_all, 60, 2000, 1);
+	ck_assert_uint_eq(out_discards("p1"), 3007);
+	linux_rig_sh("tc qdisc replace dev p1 root handle 2: pfifo limit 0");
+	linux_rig_send("h0", to_all, 60, 3, 1);
+	ck_assert_uint_eq(queue_dropped("p1"), 3);
+	ck_assert_uint_eq(out_discards("p1"), 3010);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
 START_TEST(speed_and_duplex_are_the_drivers)
 {
 	const struct hal_port *port;
@@ -525,6 +574,7 @@ run_all(void)
 	tcase_add_checked_fixture(many, forget, NULL);
 	tcase_add_test(tc, ports_are_what_ip_says_at_every_step);
 	tcase_add_test(tc, an_idle_port_says_that_nothing_changed);
+	tcase_add_test(tc, what_a_queue_drops_is_discarded);
 	tcase_add_test(tc, speed_and_duplex_are_the_drivers);
 	tcase_add_test(tc, numbers_stay_with_names);
 	tcase_add_test(many, lost_notices_are_made_up_for);

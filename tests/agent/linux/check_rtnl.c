@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <linux/gen_stats.h>
 #include <linux/if_arp.h>
 #include <linux/neighbour.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 
@@ -266,6 +268,39 @@ START_TEST(counters_of_older_and_newer_kernels)
 	ck_assert_uint_eq(stats.link.rx_nohandler, 1);
 	message = begin(RTM_NEWSTATS, &head, sizeof(head));
 	ck_assert_int_eq(rtnl_parse_stats(message, &stats, &kernel_index), -EPROTO);
+}
+END_TEST
+
+static struct nlmsghdr *
+queue_message(uint32_t parent, uint32_t drops, size_t size)
+{
+	struct tcmsg head = {.tcm_ifindex = 5, .tcm_handle = 0x80010000, .tcm_parent = parent};
+	struct gnet_stats_queue stats = {.qlen = 3, .drops = drops};
+	struct nlmsghdr *message = begin(RTM_NEWQDISC, &head, sizeof(head));
+	struct nlattr *nest = mnl_attr_nest_start(message, TCA_STATS2);
+
+	if (size > 0)
+		mnl_attr_put(message, TCA_STATS_QUEUE, size, &stats);
+	mnl_attr_nest_end(message, nest);
+	return message;
+}
+
+START_TEST(what_a_links_queue_dropped)
+{
+	struct tcmsg head = {.tcm_parent = TC_H_ROOT};
+	struct rtnl_queue queue;
+
+	ck_assert_int_eq(rtnl_parse_queue(queue_message(TC_H_ROOT, UINT32_MAX, sizeof(struct gnet_stats_queue)), &queue), 0);
+	ck_assert_uint_eq(queue.kernel_index, 5);
+	ck_assert_uint_eq(queue.handle, 0x80010000);
+	ck_assert_uint_eq(queue.dropped_pkts, UINT32_MAX);
+	ck_assert_int_eq(rtnl_parse_queue(queue_message(0x80010001, 7, sizeof(struct gnet_stats_queue)), &queue), -ENOMSG);
+	ck_assert_int_eq(rtnl_parse_queue(queue_message(TC_H_INGRESS, 7, sizeof(struct gnet_stats_queue)), &queue), -ENOMSG);
+	ck_assert_int_eq(rtnl_parse_queue(queue_message(TC_H_ROOT, 7, 0), &queue), -ENOMSG);
+	ck_assert_int_eq(rtnl_parse_queue(queue_message(TC_H_ROOT, 7, 8), &queue), -EPROTO);
+	ck_assert_int_eq(rtnl_parse_queue(begin(RTM_NEWQDISC, &head, sizeof(head)), &queue), -ENOMSG);
+	ck_assert_int_eq(rtnl_parse_queue(begin(RTM_NEWQDISC, &head, sizeof(head) - 4), &queue), -EPROTO);
+	ck_assert_int_eq(rtnl_parse_queue(begin(RTM_DELQDISC, &head, sizeof(head)), &queue), -ENOMSG);
 }
 END_TEST
 
@@ -589,6 +624,7 @@ main(void)
 	tcase_add_test(messages, links_of_all_kinds);
 	tcase_add_test(messages, only_what_runs_on_another_is_down_with_it);
 	tcase_add_test(messages, counters_of_older_and_newer_kernels);
+	tcase_add_test(messages, what_a_links_queue_dropped);
 	tcase_add_test(messages, what_the_cpu_saw_is_told_apart);
 	tcase_add_test(messages, a_port_of_a_switch_chip);
 	tcase_add_test(messages, a_bridges_address);

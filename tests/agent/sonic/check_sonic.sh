@@ -37,6 +37,11 @@ sed "s,$config,$rig/none.json," "$rig/agent.conf" >"$rig/wrong.conf"
 expect '--check names the file that is missing' \
     "$("$build/agent/easeagentd" -c "$rig/wrong.conf" --check 2>&1 | grep -o 'sonic_database_config: .*' | sed "s,$rig,RIG,")" \
     'sonic_database_config: RIG/none.json: No such file or directory'
+screen=$("$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1 | sed -n '/^device = /,$p')
+expect '--check: what is counted of 128 ports, one without counters, 4 LAGs, 6 VLANs and a management port, and sampled' \
+    "$(head -n 2 <<<"$screen" | tr -s ' ' | paste -sd,), $(sed -n 's/^ *nowhere  *//p' <<<"$screen" | tr -s ' ')" \
+    'device = sonic, 139 ports,COUNTS octets and packets 131 of 139 COUNTERS_DB does not have them, 129 of 139 sFlow is not enabled there'
+expect '--check is one screen' "$(awk 'length > 80 { wide++ } END { print NR <= 24, wide + 0 }' <<<"$screen")" '1 0'
 rig_agent_start
 
 walk() { client snmpwalk -Oqn "127.0.0.1:$agent_port" "$1"; }

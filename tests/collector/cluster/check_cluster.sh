@@ -177,7 +177,9 @@ put_drops() { # STORE AGENT-ID N MINUTE
 	    n * $3, last_received_us FROM agent, (SELECT 1 AS kind, 258 AS reason, 'acl' AS detail, x'0a000001' AS src,
 	    x'0a000002' AS dst, 3 AS n UNION ALL SELECT 1, 259, '', x'', x'', 4 UNION ALL SELECT 1, 258, 'acl',
 	    x'020000000001', x'020000000002', 5 UNION ALL SELECT 2, 0, '', x'', x'', 6 UNION ALL
-	    SELECT 3, 0, '', x'', x'', 7 UNION ALL SELECT 4, 0, '', x'', x'', 8) WHERE agent_id = x'$2'"
+	    SELECT 3, 0, '', x'', x'', 7 UNION ALL SELECT 4, 0, '', x'', x'', 8) WHERE agent_id = x'$2';
+	    INSERT INTO discard SELECT id, $minute, 103079215104, kind, 2, 0, '', '', '', x'', x'', 9 * $3, last_received_us
+	    FROM agent, (SELECT 3 AS kind UNION ALL SELECT 4) WHERE agent_id = x'$2'" # of a source that is no port
 }
 for minute in 1 2 4; do
 	for name in a b one; do put_drops $name $both $minute $minute; done
