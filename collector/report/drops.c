@@ -92,7 +92,7 @@ static const struct grouping {
 enum { SQL_AGENT, SQL_IF_INDEX, SQL_N, SQL_KIND, SQL_KEYS, SQL_SRC = SQL_KEYS, SQL_DST, SQL_REASON, SQL_DETAIL,
 	SQL_PLACE, SQL_GROUP, SQL_END };
 
-enum { KEYS_MAX = 200000 }; /* in memory at a time */
+enum { KEYS_MAX = 200000 }; /* in memory at a time; then the smaller half goes, so that nobody's keys hide those of others */
 
 #define HOUR_US (60 * (uint64_t)STORE_WINDOW_US)
 
@@ -109,7 +109,7 @@ struct drops {
 	struct report_result *result;
 	const struct grouping *grouping;
 	struct part *parts; /* sorted by agent and ifIndex */
-	size_t n_parts;
+	size_t n_parts, n_cut; /* n_cut: rows that went because there were too many */
 	double told; /* events that have rows or are counted, of what was asked for */
 	double elsewhere; /* at most so many are told of at one port and counted at another */
 };
@@ -206,6 +206,22 @@ is_same_key(sqlite3_stmt *stmt, sqlite3_value *last[SQL_END])
 	return same;
 }
 
+static int
+compare_packets(const void *a, const void *b)
+{
+	const struct report_value *x = a, *y = b;
+
+	return (x[COLUMN_PACKETS].number < y[COLUMN_PACKETS].number) -
+	    (x[COLUMN_PACKETS].number > y[COLUMN_PACKETS].number);
+}
+
+static void
+sort_by_packets(struct report_result *result)
+{
+	if (result->n_rows > 1)
+		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values), compare_packets);
+}
+
 /* Rows of one key follow each other; more is added to the row of the same key. */
 static int
 add_told(struct drops *d, sqlite3_stmt *stmt, sqlite3_value *last[SQL_END])
@@ -220,22 +236,16 @@ add_told(struct drops *d, sqlite3_stmt *stmt, sqlite3_value *last[SQL_END])
 		    sqlite3_column_double(stmt, SQL_N);
 		return 0;
 	}
-	row = d->result->n_rows < KEYS_MAX ? result_add_row(d->result) : NULL;
+	if (d->result->n_rows == KEYS_MAX) {
+		sort_by_packets(d->result);
+		d->n_cut += result_cut(d->result, KEYS_MAX / 2);
+	}
+	row = result_add_row(d->result);
 	if (!row)
-		return d->result->n_rows == KEYS_MAX
-		    ? query_fail(d->query, -E2BIG, "more than %d rows: ask for a shorter range", KEYS_MAX) : -ENOMEM;
+		return -ENOMEM;
 	name_row(d, stmt, row);
 	row[COLUMN_PACKETS] = cell_number(sqlite3_column_double(stmt, SQL_N));
 	return 0;
-}
-
-static int
-compare_packets(const void *a, const void *b)
-{
-	const struct report_value *x = a, *y = b;
-
-	return (x[COLUMN_PACKETS].number < y[COLUMN_PACKETS].number) -
-	    (x[COLUMN_PACKETS].number > y[COLUMN_PACKETS].number);
 }
 
 /* The store has the sums of an agent beside each other, by time; those of longer ago by hour, without what only single
@@ -262,12 +272,11 @@ add_list(struct drops *d)
 	sqlite3_finalize(stmt);
 	for (int column = SQL_KIND; column < SQL_END; column++)
 		sqlite3_value_free(last[column]);
-	if (d->result->n_rows > 1)
-		qsort(d->result->values, d->result->n_rows, N_COLUMNS * sizeof(*d->result->values), compare_packets);
+	sort_by_packets(d->result);
 	for (size_t i = 0; i < d->result->n_rows; i++)
 		*report_cell(d->result, i, COLUMN_SHARE) =
 		    cell_number(100 * report_cell(d->result, i, COLUMN_PACKETS)->number / d->told);
-	result_leave_out(d->result, result_cut(d->result, d->options->top));
+	result_leave_out(d->result, d->n_cut + result_cut(d->result, d->options->top));
 	return err;
 }
 
@@ -306,9 +315,20 @@ read_parts(struct drops *d)
 static const struct part *
 find_part(const struct drops *d, const struct query_port *port)
 {
-	for (size_t i = 0; i < d->n_parts; i++)
-		if (d->parts[i].agent == port->agent->id && d->parts[i].if_index == port->if_index)
-			return &d->parts[i];
+	size_t low = 0, high = d->n_parts;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct part *part = &d->parts[middle];
+
+		if (part->agent == port->agent->id && part->if_index == port->if_index)
+			return part;
+		if (part->agent < port->agent->id ||
+		    (part->agent == port->agent->id && (int64_t)part->if_index < (int64_t)port->if_index)) /* as SQL sorts them */
+			low = middle + 1;
+		else
+			high = middle;
+	}
 	return NULL;
 }
 

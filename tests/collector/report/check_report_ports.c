@@ -224,6 +224,27 @@ START_TEST(drops_of_columns_of_any_length)
 }
 END_TEST
 
+/* More keys than are held at a time hide none, and are counted. */
+START_TEST(drops_of_too_many_keys)
+{
+	struct report_options options = options_of(0, 120);
+	json_t *j;
+
+	report_store_sql(&store, "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 250000)"
+	    " INSERT INTO discard SELECT 1, %llu, 1, 1, 0, 257, '', '', '', CAST(printf('%%08d', i) AS BLOB), x'0a000002', 1, 1 FROM c",
+	    REPORT_STORE_T0);
+	report_store_sql(&store, "INSERT INTO discard VALUES(1, %llu, 2, 1, 0, 257, '', '', '', x'0a000001', x'0a000002', 10, 1)",
+	    REPORT_STORE_T0);
+	options.by = REPORT_BY_SRC;
+	options.top = 3;
+	j = report_store_json(&store, "drops", &options);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 3);
+	ck_assert_double_eq(report_json_number(j, "rows.0.packets"), 10);
+	ck_assert_double_eq(report_json_number(j, "left_out"), 249998);
+	json_decref(j);
+}
+END_TEST
+
 static void
 some_errors(void)
 {
@@ -647,6 +668,7 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, drops_of_columns_of_any_length);
+	tcase_add_test(tc, drops_of_too_many_keys);
 	tcase_add_test(tc, energy_is_the_share_of_the_time);
 	tcase_add_test(tc, energy_over_a_restart);
 	tcase_add_test(tc, energy_not_known_yet);
