@@ -69,21 +69,11 @@ struct links {
 	struct query *query;
 	struct report_result *result;
 	struct link *items;
-	size_t n;
+	size_t n, n_left_out;
 	double skip;
 };
 
 /* ---- which there are ---- */
-
-/* Either end may have told of it; it counts once, from the end that has the smaller number. */
-static bool
-is_link_known(const struct links *l, const struct query_port *a, const struct query_port *b)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if ((l->items[i].a == a && l->items[i].b == b) || (l->items[i].a == b && l->items[i].b == a))
-			return true;
-	return false;
-}
 
 static int
 take_stored_link(struct links *l, sqlite3_stmt *stmt)
@@ -92,12 +82,18 @@ take_stored_link(struct links *l, sqlite3_stmt *stmt)
 	const struct query_port *b = query_find_port(l->query, sqlite3_column_int64(stmt, 2), (uint64_t)sqlite3_column_int64(stmt, 3));
 	struct link *more;
 
-	if (!a || !b || !(a->chosen || b->chosen) || is_link_known(l, a, b) || l->n == LINKS_MAX)
+	if (!a || !b || !(a->chosen || b->chosen))
 		return 0;
-	more = realloc(l->items, (l->n + 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	l->items = more;
+	if (l->n == LINKS_MAX) {
+		l->n_left_out++;
+		return 0;
+	}
+	if ((l->n & (l->n - 1)) == 0) { /* at powers of two there is room for no more */
+		more = realloc(l->items, (l->n > 0 ? 2 * l->n : 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		l->items = more;
+	}
 	l->items[l->n++] = (struct link){a, b, (uint64_t)sqlite3_column_int64(stmt, 4), false};
 	return 0;
 }
@@ -105,8 +101,13 @@ take_stored_link(struct links *l, sqlite3_stmt *stmt)
 static int
 read_links(struct links *l)
 {
-	sqlite3_stmt *stmt = query_prepare(l->query, "SELECT agent, if_index, other_agent, other_if_index, seen_us FROM link"
-	    " WHERE seen_us >= ?1 ORDER BY agent, if_index");
+	/* Either end may have told of it; it counts once, from the end that has the smaller number. */
+	sqlite3_stmt *stmt = query_prepare(l->query, "SELECT agent, if_index, other_agent, other_if_index, max(seen_us) FROM"
+	    " (SELECT agent, if_index, other_agent, other_if_index, seen_us FROM link"
+	    "   WHERE (agent, if_index) < (other_agent, other_if_index)"
+	    "  UNION ALL SELECT other_agent, other_if_index, agent, if_index, seen_us FROM link"
+	    "   WHERE (agent, if_index) > (other_agent, other_if_index))"
+	    " WHERE seen_us >= ?1 GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4");
 	uint64_t from_us = l->query->range.from_us;
 	int err = stmt ? 0 : -EIO;
 
@@ -361,7 +362,6 @@ report_links(struct query *query, const struct report_options *options, uint64_t
 	free(l.items);
 	if (err == 0 && result->n_rows == 0)
 		note_of(result, NOTE_ID_NO_LINKS);
-	if (options->has_top)
-		result_leave_out(result, result_cut(result, options->top));
+	result_leave_out(result, 2 * l.n_left_out + (options->has_top ? result_cut(result, options->top) : 0));
 	return err;
 }
