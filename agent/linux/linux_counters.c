@@ -18,6 +18,8 @@ enum {
 	LEAST_OCTETS = 64, /* of a valid frame */
 	/* Some drivers take milliseconds, because they read counters from firmware. */
 	DRIVER_PERIOD_US = 250000,
+	QUEUES_SLOW_US = 20000, /* so long takes who waits for links that come and go: counters of ports would be late */
+	QUEUES_REST = 50,	/* times as long queues are not read again then */
 };
 
 enum row {
@@ -358,9 +360,17 @@ take_queue(void *ctx, const struct nlmsghdr *message)
 static void
 read_queues(struct linux_device *d)
 {
+	uint64_t began_us = clock_mono_us(d->clock), took_us;
+	int rc;
+
+	if (began_us < d->queues_next_us)
+		return;
 	for (size_t i = 0; i < d->links.n; i++)
 		d->links.ports[i].queue.is_there = false;
-	if (kernel_get_all_queues(&d->kernel, take_queue, d) < 0)
+	rc = kernel_get_all_queues(&d->kernel, take_queue, d);
+	took_us = clock_mono_us(d->clock) - began_us;
+	d->queues_next_us = took_us > QUEUES_SLOW_US ? began_us + QUEUES_REST * took_us : 0;
+	if (rc < 0)
 		return;
 	for (size_t i = 0; i < d->links.n; i++)
 		if (!d->links.ports[i].queue.is_there)

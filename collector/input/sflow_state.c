@@ -860,6 +860,15 @@ sent_total(const struct sflow_port *p)
 	    p->totals[SFLOW_OUT_BCAST];
 }
 
+/* No port discards or spoils so many frames between two counters. It goes back: somebody cleared it, and not the octets. */
+static bool
+goes_back(const struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], int i)
+{
+	bool is_rare = i == SFLOW_IN_DISCARDS || i == SFLOW_IN_ERRORS || i == SFLOW_OUT_DISCARDS || i == SFLOW_OUT_ERRORS;
+
+	return is_rare && rise_of(p, raw, i) > INT32_MAX;
+}
+
 /* Adds the difference. A new base is the counter itself. */
 static void
 extend_totals(struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], bool base)
@@ -869,6 +878,8 @@ extend_totals(struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], b
 			continue;
 		if (base)
 			p->totals[i] = raw[i];
+		else if (goes_back(p, raw, i))
+			p->odd |= 1u << EASE_ODD_COUNTERS;
 		else
 			p->totals[i] += rise_of(p, raw, i);
 		p->raw[i] = raw[i];

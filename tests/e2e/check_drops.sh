@@ -45,6 +45,22 @@ expect 'a range: the first minute alone' \
 expect 'what came twice is known' "$(sqlite3 "$rig/ease.db" "SELECT value FROM stat WHERE name = 'sflow.discards_again'")" 2
 expect 'what had no row' "$(sqlite3 "$rig/ease.db" "SELECT value FROM stat WHERE name = 'accounting.discards_folded'")" 476
 
+# Beside a switch whose numbers jump and whose counters go back, and which speaks in another's name.
+of_two() { jq -cS '[.ports[] | select(.agent == "192.0.2.23" or .agent == "192.0.2.24")]'; }
+alone=$(drops | of_two)
+python3 "$top/tests/e2e/drops.py" "$rig/liar.pcap" --liar >/dev/null
+mv "$rig/ease.db" "$rig/alone.db"
+rm -f "$rig"/ease.db*
+"$build/collector/easecapd" -c "$rig/collector.conf" --import "$rig/liar.pcap" >"$rig/collector.log" 2>&1
+expect 'beside a liar: the account of the others is what it was' "$(drops | of_two)" "$alone"
+expect 'beside a liar: its own lines add up, too, and none is below 0' "$(drops --agent 192.0.2.25 | jq -c '[.ports[] |
+    (.counted // 0) + .not_counted - .explained - .not_sent - .lost - (.unexplained // 0), ([.[] | numbers] | min < 0)] | unique')" '[false,0]'
+expect 'beside a liar: its counters that go back count from there anew: 40 to 49, both ways, and nothing for the rest' \
+    "$(drops --agent 192.0.2.25 | jq '.ports[0].counted')" 18
+expect 'beside a liar: which is named' "$("$build/collector/easetop" agents --format json --store "sqlite:$rig/ease.db" --last all |
+    jq -r '[.. | strings | select(test("counters that frames or time refute"))] | unique | length')" 1
+mv "$rig/alone.db" "$rig/ease.db"
+
 # What upkeep does when minutes are no longer kept (tests/collector/store/check_squeeze.c), here by another's SQL.
 by_port=$(drops --by port | rows port)
 reasons=$(drops --by reason | jq -c '[.rows[] | [.reason, .packets]] | group_by(.[0]) | map([.[0][0], (map(.[1]) | add)]) | sort')

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""drops.py FILE [CORPUS]: a pcap file of sFlow v5 with events of discarded packets and the counters of the ports,
+"""drops.py FILE [--liar | CORPUS]: a pcap file of sFlow v5 with events of discarded packets and the counters of the ports,
 of two switches: one tells of all its ports by one data source, as hsflowd does, the other by port. Some events are
 not sent, some lost, some come twice or late. Prints what is true of it, a line each: by, key, packets; and "account",
 agent, port, counted, explained, not sent, lost. Packed here from the structures that sFlow.org publishes. With CORPUS
-also what fuzzing begins with, as sflow_records.py."""
+also what fuzzing begins with, as sflow_records.py. With --liar there is a third switch, whose numbers jump and whose
+counters go back, and which speaks in the first one's name, too; what is true of the two honest ones stays so."""
 import collections
 import socket
 import struct
@@ -78,6 +79,23 @@ def trap(group, name):
     return 1041, opaque(group) + opaque(name)
 
 
+def lies():
+    """Of 192.0.2.25, by source address and in the name of 192.0.2.23."""
+    c, forged = Switch('192.0.2.25'), Switch('192.0.2.23')
+    for second, discards in (0, 40), (60, 49), (120, 5), (180, 2**32 - 1), (240, 0):
+        c.counters(second, 1, (discards, discards))
+    for n, drops in enumerate((0, 2**31 - 1, 3, 2**32 - 1, 0, 70000, 1, 2**31)):
+        c.drops[1] = drops
+        c.numbers[1] += (0, 1, 2**31, 5, 2**32 - 2**31)[n % 5]
+        c.numbers[1] %= 2**32 - 1
+        c.event(10 + n * 20, 1, 1, 259, '10.9.0.1', '10.9.0.9')
+    for n in range(200):
+        forged.drops[0] += 1000
+        forged.event(20 + n / 4, 0, 1, 259, '10.9.0.1', '10.9.0.9')
+    forged.counters(121, 1, (2**31, 2**31))
+    return c.out + forged.out
+
+
 def main():
     a, b = Switch('192.0.2.23'), Switch('192.0.2.24')
     for port in 1, 2, 3:
@@ -107,19 +125,22 @@ def main():
     a.counters(120, 3, (4, 0))
     b.counters(120, 5, (1512, 0))
 
-    datagrams = a.out + b.out
+    honest, liar = '127.0.0.1', '127.0.0.9'
+    datagrams = [(honest, *d) for d in a.out + b.out]
+    if sys.argv[2:] == ['--liar']:
+        datagrams += [(liar, *d) for d in lies()]
     with open(sys.argv[1], 'wb') as out:
         out.write(struct.pack('!IHHIIII', 0xa1b2c3d4, 2, 4, 0, 0, 65535, 101))
-        for second, datagram in datagrams:
+        for source, second, datagram in datagrams:
             udp = struct.pack('!HHHH', 40000, 6343, 8 + len(datagram), 0) + datagram
-            ip = struct.pack('!BBHHHBBH', 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0) + ip4('127.0.0.1') * 2 + udp
+            ip = struct.pack('!BBHHHBBH', 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0) + ip4(source) + ip4('127.0.0.1') + udp
             out.write(struct.pack('!IIII', START_S + int(second), int(second % 1 * 10**6), len(ip), len(ip)) + ip)
     for (by, key), n in TRUTH.items():
         print(by, key, n)
     for s in a, b:
         for port, of in s.account.items():
             print('account', s.address, port, of['counted'], of['explained'], of['not_sent'], of['lost'])
-    if len(sys.argv) > 2:
+    if len(sys.argv) > 2 and sys.argv[2] != '--liar':
         some = [d for s in (a, b) for _, d in s.out][::100]
         with open(sys.argv[2] + '/sflow_input/drops', 'wb') as out:
             out.write(b''.join(struct.pack('!H', len(d)) + d for d in some))
