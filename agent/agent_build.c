@@ -121,6 +121,7 @@ create_linux(const struct agent_config *config, const struct state *state,
 	    .drops_per_s = config->drops ? config->drops_per_s : 0,
 	    .drops_kept_octets = config->header_octets,
 	    .kept = kept,
+	    .lldpd_socket = config->lldpd_socket,
 	    .clock = &clock_system,
 	};
 	const char *text;

@@ -122,6 +122,9 @@ const struct option_row agent_options[] = {
     {.name = "drops_per_s", .type = OPTION_U32, AT(drops_per_s), .expert = true, .min = 1, .max = 100000, .unit = "1/s",
 	.def = "100",
 	.help = "linux: the most dropped packets that are reported; further ones are only counted, by port"},
+    {.name = "lldpd_socket", .type = OPTION_STRING, AT(lldpd_socket), .expert = true, .max = 107, .def = "/run/lldpd.socket",
+	.help = "linux: lldpd's control socket; where it is open to the agent, lldpcli is asked each half minute whom lldpd "
+		"hears, for LLDP-MIB. \"\": lldpd is not asked"},
     {.name = "trap_port", .type = OPTION_U32, AT(trap_port), .expert = true, .min = 1, .max = 65535,
 	.def = "162", .help = "linux, sonic: the UDP port to which this machine's snmpd sends "
 			      "notifications. The agent does not sample these, nor what it sends "

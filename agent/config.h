@@ -36,6 +36,7 @@ struct agent_config {
 	bool skip_by_speed;
 	bool drops;
 	uint32_t drops_per_s;
+	char *lldpd_socket;
 	uint32_t trap_port;
 	/* sonic */
 	char *sonic_database_config;

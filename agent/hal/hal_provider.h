@@ -243,6 +243,9 @@ struct hal_lldp_ops {
 	const struct hal_lldp *(*known)(void *ctx);
 };
 
+/* Stamps each of the fresh neighbours with the time of its last change: now, or what the old ones have of one that is the same. */
+void hal_neighbours_stamp(const struct hal_lldp *old, struct hal_neighbour *fresh, size_t n_fresh, uint64_t now_us);
+
 /* ---- the device ---- */
 
 struct hal_device_ops {

@@ -8,6 +8,39 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+static int
+order_neighbours(const struct hal_neighbour *a, const struct hal_neighbour *b)
+{
+	if (a->if_index != b->if_index)
+		return a->if_index < b->if_index ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static bool
+says_same(const struct hal_neighbour *a, const struct hal_neighbour *b)
+{
+	return lldp_same_id(&a->chassis, &b->chassis) && lldp_same_id(&a->port, &b->port) &&
+	    strcmp(a->port_descr, b->port_descr) == 0 && strcmp(a->system_name, b->system_name) == 0;
+}
+
+/* Both lists are sorted. */
+void
+hal_neighbours_stamp(const struct hal_lldp *old, struct hal_neighbour *fresh, size_t n_fresh, uint64_t now_us)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n_fresh; i++) {
+		const struct hal_neighbour *was;
+
+		assert(i == 0 || order_neighbours(&fresh[i - 1], &fresh[i]) < 0);
+		while (k < old->n_neighbours && order_neighbours(&old->neighbours[k], &fresh[i]) < 0)
+			k++;
+		was = k < old->n_neighbours && order_neighbours(&old->neighbours[k], &fresh[i]) == 0 ? &old->neighbours[k] : NULL;
+		fresh[i].changed_mono_us = was && says_same(was, &fresh[i]) ? was->changed_mono_us : now_us;
+	}
+}
 
 /* Rows of ports that are none are left out, as they come before the port does, or stay a little longer. */
 static int

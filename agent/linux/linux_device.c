@@ -70,6 +70,10 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
     [LINUX_STAT_SENSORS_LEFT_OUT] = {"linux.sensors_left_out",
 	"sensors of hardware monitors not served, because there are more than 500; counted each time that they are read"},
     [LINUX_STAT_MODULE_ERRORS] = {"linux.module_errors", "times a transceiver that is plugged in could not be read"},
+    [LINUX_STAT_LLDPCLI_FAILURES] = {"linux.lldpcli_failures",
+	"times lldpd's client failed, took more than 10 s, or said what is not understood; neighbours stayed as they were"},
+    [LINUX_STAT_NEIGHBOURS_LEFT_OUT] = {"linux.neighbours_left_out",
+	"LLDP neighbours left out each time they were read: one has no identity that LLDP knows, or there are too many"},
     [LINUX_STAT_PSAMPLE_OVERFLOWS] = {"linux.psample_overflows",
 	"times the kernel dropped psample samples for lack of room"},
 };
@@ -502,6 +506,7 @@ device_destroy(void *ctx)
 	taps_close(d->taps);
 	linux_close_drops(d);
 	linux_close_sensors(d);
+	linux_close_neighbours(d);
 	close_fd(d->wake_fd);
 	close_fd(d->psample_fd);
 	close_fd(d->notice_fd);
@@ -671,6 +676,7 @@ compose_device(struct linux_device *d)
 	    .vlans = &linux_vlans_ops, .vlans_ctx = d,
 	    .energy = &linux_energy_ops, .energy_ctx = d,
 	    .sensors = &linux_sensors_ops, .sensors_ctx = d,
+	    .lldp = &linux_lldp_ops, .lldp_ctx = d,
 	};
 }
 
@@ -697,6 +703,8 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 		rc = open_descriptors(d, config);
 	if (rc == 0)
 		rc = linux_open_sensors(d, config->sys_root);
+	if (rc == 0)
+		rc = linux_open_neighbours(d, config->lldpd_socket);
 	if (rc == 0) {
 		linux_open_sampling(d, config);
 		linux_open_drops(d, config);

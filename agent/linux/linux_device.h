@@ -6,6 +6,7 @@
  * - The bridges' notices give addresses.
  * - Samples come from eBPF programs at the ports (tap.h) or from psample (psample.h).
  * - Hardware monitors (hwmon.h) and transceivers (module_eeprom.h) give sensors.
+ * - LLDP's neighbours come from lldpd, by its own client (lldpd_json.h).
  * - Dropped packets come from the kernel's drop monitor (drop_monitor.h).
  * - SET of ifAdminStatus, ifAlias, flow control, the ageing time and static addresses changes the
  *   kernel's settings.
@@ -55,6 +56,7 @@ struct linux_config {
 	size_t n_kept;
 	/* Buffer of the socket for notices; 0: enough for many interfaces that change at once. */
 	int notice_buffer_octets;
+	const char *lldpd_socket; /* "" or NULL: lldpd is not asked for neighbours; copied */
 	const char *sys_root; /* where the kernel's hardware monitors are; NULL: "/sys" */
 	const struct clock *clock; /* borrowed */
 };

@@ -1,7 +1,7 @@
 /*
  * The state of the Linux device, shared by its files. linux_device.c creates it and receives notices;
  * linux_ports.c, linux_counters.c, linux_bridges.c and linux_sampling.c are its facets; linux_psample.c samples by
- * psample; linux_drops.c tells of dropped packets; linux_sensors.c reads sensors; linux_forwarding.c judges who forwards; linux_common.c has what
+ * psample; linux_drops.c tells of dropped packets; linux_sensors.c reads sensors; linux_neighbours.c asks lldpd; linux_forwarding.c judges who forwards; linux_common.c has what
  * several of them need. No other file includes this.
  */
 #ifndef EASE_AGENT_LINUX_LINUX_PRIVATE_H
@@ -44,6 +44,8 @@ enum {
 	LINUX_STAT_DROP_MONITOR_BUSY,
 	LINUX_STAT_SENSORS_LEFT_OUT,
 	LINUX_STAT_MODULE_ERRORS,
+	LINUX_STAT_LLDPCLI_FAILURES,
+	LINUX_STAT_NEIGHBOURS_LEFT_OUT,
 	LINUX_N_STATS
 };
 
@@ -70,6 +72,7 @@ struct linux_device {
 	uint16_t psample_type;
 	uint64_t psample_gap_us; /* monotonic time when gaps count as lost; 0: there are none */
 	struct linux_sensors *sensors;
+	struct linux_neighbours *neighbours; /* NULL: lldpd is not asked */
 	struct linux_drops *drops; /* NULL: not asked for, or not possible */
 	char why_no_taps[LINUX_WHY_OCTETS / 2];
 	char why_not[LINUX_WHY_OCTETS]; /* why the last port, or eBPF, cannot be used */
@@ -99,10 +102,15 @@ extern const struct hal_addresses_ops linux_addresses_ops;
 extern const struct hal_sampling_ops linux_sampling_ops;
 extern const struct hal_vlans_ops linux_vlans_ops;
 extern const struct hal_sensors_ops linux_sensors_ops;
+extern const struct hal_lldp_ops linux_lldp_ops;
 
 /* root: "/sys", or what stands in for it; NULL: that. -ENOMEM. */
 int linux_open_sensors(struct linux_device *device, const char *root);
 void linux_close_sensors(struct linux_device *device);
+
+/* socket: lldpd's; "" or NULL: lldpd is not asked. -ENAMETOOLONG, -ENOMEM. */
+int linux_open_neighbours(struct linux_device *device, const char *socket);
+void linux_close_neighbours(struct linux_device *device); /* ends the client, if it runs */
 
 /* Reads all sensors and transceivers at once. False: the process may not read transceivers. */
 bool linux_read_all_sensors(struct linux_device *device);

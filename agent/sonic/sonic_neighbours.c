@@ -5,9 +5,6 @@
  */
 #include "agent/sonic/sonic_private.h"
 
-#include "common/sorted.h"
-
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,27 +119,6 @@ take_neighbour(struct sonic_device *d, const redisReply *reply, const struct son
 		stat_add(&d->stats, SONIC_STAT_NEIGHBOURS_REFUSED, 1);
 }
 
-static bool
-is_same(const struct hal_neighbour *a, const struct hal_neighbour *b)
-{
-	return a->number == b->number && lldp_same_id(&a->chassis, &b->chassis) && lldp_same_id(&a->port, &b->port) &&
-	    strcmp(a->port_descr, b->port_descr) == 0 && strcmp(a->system_name, b->system_name) == 0;
-}
-
-/* What is as it was has not changed. Both lists are sorted by port, and have one neighbour each. */
-static void
-stamp_changes(struct sonic_neighbours *n, uint64_t now_us)
-{
-	size_t k = 0;
-
-	for (size_t i = 0; i < n->n_fresh; i++) {
-		while (k < n->lldp.n_neighbours && n->rows[k].if_index < n->fresh[i].if_index)
-			k++;
-		n->fresh[i].changed_mono_us = k < n->lldp.n_neighbours && n->rows[k].if_index == n->fresh[i].if_index &&
-		    is_same(&n->rows[k], &n->fresh[i]) ? n->rows[k].changed_mono_us : now_us;
-	}
-}
-
 /* ---- the job ---- */
 
 void
@@ -177,9 +153,8 @@ sonic_end_neighbours(struct sonic_device *d, bool whole)
 
 	if (!whole)
 		return;
-	assert(SORTED_ASCENDS(n->fresh, n->n_fresh, if_index));
 	name_ports(d);
-	stamp_changes(n, clock_mono_us(d->clock));
+	hal_neighbours_stamp(&n->lldp, n->fresh, n->n_fresh, clock_mono_us(d->clock));
 	n->lldp.neighbours = n->rows = n->fresh;
 	n->lldp.n_neighbours = n->n_fresh;
 	n->rows_room = n->fresh_room;

@@ -179,7 +179,7 @@ mirror_write_agents(FILE *sql, const void *of)
 
 	for (size_t i = 0; i < query->n_agents; i++)
 		n += query->agents[i].chosen;
-	if (n == query->n_agents || n == 0 || n > AGENTS_LISTED_MAX)
+	if (query->fetches_all || n == query->n_agents || n == 0 || n > AGENTS_LISTED_MAX)
 		return;
 	for (size_t i = 0, listed = 0; i < query->n_agents; i++)
 		if (query->agents[i].chosen)

@@ -253,6 +253,9 @@ struct query {
 	int64_t edge_part; /* id of the newest part with samples from before the edge */
 	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
 	bool sides_chosen;  /* listed is set of each agent */
+	/* Also what a filter by agents rules out is fetched, because the report shows it beside what it asks for. Set before
+	 * query_begin, and taken back after the report. */
+	bool fetches_all;
 	size_t n_sent_agents; /* of which lists count what they sent */
 };
 

@@ -345,23 +345,35 @@ read_counted(struct links *l)
 	return err;
 }
 
+static int
+fill_report(struct links *l, const struct report_options *options, uint64_t now_us)
+{
+	int err = query_begin(l->query, options, now_us);
+
+	if (err)
+		return err;
+	result_begin(l->result, "links", link_columns, N_COLUMNS, l->query);
+	err = read_counted(l);
+	if (err == 0)
+		err = read_links(l);
+	if (err == 0)
+		err = add_links(l);
+	if (err == 0 && l->result->n_rows == 0)
+		note_of(l->result, NOTE_ID_NO_LINKS);
+	result_leave_out(l->result, 2 * l->n_left_out + (options->has_top ? result_cut(l->result, options->top) : 0));
+	return err;
+}
+
+/* A link of a switch that is asked for has its other end at one that is not. */
 int
 report_links(struct query *query, const struct report_options *options, uint64_t now_us, struct report_result *result)
 {
 	struct links l = {.query = query, .result = result};
-	int err = query_begin(query, options, now_us);
+	int err;
 
-	if (err)
-		return err;
-	result_begin(result, "links", link_columns, N_COLUMNS, query);
-	err = read_counted(&l);
-	if (err == 0)
-		err = read_links(&l);
-	if (err == 0)
-		err = add_links(&l);
+	query->fetches_all = true;
+	err = fill_report(&l, options, now_us);
+	query->fetches_all = false;
 	free(l.items);
-	if (err == 0 && result->n_rows == 0)
-		note_of(result, NOTE_ID_NO_LINKS);
-	result_leave_out(result, 2 * l.n_left_out + (options->has_top ? result_cut(result, options->top) : 0));
 	return err;
 }

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../../support/rig.sh"
 rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 
-lldpd_pid='' zebra_pid=''
+lldpd_pid='' zebra_pid='' other_pid=''
 trap 'rig_end "$lldpd_pid"; rig_end "$zebra_pid"; rig_stop; rm -rf "$rig"' EXIT
 
 ip link add p1 type veth peer name p2 && ip link set p1 up && ip link set p2 up
@@ -19,6 +19,7 @@ rig_new
 sed -i 's/^agentXPerms .*/agentXPerms 0777 0777/' "$rig/snmpd.conf"
 chmod 755 "$rig" "$rig/agentx"
 rig_linux_config
+echo "lldpd_socket = \"$rig/lldpd.socket\"" >>"$rig/agent.conf" # asked as well; while lldpd serves LLDP-MIB itself, ours is not seen
 start_lldpd() { # it wants its directory for its privileged half
 	mkdir -p /run/lldpd
 	lldpd -d -x -X "$rig/agentx/master" -u "$rig/lldpd.socket" -I 'p*' >>"$rig/lldpd.log" 2>&1 &
@@ -85,5 +86,64 @@ all_are_told 'ours again'
 rig_end "$snmpd_pid" KILL
 rig_snmpd || fail 'restart' 'snmpd did not come up'
 all_are_told 'the master again'
+# ---- lldpd that is no subagent: whom it hears is ours to tell, by its own client ----
+
+if [ -z "$lldpd_pid" ]; then skip 'neighbours' 'lldpd is not installed'; else
+rig_end "$lldpd_pid"
+ip netns add "neighbour$$" # the switch at the other end, with an lldpd of its own
+trap 'rig_end "$other_pid"; rig_end "$lldpd_pid"; rig_end "$zebra_pid"; rig_stop; ip netns delete "neighbour$$"; rm -rf "$rig"' EXIT
+ip link set p2 netns "neighbour$$"; ip link set p4 netns "neighbour$$"
+there() { ip netns exec "neighbour$$" "$@"; }
+there ip link set p2 up; there ip link set p4 up
+lldpd -d -u "$rig/lldpd.socket" -I 'p*' >>"$rig/lldpd.log" 2>&1 &
+lldpd_pid=$!
+there lldpd -d -u "$rig/other.socket" -I 'p*' >>"$rig/other.log" 2>&1 &
+other_pid=$!
+disown "$lldpd_pid" "$other_pid"
+other() { lldpcli -u "$rig/other.socket" "$@"; }
+wait_for 10 test -S "$rig/lldpd.socket" -a -S "$rig/other.socket"
+other configure system hostname 'spine "one"' >/dev/null
+other configure ports p4 lldp portidsubtype local 'uplink 7' >/dev/null
+says_closed() { grep -q 'lldpd.socket is not open to this process' "$rig/agent.log"; }
+wait_for 10 says_closed && pass 'a socket that is not open is told' || fail 'a socket that is not open is told' "$(tail -n 2 "$rig/agent.log")"
+rig_agent_stop
+with_groups='setpriv --groups adm,_lldpd' # who may run lldpcli, and who may use the socket; the agent has no capability to pass by
+rig_agent_start $with_groups
+for socket in lldpd other; do lldpcli -u "$rig/$socket.socket" resume >/dev/null; lldpcli -u "$rig/$socket.socket" update >/dev/null; done
+lldp=1.0.8802.1.1.2.1
+hears_two() { [ "$(lldpcli -u "$rig/lldpd.socket" -f json0 show neighbors | jq '.lldp[0].interface | length')" = 2 ]; }
+wait_for 40 hears_two || fail 'neighbours' "lldpd hears nobody: $(tail -n 2 "$rig/lldpd.log")"
+told() { [ "$(cells $lldp.4.1.1.7 | grep -c '^0\.')" = 2 ]; }
+wait_for 12 told && pass 'two neighbours' || fail 'two neighbours' "$(cells $lldp.4)"
+mac_of() { tr ':' ' ' <<<"$1" | tr a-f A-F; }
+number_of() { ip -o link show "$1" | cut -d: -f1; }
+chassis=$(other -f json0 show chassis | jq -r '."local-chassis"[0].chassis[0].id[0].value')
+expect 'neighbours are who lldpd hears: port, chassis, name' \
+    "$(cells $lldp.4.1.1.5 | sed 's/^0\.\([0-9]*\)\.[0-9]* /\1 /'; cells $lldp.4.1.1.9 | sed 's/^0\.\([0-9]*\)\.[0-9]* /\1 /')" \
+    "$(for part in "\"$(mac_of "$chassis") \"" '"spine \"one\""'; do printf '%s %s\n' "$(number_of p1)" "$part" "$(number_of p3)" "$part"; done)"
+expect 'and what their ports are called' "$(cells $lldp.4.1.1.7 | sed 's/^0\.[0-9.]* //')" \
+    "$(printf '%s\n' "\"$(mac_of "$(there cat /sys/class/net/p2/address)") \"" '"uplink 7"')"
+own=$(lldpcli -u "$rig/lldpd.socket" -f json0 show chassis | jq -r '."local-chassis"[0].chassis[0].id[0].value')
+expect 'this machine, and its ports' "$(snmp_get $lldp.3.2.0) $(cells $lldp.3.7.1.4 | paste -sd' ')" \
+    "\"$(mac_of "$own") \" $(number_of p1) \"p1\" $(number_of p3) \"p3\""
+other configure ports p4 lldp portidsubtype local 'uplink 8' >/dev/null
+other update >/dev/null
+renamed() { cells $lldp.4.1.1.7 | grep -q '"uplink 8"'; }
+wait_for 12 renamed && pass 'a change is told' || fail 'a change is told' "$(cells $lldp.4.1.1.7)"
+# A client that never ends costs a counted failure, and nothing else.
+mkdir "$rig/bin"
+printf '#!/bin/sh\nexec sleep 1000\n' >"$rig/bin/lldpcli" && chmod 755 "$rig/bin/lldpcli"
+rig_agent_stop
+PATH=$rig/bin:$PATH rig_agent_start $with_groups
+gave_up() { grep -q 'lldpcli -f json0 show interfaces: Connection timed out' "$rig/agent.log"; }
+wait_for 30 gave_up && pass 'a client that hangs is given up after ten seconds' || fail 'a client that hangs is given up' "$(tail -n 3 "$rig/agent.log")"
+nobody_left() { ! pgrep -P "$agent_pid" >/dev/null; }
+wait_for 5 nobody_left && pass 'and no process of it stays' || fail 'and no process of it stays' "$(pgrep -a -P "$agent_pid")"
+rig_end "$lldpd_pid"
+start_lldpd
+serves() { snmp_get $lldp.3.4.0 | grep -q '^"'; } # lldpLocSysDesc, which ours has not
+wait_for 10 serves && pass 'lldpd serves it again: ours is not seen' || fail 'lldpd serves it again' "$(cells $lldp.3)"
+fi
+
 expect 'no table was refused' "$(grep -c 'already served' "$rig/agent.log")" 0
 exit $failed

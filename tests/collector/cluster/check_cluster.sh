@@ -296,6 +296,7 @@ reports() { # DATABASE REFERENCE
 	for by in src service; do equal_report "$1" "$2" history --by $by --step 5m; done
 }
 reports ease one
+equal_report ease one links --agent $misses
 expect 'verdicts and oddities: told of a cluster' "$(for report in talkers agents loss; do
 	"$easetop" $report "${range[@]}" --store "$(cluster_url ease)"
 done | grep -c 'samples only a part of its frames\|an uptime that cannot be\|samples refused: rate 0')" 3
