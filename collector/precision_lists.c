@@ -7,7 +7,7 @@
 #include <string.h>
 
 static size_t
-column_of(const struct report_result *result, const char *field)
+list_column(const struct report_result *result, const char *field)
 {
 	size_t i = 0;
 
@@ -24,7 +24,7 @@ relative_width(const struct estimate_figure *f)
 
 /* Samples tell frames: how many more octets take is seen by the limits of both, which the list prints for the same claim. */
 static struct precision_row
-row_of(const struct precision_goal *goal, const struct estimate_figure figures[ESTIMATE_N_UNITS],
+list_row(const struct precision_goal *goal, const struct estimate_figure figures[ESTIMATE_N_UNITS],
     const double totals[ESTIMATE_N_UNITS], double samples)
 {
 	const struct estimate_figure *f = &figures[goal->by_octets ? ESTIMATE_OCTETS : ESTIMATE_PKTS];
@@ -39,11 +39,11 @@ row_of(const struct precision_goal *goal, const struct estimate_figure figures[E
 }
 
 static void
-take_rows(const struct precision_goal *goal, const struct report_result *result, struct precision_row *rows,
+take_list_rows(const struct precision_goal *goal, const struct report_result *result, struct precision_row *rows,
     struct precision_list *list)
 {
 	const enum estimate_unit unit = goal->by_octets ? ESTIMATE_OCTETS : ESTIMATE_PKTS;
-	size_t pkts = column_of(result, "packets"), octets = column_of(result, "octets"), samples = column_of(result, "samples");
+	size_t pkts = list_column(result, "packets"), octets = list_column(result, "octets"), samples = list_column(result, "samples");
 
 	*list = (struct precision_list){rows, 0, result->list ? result->list->n_ranked : 0, result->total[ESTIMATE_PKTS],
 	    (double)result->samples};
@@ -53,7 +53,7 @@ take_rows(const struct precision_goal *goal, const struct report_result *result,
 
 		if (figures[unit].estimate <= 0 || result->total[unit] <= 0)
 			break;
-		rows[list->n_rows++] = row_of(goal, figures, result->total, report_cell(result, i, samples)->number);
+		rows[list->n_rows++] = list_row(goal, figures, result->total, report_cell(result, i, samples)->number);
 	}
 }
 
@@ -78,7 +78,7 @@ precision_read_list(struct query *query, const struct precision_goal *goal, cons
 		options.filter = &filter;
 	err = report_run(report_find(goal->keys == PRECISION_SERVICES ? "protocols" : "talkers"), query, &options, now_us, &result);
 	if (err == 0) {
-		take_rows(goal, &result, rows, list);
+		take_list_rows(goal, &result, rows, list);
 		report_result_free(&result);
 	}
 	return err;

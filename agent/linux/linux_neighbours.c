@@ -128,7 +128,7 @@ begin_run(struct linux_neighbours *n, uint64_t now_us)
 }
 
 static int
-make_room(struct text *text)
+make_text_room(struct text *text)
 {
 	size_t room = text->room + READ_OCTETS;
 	char *grown;
@@ -145,14 +145,14 @@ make_room(struct text *text)
 
 /* Reads what is there. 1: that was all of it; 0: more may come. */
 static int
-read_text(struct linux_neighbours *n)
+read_client_text(struct linux_neighbours *n)
 {
 	struct text *text = &n->texts[n->run];
 	ssize_t got;
 	int rc;
 
 	do {
-		rc = make_room(text);
+		rc = make_text_room(text);
 		if (rc < 0)
 			return rc;
 		got = read(n->fd, text->octets + text->n, READ_OCTETS);
@@ -169,7 +169,7 @@ read_text(struct linux_neighbours *n)
 static int
 step_run(struct linux_neighbours *n, uint64_t now_us)
 {
-	int rc = n->fd >= 0 ? read_text(n) : 1, status = 0;
+	int rc = n->fd >= 0 ? read_client_text(n) : 1, status = 0;
 
 	if (rc < 0)
 		return rc;
@@ -183,7 +183,7 @@ step_run(struct linux_neighbours *n, uint64_t now_us)
 /* ---- readings ---- */
 
 static uint32_t
-if_index_of(void *ctx, const char *name)
+if_index_named(void *ctx, const char *name)
 {
 	const struct links *links = &((struct linux_device *)ctx)->links;
 
@@ -198,7 +198,7 @@ take_texts(struct linux_device *d, struct linux_neighbours *n, uint64_t now_us)
 {
 	const struct text *own = &n->texts[RUN_OWN], *heard = &n->texts[RUN_NEIGHBOURS];
 	struct lldpd_reading fresh;
-	int rc = lldpd_json_read(own->octets, own->n, heard->octets, heard->n, if_index_of, d, &fresh);
+	int rc = lldpd_json_read(own->octets, own->n, heard->octets, heard->n, if_index_named, d, &fresh);
 
 	if (rc < 0) {
 		lldpd_reading_free(&fresh);
@@ -214,7 +214,7 @@ take_texts(struct linux_device *d, struct linux_neighbours *n, uint64_t now_us)
 
 /* A client that has not ended is killed, and forgotten when it has; until then no other is run. */
 static void
-give_up(struct linux_device *d, struct linux_neighbours *n, int rc)
+give_up_client(struct linux_device *d, struct linux_neighbours *n, int rc)
 {
 	close_fd(n->fd);
 	n->fd = -1;
@@ -228,7 +228,7 @@ give_up(struct linux_device *d, struct linux_neighbours *n, int rc)
 }
 
 static bool
-may_ask(struct linux_neighbours *n)
+may_run_client(struct linux_neighbours *n)
 {
 	if (access(n->socket, W_OK) == 0)
 		return true;
@@ -240,7 +240,7 @@ may_ask(struct linux_neighbours *n)
 }
 
 static void
-await_end(struct linux_neighbours *n)
+await_client_end(struct linux_neighbours *n)
 {
 	if (waitpid(n->pid, NULL, WNOHANG) == 0)
 		return;
@@ -255,7 +255,7 @@ step_neighbours(struct linux_device *d, struct linux_neighbours *n, uint64_t now
 
 	assert(n->run < N_RUNS);
 	if (n->is_given_up)
-		await_end(n);
+		await_client_end(n);
 	if (rc == 1)
 		n->run++;
 	if (n->run == N_RUNS) {
@@ -265,17 +265,17 @@ step_neighbours(struct linux_device *d, struct linux_neighbours *n, uint64_t now
 		rc = begin_run(n, now_us);
 	} else if (rc == 0 && n->pid == 0 && now_us >= n->due_us) {
 		n->due_us = now_us + PERIOD_US;
-		rc = may_ask(n) ? begin_run(n, now_us) : 0;
+		rc = may_run_client(n) ? begin_run(n, now_us) : 0;
 	}
 	if (rc < 0)
-		give_up(d, n, rc);
+		give_up_client(d, n, rc);
 }
 
 /* ---- the facet ---- */
 
 /* It is asked for before each snapshot, which moves the run on. */
 static const struct hal_lldp *
-lldp_known(void *ctx)
+linux_lldp_known(void *ctx)
 {
 	struct linux_device *d = ctx;
 	struct linux_neighbours *n = d->neighbours;
@@ -289,5 +289,5 @@ lldp_known(void *ctx)
 
 const struct hal_lldp_ops linux_lldp_ops = {
     .name = "linux",
-    .known = lldp_known,
+    .known = linux_lldp_known,
 };

@@ -20,13 +20,13 @@ static const struct {
 /* ---- JSON: all that may be there twice is an array ---- */
 
 static const json_t *
-first_of(const json_t *object, const char *key)
+lldpd_first(const json_t *object, const char *key)
 {
 	return json_array_get(json_object_get(object, key), 0);
 }
 
 static const char *
-text_of(const json_t *object, const char *key)
+lldpd_text(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
@@ -34,16 +34,16 @@ text_of(const json_t *object, const char *key)
 }
 
 static void
-copy_text(const json_t *object, const char *key, char text[EASE_NAME_MAX + 1])
+copy_lldpd_text(const json_t *object, const char *key, char text[EASE_NAME_MAX + 1])
 {
-	utf8_printable(text_of(first_of(object, key), "value"), text, EASE_NAME_MAX + 1);
+	utf8_printable(lldpd_text(lldpd_first(object, key), "value"), text, EASE_NAME_MAX + 1);
 }
 
 static bool
-read_id(const json_t *of, bool is_chassis, struct lldp_id *id)
+read_lldpd_id(const json_t *of, bool is_chassis, struct lldp_id *id)
 {
-	const json_t *said = first_of(of, "id");
-	const char *word = text_of(said, "type"), *value = text_of(said, "value");
+	const json_t *said = lldpd_first(of, "id");
+	const char *word = lldpd_text(said, "type"), *value = lldpd_text(said, "value");
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(word, kinds[i].word) == 0)
@@ -97,15 +97,15 @@ read_own(const json_t *interfaces, lldpd_if_index_fn *if_index, void *ctx, struc
 	if (!r->ports)
 		return -ENOMEM;
 	json_array_foreach(interfaces, at, interface) {
-		const json_t *chassis = first_of(interface, "chassis"), *port = first_of(interface, "port");
-		struct hal_lldp_port row = {.if_index = if_index(ctx, text_of(interface, "name"))};
+		const json_t *chassis = lldpd_first(interface, "chassis"), *port = lldpd_first(interface, "port");
+		struct hal_lldp_port row = {.if_index = if_index(ctx, lldpd_text(interface, "name"))};
 
 		if (!r->has_chassis) {
-			r->has_chassis = read_id(chassis, true, &r->lldp.chassis);
-			copy_text(chassis, "name", r->lldp.system_name);
+			r->has_chassis = read_lldpd_id(chassis, true, &r->lldp.chassis);
+			copy_lldpd_text(chassis, "name", r->lldp.system_name);
 		}
-		copy_text(port, "descr", row.descr);
-		if (row.if_index != 0 && read_id(port, false, &row.id))
+		copy_lldpd_text(port, "descr", row.descr);
+		if (row.if_index != 0 && read_lldpd_id(port, false, &row.id))
 			r->ports[n++] = row;
 	}
 	drop_double_ports(r, n);
@@ -115,7 +115,7 @@ read_own(const json_t *interfaces, lldpd_if_index_fn *if_index, void *ctx, struc
 /* ---- neighbours ---- */
 
 static int
-order_neighbours(const void *a, const void *b)
+order_heard(const void *a, const void *b)
 {
 	const struct hal_neighbour *x = a, *y = b;
 
@@ -128,11 +128,11 @@ order_neighbours(const void *a, const void *b)
 static void
 drop_double_neighbours(struct lldpd_reading *r, size_t n)
 {
-	qsort(r->neighbours, n, sizeof(*r->neighbours), order_neighbours);
+	qsort(r->neighbours, n, sizeof(*r->neighbours), order_heard);
 	for (size_t i = 0; i < n; i++) {
 		size_t kept = r->lldp.n_neighbours;
 
-		if (kept == HAL_MAX_NEIGHBOURS || (kept > 0 && order_neighbours(&r->neighbours[kept - 1], &r->neighbours[i]) == 0))
+		if (kept == HAL_MAX_NEIGHBOURS || (kept > 0 && order_heard(&r->neighbours[kept - 1], &r->neighbours[i]) == 0))
 			r->n_left_out++;
 		else
 			r->neighbours[r->lldp.n_neighbours++] = r->neighbours[i];
@@ -142,19 +142,19 @@ drop_double_neighbours(struct lldpd_reading *r, size_t n)
 
 /* rid: lldpd's own number of the neighbour, which its LLDP-MIB has as lldpRemIndex. */
 static bool
-read_neighbour(const json_t *interface, struct hal_neighbour *row)
+read_heard(const json_t *interface, struct hal_neighbour *row)
 {
-	const json_t *chassis = first_of(interface, "chassis"), *port = first_of(interface, "port");
-	unsigned long number = strtoul(text_of(interface, "rid"), NULL, 10);
+	const json_t *chassis = lldpd_first(interface, "chassis"), *port = lldpd_first(interface, "port");
+	unsigned long number = strtoul(lldpd_text(interface, "rid"), NULL, 10);
 
 	row->number = number <= INT32_MAX ? (uint32_t)number : 0;
-	copy_text(chassis, "name", row->system_name);
-	copy_text(port, "descr", row->port_descr);
-	return row->number != 0 && read_id(chassis, true, &row->chassis) && read_id(port, false, &row->port);
+	copy_lldpd_text(chassis, "name", row->system_name);
+	copy_lldpd_text(port, "descr", row->port_descr);
+	return row->number != 0 && read_lldpd_id(chassis, true, &row->chassis) && read_lldpd_id(port, false, &row->port);
 }
 
 static int
-read_neighbours(const json_t *interfaces, lldpd_if_index_fn *if_index, void *ctx, struct lldpd_reading *r)
+read_all_heard(const json_t *interfaces, lldpd_if_index_fn *if_index, void *ctx, struct lldpd_reading *r)
 {
 	size_t n = 0, at;
 	const json_t *interface;
@@ -163,11 +163,11 @@ read_neighbours(const json_t *interfaces, lldpd_if_index_fn *if_index, void *ctx
 	if (!r->neighbours)
 		return -ENOMEM;
 	json_array_foreach(interfaces, at, interface) {
-		struct hal_neighbour row = {.if_index = if_index(ctx, text_of(interface, "name"))};
+		struct hal_neighbour row = {.if_index = if_index(ctx, lldpd_text(interface, "name"))};
 
-		if (row.if_index == 0 || strcmp(text_of(interface, "via"), "LLDP") != 0)
+		if (row.if_index == 0 || strcmp(lldpd_text(interface, "via"), "LLDP") != 0)
 			continue;
-		if (read_neighbour(interface, &row))
+		if (read_heard(interface, &row))
 			r->neighbours[n++] = row;
 		else
 			r->n_left_out++;
@@ -189,7 +189,7 @@ lldpd_json_read(const char *own, size_t n_own, const char *neighbours, size_t n_
 	if (rc == 0)
 		rc = read_own(own_interfaces, if_index, ctx, reading);
 	if (rc == 0)
-		rc = read_neighbours(neighbour_interfaces, if_index, ctx, reading);
+		rc = read_all_heard(neighbour_interfaces, if_index, ctx, reading);
 	json_decref(own_root);
 	json_decref(neighbours_root);
 	return rc;

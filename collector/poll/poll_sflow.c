@@ -45,7 +45,7 @@ poll_sflow_is_meant(const struct poll_job *job)
 /* ---- questions ---- */
 
 static bool
-set_number(netsnmp_pdu *pdu, struct name name, uint32_t number)
+set_sflow_number(netsnmp_pdu *pdu, struct name name, uint32_t number)
 {
 	long value = (long)number;
 
@@ -69,14 +69,14 @@ set_receiver(netsnmp_pdu *pdu, const struct poll_job *job)
 	if (s->to_octets > 0 || job->request.ttl_s == 0)
 		ok = set_octets(pdu, receiver_name(OWNER, s->receiver), owner, strlen(owner));
 	if (ok && job->request.ttl_s > 0)
-		ok = set_number(pdu, receiver_name(TIMEOUT, s->receiver), job->request.ttl_s);
+		ok = set_sflow_number(pdu, receiver_name(TIMEOUT, s->receiver), job->request.ttl_s);
 	if (!ok || s->to_octets == 0)
 		return ok;
-	return set_number(pdu, receiver_name(DATAGRAM_OCTETS, s->receiver), DATAGRAM_OCTETS_SET) &&
-	    set_number(pdu, receiver_name(ADDRESS_TYPE, s->receiver), s->to_octets == 4 ? IPV4 : IPV6) &&
+	return set_sflow_number(pdu, receiver_name(DATAGRAM_OCTETS, s->receiver), DATAGRAM_OCTETS_SET) &&
+	    set_sflow_number(pdu, receiver_name(ADDRESS_TYPE, s->receiver), s->to_octets == 4 ? IPV4 : IPV6) &&
 	    set_octets(pdu, receiver_name(ADDRESS, s->receiver), s->to, s->to_octets) &&
-	    set_number(pdu, receiver_name(PORT, s->receiver), s->to_port) &&
-	    set_number(pdu, receiver_name(VERSION, s->receiver), SFLOW_5);
+	    set_sflow_number(pdu, receiver_name(PORT, s->receiver), s->to_port) &&
+	    set_sflow_number(pdu, receiver_name(VERSION, s->receiver), SFLOW_5);
 }
 
 static bool
@@ -85,14 +85,14 @@ set_sampler(netsnmp_pdu *pdu, const struct poll_job *job, uint32_t i)
 	const struct poll_sflow *s = &job->sflow;
 	uint32_t port = job->if_index[i], instance = s->instance[i];
 
-	if (s->begins[i] && !set_number(pdu, source_name(SAMPLERS, RECEIVER, port, instance), s->receiver))
+	if (s->begins[i] && !set_sflow_number(pdu, source_name(SAMPLERS, RECEIVER, port, instance), s->receiver))
 		return false;
-	if (!set_number(pdu, source_name(SAMPLERS, RATE, port, instance), job->request.mean_skip[i]))
+	if (!set_sflow_number(pdu, source_name(SAMPLERS, RATE, port, instance), job->request.mean_skip[i]))
 		return false;
 	return !s->begins[i] ||
-	    (set_number(pdu, source_name(SAMPLERS, HEADER_OCTETS, port, instance), HEADER_OCTETS_SET) &&
-		set_number(pdu, source_name(POLLERS, RECEIVER, port, instance), s->receiver) &&
-		set_number(pdu, source_name(POLLERS, INTERVAL, port, instance), INTERVAL_S));
+	    (set_sflow_number(pdu, source_name(SAMPLERS, HEADER_OCTETS, port, instance), HEADER_OCTETS_SET) &&
+		set_sflow_number(pdu, source_name(POLLERS, RECEIVER, port, instance), s->receiver) &&
+		set_sflow_number(pdu, source_name(POLLERS, INTERVAL, port, instance), INTERVAL_S));
 }
 
 static bool
@@ -178,7 +178,7 @@ is_sampler(const netsnmp_variable_list *v, oid column, const oid **row)
 
 /* Else an agent could go on for ever. */
 static bool
-is_behind(const oid row[POLL_SFLOW_CURSOR], const uint32_t cursor[POLL_SFLOW_CURSOR])
+is_sampler_behind(const oid row[POLL_SFLOW_CURSOR], const uint32_t cursor[POLL_SFLOW_CURSOR])
 {
 	if (row[0] > UINT32_MAX || row[1] == 0 || row[1] > UINT32_MAX)
 		return false;
@@ -186,7 +186,7 @@ is_behind(const oid row[POLL_SFLOW_CURSOR], const uint32_t cursor[POLL_SFLOW_CUR
 }
 
 static uint32_t
-number_of(const netsnmp_variable_list *v)
+sampler_number(const netsnmp_variable_list *v)
 {
 	return *v->val.integer > 0 ? (uint32_t)*v->val.integer : 0;
 }
@@ -206,13 +206,13 @@ read_samplers(const struct poll_job *job, const netsnmp_pdu *pdu, struct poll_an
 		if (!rate) /* the message had no room for it */
 			return;
 		if (!is_sampler(rate, RATE, &same) || memcmp(row, same, POLL_SFLOW_CURSOR * sizeof(oid)) != 0 ||
-		    !is_behind(row, a->cursor)) {
+		    !is_sampler_behind(row, a->cursor)) {
 			a->verdict = POLL_GARBAGE;
 			return;
 		}
 		for (int i = 0; i < POLL_SFLOW_CURSOR; i++)
 			a->cursor[i] = (uint32_t)row[i];
-		a->samplers[a->n_samplers++] = (struct poll_sampler){a->cursor[0], a->cursor[1], number_of(receiver), number_of(rate)};
+		a->samplers[a->n_samplers++] = (struct poll_sampler){a->cursor[0], a->cursor[1], sampler_number(receiver), sampler_number(rate)};
 		receiver = rate->next_variable;
 	}
 }

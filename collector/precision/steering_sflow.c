@@ -10,7 +10,7 @@
 enum { BEGINS_A_QUESTION = 4, WRONG_VALUE = 10, INCONSISTENT_VALUE = 12, COMMIT_FAILED = 14 }; /* error-status of RFC 3416 */
 
 static struct steered_agent *
-agent_of(const struct sflow_steering *x, const struct sflow_switch *sw)
+switch_agent(const struct sflow_steering *x, const struct sflow_switch *sw)
 {
 	return &x->steering->agents[sw->agent];
 }
@@ -33,13 +33,13 @@ void
 sflow_lease_set_agent(struct sflow_steering *x, uint32_t i, int64_t agent)
 {
 	assert(i < x->n);
-	agent_of(x, &x->switches[i])->id = agent;
+	switch_agent(x, &x->switches[i])->id = agent;
 }
 
 void
 sflow_lease_release(struct sflow_steering *x, uint32_t i)
 {
-	struct steered_agent *agent = agent_of(x, &x->switches[i]);
+	struct steered_agent *agent = switch_agent(x, &x->switches[i]);
 
 	x->switches[i].is_leaving = true;
 	agent->failures = 0;
@@ -51,7 +51,7 @@ sflow_lease_is_released(const struct sflow_steering *x, uint32_t i)
 {
 	const struct sflow_switch *sw = &x->switches[i];
 
-	return sw->is_leaving && (!agent_of(x, sw)->is_leased || agent_of(x, sw)->failures >= FAILURES_MOST);
+	return sw->is_leaving && (!switch_agent(x, sw)->is_leased || switch_agent(x, sw)->failures >= FAILURES_MOST);
 }
 
 /* ---- questions ---- */
@@ -97,7 +97,7 @@ fill_samplers(const struct sflow_steering *x, const struct sflow_switch *sw, uin
 }
 
 static void
-set_receiver(const struct sflow_steering *x, const struct sflow_switch *sw, struct poll_job *job)
+fill_receiver(const struct sflow_steering *x, const struct sflow_switch *sw, struct poll_job *job)
 {
 	job->parts = POLL_SFLOW_SET;
 	job->request.ttl_s = sw->is_leaving ? 0 : STEERING_TTL_S;
@@ -112,10 +112,10 @@ fill_question(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t 
 {
 	memset(job, 0, sizeof(*job));
 	if (sw->is_leaving) {
-		set_receiver(x, sw, job);
-		return agent_of(x, sw)->is_leased;
+		fill_receiver(x, sw, job);
+		return switch_agent(x, sw)->is_leased;
 	}
-	if (sw->step == SFLOW_READY && now_us >= agent_of(x, sw)->renewed_us + RENEW_US)
+	if (sw->step == SFLOW_READY && now_us >= switch_agent(x, sw)->renewed_us + RENEW_US)
 		sw->step = SFLOW_LOOK;
 	switch (sw->step) {
 	case SFLOW_LOOK:
@@ -123,7 +123,7 @@ fill_question(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t 
 		return true;
 	case SFLOW_TAKE:
 	case SFLOW_RENEW:
-		set_receiver(x, sw, job);
+		fill_receiver(x, sw, job);
 		return true;
 	case SFLOW_WALK:
 		job->parts = POLL_SFLOW_SAMPLERS;
@@ -145,7 +145,7 @@ sflow_lease_next(struct sflow_steering *x, uint64_t now_us, uint32_t *i, struct 
 		uint32_t at = (x->next + n) % x->n;
 		struct sflow_switch *sw = &x->switches[at];
 
-		if (sw->in_flight || now_us < agent_of(x, sw)->retry_us || !fill_question(x, sw, now_us, job))
+		if (sw->in_flight || now_us < switch_agent(x, sw)->retry_us || !fill_question(x, sw, now_us, job))
 			continue;
 		x->steering->sets += job->parts == POLL_SFLOW_SET;
 		sw->in_flight = true;
@@ -166,21 +166,21 @@ lose_receiver(const struct sflow_steering *x, struct sflow_switch *sw)
 		struct steered_port *port = &x->steering->ports[i];
 
 		if (port->sflow.is_ours && port->want_skip && !sw->is_leaving)
-			steering_tell(x->steering, agent_of(x, sw), port, STEERING_LOST, port->want_skip, 0);
+			steering_tell(x->steering, switch_agent(x, sw), port, STEERING_LOST, port->want_skip, 0);
 		else if (port->sflow.is_ours && sw->is_leaving)
-			steering_tell(x->steering, agent_of(x, sw), port, STEERING_RETURNED, port->in_force, 0);
+			steering_tell(x->steering, switch_agent(x, sw), port, STEERING_RETURNED, port->in_force, 0);
 		port->requested = port->in_force = 0;
 		port->is_held = port->is_set = false;
 		port->sflow = (struct sflow_port){.instance = port->sflow.instance};
 	}
 	sw->receiver = 0;
-	agent_of(x, sw)->is_leased = false;
+	switch_agent(x, sw)->is_leased = false;
 }
 
 static void
-take_silence(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t now_us)
+take_switch_silence(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t now_us)
 {
-	struct steered_agent *agent = agent_of(x, sw);
+	struct steered_agent *agent = switch_agent(x, sw);
 
 	agent->failures++;
 	agent->retry_us = now_us + steering_pause_after(agent->failures < FAILURES_MOST ? agent->failures : FAILURES_MOST);
@@ -195,7 +195,7 @@ take_silence(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t n
 static void
 take_receivers(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t now_us, const struct poll_answer *answer)
 {
-	struct steered_agent *agent = agent_of(x, sw);
+	struct steered_agent *agent = switch_agent(x, sw);
 	uint32_t ours = 0, free_one = 0, n = 0;
 
 	for (uint32_t r = POLL_RECEIVERS_MAX; r > 0; r--) {
@@ -222,7 +222,7 @@ static void
 take_sampler(const struct sflow_steering *x, const struct sflow_switch *sw, const struct poll_sampler *row)
 {
 	struct steering *s = x->steering;
-	uint32_t i = row->if_index > 0 ? steering_port(s, agent_of(x, sw)->id, row->if_index) : UINT32_MAX;
+	uint32_t i = row->if_index > 0 ? steering_port(s, switch_agent(x, sw)->id, row->if_index) : UINT32_MAX;
 	struct sflow_port *port = i < UINT32_MAX ? &s->ports[i].sflow : NULL;
 
 	if (!port)
@@ -256,7 +256,7 @@ judge_port(const struct sflow_steering *x, const struct sflow_switch *sw, struct
 			port->want_skip = seen->rate;
 	}
 	if (seen->is_ours && !seen->seen_ours && port->want_skip)
-		steering_tell(x->steering, agent_of(x, sw), port, STEERING_LOST, port->want_skip, 0);
+		steering_tell(x->steering, switch_agent(x, sw), port, STEERING_LOST, port->want_skip, 0);
 	if (!seen->seen_ours)
 		port->requested = seen->settled = 0;
 	seen->is_ours = seen->seen_ours;
@@ -268,9 +268,9 @@ judge_port(const struct sflow_steering *x, const struct sflow_switch *sw, struct
 	port->is_held = by_hand || (was_held && seen->is_ours) || (!seen->is_ours && seen->seen_other);
 	port->is_set = port->requested == port->want_skip;
 	if (port->is_held && !was_held)
-		steering_tell(x->steering, agent_of(x, sw), port, STEERING_TROUBLE, port->want_skip, port->in_force);
+		steering_tell(x->steering, switch_agent(x, sw), port, STEERING_TROUBLE, port->want_skip, port->in_force);
 	else if (was_held && !port->is_held)
-		steering_tell(x->steering, agent_of(x, sw), port, STEERING_TAKEN, port->in_force, port->want_skip);
+		steering_tell(x->steering, switch_agent(x, sw), port, STEERING_TAKEN, port->in_force, port->want_skip);
 	if (port->is_held)
 		port->want_skip = 0;
 }
@@ -289,7 +289,7 @@ take_samplers(const struct sflow_steering *x, struct sflow_switch *sw, const str
 }
 
 static struct steered_port *
-find_port(const struct sflow_steering *x, const struct sflow_switch *sw, uint32_t if_index)
+port_of_switch(const struct sflow_steering *x, const struct sflow_switch *sw, uint32_t if_index)
 {
 	for EACH_PORT(x->steering, i, sw->agent)
 		if (x->steering->ports[i].if_index == if_index)
@@ -298,9 +298,9 @@ find_port(const struct sflow_steering *x, const struct sflow_switch *sw, uint32_
 }
 
 static void
-take_consent(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t now_us, const struct poll_job *job)
+take_switch_consent(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t now_us, const struct poll_job *job)
 {
-	struct steered_agent *agent = agent_of(x, sw);
+	struct steered_agent *agent = switch_agent(x, sw);
 
 	if (job->n_ports == 0 && job->request.ttl_s == 0) {
 		lose_receiver(x, sw);
@@ -316,7 +316,7 @@ take_consent(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t n
 		return;
 	}
 	for (uint32_t p = 0; p < job->n_ports; p++) {
-		struct steered_port *port = find_port(x, sw, job->if_index[p]);
+		struct steered_port *port = port_of_switch(x, sw, job->if_index[p]);
 		uint32_t rate = job->request.mean_skip[p];
 		bool is_back = !job->sflow.begins[p] && port->want_skip == 0;
 
@@ -331,10 +331,10 @@ take_consent(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t n
 
 /* A sampler that does not take its rate is asked again after a while, and then left alone for an hour. */
 static void
-take_refusal(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t now_us, const struct poll_job *job,
+take_switch_refusal(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t now_us, const struct poll_job *job,
     uint32_t error_status)
 {
-	struct steered_agent *agent = agent_of(x, sw);
+	struct steered_agent *agent = switch_agent(x, sw);
 	bool is_raced = error_status == INCONSISTENT_VALUE || error_status == WRONG_VALUE || error_status == COMMIT_FAILED;
 
 	if (sw->is_leaving) {
@@ -342,7 +342,7 @@ take_refusal(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t n
 		return;
 	}
 	for (uint32_t p = 0; p < job->n_ports; p++) {
-		struct steered_port *port = find_port(x, sw, job->if_index[p]);
+		struct steered_port *port = port_of_switch(x, sw, job->if_index[p]);
 
 		port->retry_us = now_us + steering_pause_after(++port->failures);
 		if (port->failures == FAILURES_MOST + 1)
@@ -360,14 +360,14 @@ void
 sflow_lease_take(struct sflow_steering *x, uint32_t i, uint64_t now_us, const struct poll_job *job, const struct poll_answer *answer)
 {
 	struct sflow_switch *sw = &x->switches[i];
-	struct steered_agent *agent = agent_of(x, sw);
+	struct steered_agent *agent = switch_agent(x, sw);
 
 	assert(i < x->n && sw->in_flight);
 	sw->in_flight = false;
 	if (answer->verdict != POLL_ANSWERED && answer->verdict != POLL_REFUSED) {
-		take_silence(x, sw, now_us);
+		take_switch_silence(x, sw, now_us);
 	} else if (answer->verdict == POLL_REFUSED) {
-		take_refusal(x, sw, now_us, job, answer->error_status);
+		take_switch_refusal(x, sw, now_us, job, answer->error_status);
 	} else {
 		agent->failures = job->parts == POLL_SFLOW_RECEIVERS ? agent->failures : 0;
 		if (job->parts == POLL_SFLOW_RECEIVERS)
@@ -375,7 +375,7 @@ sflow_lease_take(struct sflow_steering *x, uint32_t i, uint64_t now_us, const st
 		else if (job->parts == POLL_SFLOW_SAMPLERS)
 			take_samplers(x, sw, answer);
 		else
-			take_consent(x, sw, now_us, job);
+			take_switch_consent(x, sw, now_us, job);
 	}
 	steering_update_plans(x->steering, sw->agent);
 }
