@@ -195,6 +195,29 @@ place_of(const struct poll_job *job, const netsnmp_variable_list *v, const struc
 	return NULL;
 }
 
+static int
+hex_digit(u_char octet)
+{
+	return octet >= '0' && octet <= '9' ? octet - '0' : (octet | 0x20) >= 'a' && (octet | 0x20) <= 'f' ? (octet | 0x20) - 'a' + 10 : -1;
+}
+
+/* Of a chassis or port ID. A MAC address is six octets; SONiC's own agent says it as text, and is heard as octets. */
+static uint64_t
+lldp_id_hash(const u_char *octets, size_t n)
+{
+	enum { MAC_OCTETS = 6, MAC_TEXT = 17 };
+	uint8_t mac[MAC_OCTETS];
+
+	for (size_t i = 0; n == MAC_TEXT && i < MAC_OCTETS; i++) {
+		int high = hex_digit(octets[3 * i]), low = hex_digit(octets[3 * i + 1]);
+
+		if (high < 0 || low < 0 || (i + 1 < MAC_OCTETS && octets[3 * i + 2] != ':'))
+			return poll_text_hash(octets, n);
+		mac[i] = (uint8_t)(high << 4 | low);
+	}
+	return n == MAC_TEXT ? poll_text_hash(mac, sizeof(mac)) : poll_text_hash(octets, n);
+}
+
 static void
 take_text(const netsnmp_variable_list *v, char text[EASE_NAME_MAX + 1])
 {
@@ -219,7 +242,7 @@ take_value(const netsnmp_variable_list *v, const struct object *o, void *to)
 		return;
 	}
 	if (o->form == FORM_HASH) {
-		number = poll_text_hash(v->val.string, v->val_len);
+		number = lldp_id_hash(v->val.string, v->val_len);
 		memcpy(to, &number, sizeof(number));
 		return;
 	}
@@ -288,8 +311,8 @@ read_neighbours(const struct poll_job *job, const netsnmp_pdu *pdu, struct poll_
 		for (int i = 0; i < POLL_CURSOR; i++)
 			a->cursor[i] = (uint32_t)index[i];
 		a->neighbours[a->n_neighbours++] = (struct poll_neighbour){a->cursor[POLL_CURSOR_PORT],
-		    poll_neighbour_id(poll_text_hash(chassis->val.string, chassis->val_len),
-			poll_text_hash(port->val.string, port->val_len))};
+		    poll_neighbour_id(lldp_id_hash(chassis->val.string, chassis->val_len),
+			lldp_id_hash(port->val.string, port->val_len))};
 		chassis = port->next_variable;
 	}
 }
