@@ -27,7 +27,7 @@ enum {
 	FIRST_SEQUENCE = 1 << 22, /* from here on to 2^28 each number has four octets in a name */
 	FLOOD_RATE = 400000, /* the memory budget's own run: ten million spoofed pairs */
 	FLOOD_PAIRS = 10000000,
-	ALARM_RATE = 200000,
+	ALARM_RATE = 1000000, /* a second */
 	ALARM_TURNS = 5,
 };
 
