@@ -535,9 +535,10 @@ sort_rows(struct report_result *result, enum report_port_sort sort)
 	qsort_r(rows, result->n_rows, sizeof(*rows), compare_sizes, &sort);
 	for (size_t r = 0; r < result->n_rows; r++)
 		memcpy(values + r * N_COLUMNS, rows[r], N_COLUMNS * sizeof(*values));
+	if (result->n_rows > 0)
+		memcpy(result->values, values, result->n_rows * N_COLUMNS * sizeof(*values));
 	free(rows);
-	free(result->values);
-	result->values = values;
+	free(values);
 	return 0;
 }
 

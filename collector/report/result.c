@@ -230,11 +230,15 @@ struct report_value *
 result_add_row(struct report_result *result)
 {
 	size_t row_size = result->n_columns * sizeof(*result->values);
-	struct report_value *values = realloc(result->values, (result->n_rows + 1) * row_size);
+	size_t n = result->n_rows;
+	struct report_value *values = result->values;
 
-	if (!values)
-		return NULL;
-	result->values = values;
+	if ((n & (n - 1)) == 0) { /* at powers of two there is room for no more */
+		values = realloc(values, (n > 0 ? 2 * n : 1) * row_size);
+		if (!values)
+			return NULL;
+		result->values = values;
+	}
 	values += result->n_rows++ * result->n_columns;
 	memset(values, 0, row_size);
 	return values;
