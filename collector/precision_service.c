@@ -195,9 +195,11 @@ choose_sflow_switches(struct precision_service *p)
 	}
 	for (uint32_t t = 0; s->n_goals > 0 && t < s->n_targets; t++) {
 		const struct precision_target *target = &s->targets[t];
-		uint32_t i;
+		uint32_t i = target->to.to_octets > 0 ? find_sflow_switch(p, target->address) : UINT32_MAX;
 
-		if (target->to.to_octets == 0 || find_sflow_switch(p, target->address) != UINT32_MAX)
+		if (i != UINT32_MAX)
+			sflow_lease_direct(&p->sflow, i, &target->to, target->sflow_skip);
+		if (target->to.to_octets == 0 || i != UINT32_MAX)
 			continue;
 		i = sflow_lease_add(&p->sflow, &target->to, target->sflow_skip);
 		if (i == UINT32_MAX) {

@@ -30,6 +30,19 @@ sflow_lease_add(struct sflow_steering *x, const struct poll_sflow *to, uint32_t 
 }
 
 void
+sflow_lease_direct(struct sflow_steering *x, uint32_t i, const struct poll_sflow *to, uint32_t first_rate)
+{
+	struct sflow_switch *sw = &x->switches[i];
+
+	assert(i < x->n);
+	sw->first_rate = first_rate;
+	if (sw->to.to_octets == to->to_octets && sw->to.to_port == to->to_port && memcmp(sw->to.to, to->to, sizeof(to->to)) == 0)
+		return;
+	sw->to = *to;
+	sw->is_directed = false;
+}
+
+void
 sflow_lease_set_agent(struct sflow_steering *x, uint32_t i, int64_t agent)
 {
 	assert(i < x->n);
@@ -115,7 +128,7 @@ fill_question(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t 
 		fill_receiver(x, sw, job);
 		return switch_agent(x, sw)->is_leased;
 	}
-	if (sw->step == SFLOW_READY && now_us >= switch_agent(x, sw)->renewed_us + RENEW_US)
+	if (sw->step == SFLOW_READY && (!sw->is_directed || now_us >= switch_agent(x, sw)->renewed_us + RENEW_US))
 		sw->step = SFLOW_LOOK;
 	switch (sw->step) {
 	case SFLOW_LOOK:
@@ -210,7 +223,7 @@ take_receivers(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t
 	if (agent->is_leased && ours != sw->receiver)
 		lose_receiver(x, sw);
 	sw->receiver = ours ? ours : free_one;
-	sw->step = ours ? SFLOW_RENEW : SFLOW_TAKE;
+	sw->step = ours && sw->is_directed ? SFLOW_RENEW : SFLOW_TAKE;
 	if (sw->receiver > 0)
 		return;
 	sw->step = SFLOW_LOOK;
@@ -308,6 +321,7 @@ take_switch_consent(const struct sflow_steering *x, struct sflow_switch *sw, uin
 	}
 	steering_change_trouble(x->steering, agent, STEERING_FINE);
 	if (job->n_ports == 0) {
+		sw->is_directed |= job->sflow.to_port == sw->to.to_port && memcmp(job->sflow.to, sw->to.to, sizeof(sw->to.to)) == 0;
 		agent->is_leased = true;
 		agent->renewed_us = now_us;
 		sw->step = SFLOW_WALK;

@@ -22,7 +22,7 @@ struct sflow_switch {
 	uint32_t first_rate;
 	uint32_t receiver; /* ours, or that shall be; 0: none */
 	enum sflow_step { SFLOW_LOOK, SFLOW_TAKE, SFLOW_RENEW, SFLOW_WALK, SFLOW_READY } step;
-	bool in_flight, is_leaving;
+	bool in_flight, is_leaving, is_directed; /* is_directed: its receiver has `to` */
 	uint32_t walk, cursor[POLL_SFLOW_CURSOR];
 };
 
@@ -34,6 +34,9 @@ struct sflow_steering {
 
 /* Adds a switch of which nothing has been heard yet, and returns its index; UINT32_MAX: there is no room. */
 uint32_t sflow_lease_add(struct sflow_steering *x, const struct poll_sflow *to, uint32_t first_rate);
+
+/* Its datagrams go to another address from now on, or begin at another rate. */
+void sflow_lease_direct(struct sflow_steering *x, uint32_t i, const struct poll_sflow *to, uint32_t first_rate);
 
 /* The number that the store knows it by, once its samples came. */
 void sflow_lease_set_agent(struct sflow_steering *x, uint32_t i, int64_t agent);

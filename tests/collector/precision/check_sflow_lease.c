@@ -254,6 +254,31 @@ START_TEST(a_receiver_is_taken_and_given_back)
 }
 END_TEST
 
+/* SIGHUP, or a start with another address: the receiver is directed anew, and no sampler begins again. */
+START_TEST(it_sends_to_another_address)
+{
+	const struct poll_sflow other = {.to_octets = 4, .to = {192, 0, 2, 11}, .to_port = 6344};
+
+	pass(2);
+	want(6, 128);
+	pass(2);
+	sflow_lease_direct(&sflow, switch_at, &other, FIRST);
+	pass(2);
+	ck_assert(model.receivers[0].to[3] == 11 && model.receivers[0].port == 6344);
+	ck_assert_uint_eq(n_sampled(1), PORTS);
+	ck_assert_uint_eq(model.n_sets, PORTS + 1);
+	begin_station(); /* another life, which says .10 */
+	pass(2);
+	ck_assert(model.receivers[0].to[3] == 10 && model.receivers[0].port == 6343);
+	ck_assert_uint_eq(model.samplers[5][0].rate, 128);
+	ck_assert_uint_eq(model.n_sets, PORTS + 1);
+	sflow_lease_direct(&sflow, switch_at, &sflow.switches[switch_at].to, FIRST / 2);
+	pass(2);
+	ck_assert(model.samplers[4][0].rate == FIRST / 2 && model.samplers[5][0].rate == 128);
+	ck_assert_uint_eq(told[STEERING_TROUBLE] + told[STEERING_LOST], 0);
+}
+END_TEST
+
 /* A receiver that the operator configured, and samplers that send to it. */
 START_TEST(what_others_have_is_left_alone)
 {
@@ -397,7 +422,7 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {a_receiver_is_taken_and_given_back, what_others_have_is_left_alone,
+	const TTest *const tests[] = {a_receiver_is_taken_and_given_back, it_sends_to_another_address, what_others_have_is_left_alone,
 	    a_rate_set_by_hand_stays, a_switch_that_clamps, a_reboot_and_a_death_are_made_good, who_refuses_or_has_no_such_thing,
 	    a_thousand_faults};
 	Suite *suite = suite_create("sflow_lease");
