@@ -25,7 +25,7 @@ ip link set h0 up
 tc qdisc add dev Ethernet0 clsact
 tc filter add dev Ethernet0 ingress matchall action sample rate $rate group 1 trunc 128 ||
     { fail 'start' 'tc samples nothing'; exit 1; }
-db 6 HSET 'PORT_INDEX_TABLE|Ethernet0' ifindex "$(</sys/class/net/Ethernet0/ifindex)" # as SONiC's portsyncd writes it
+db 6 HSET 'PORT_INDEX_TABLE|Ethernet0' ifindex "$(ip -o link show Ethernet0 | cut -d: -f1)" # as SONiC's portsyncd writes it
 db 0 HSET SFLOW_SESSION_TABLE:Ethernet0 admin_state up sample_rate $rate sample_direction rx
 
 cat >"$rig/agent.conf" <<END
