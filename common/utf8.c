@@ -122,6 +122,16 @@ utf8_printable(const char *text, char *to, size_t size)
 	*to = '\0';
 }
 
+void
+utf8_printable_octets(const void *octets, size_t n, char *to, size_t size)
+{
+	char text[256] = "";
+
+	if (n > 0)
+		memcpy(text, octets, n < sizeof(text) ? n : sizeof(text) - 1);
+	utf8_printable(text, to, size);
+}
+
 char *
 utf8_printable_copy(const char *text)
 {

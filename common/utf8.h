@@ -22,6 +22,9 @@ size_t utf8_cut(const char *text, size_t max);
  * around it (Unicode annex 9, section 2) and each line or paragraph separator becomes "?". */
 void utf8_printable(const char *text, char *to, size_t size);
 
+/* The same of counted octets, up to a NUL among them; at most 255. */
+void utf8_printable_octets(const void *octets, size_t n, char *to, size_t size);
+
 /* The same as a whole; the caller frees it. NULL without memory. */
 char *utf8_printable_copy(const char *text);
 

@@ -90,12 +90,9 @@ be16_of(const uint8_t *at)
 static void
 copy_text(const uint8_t *from, size_t n, char *to, size_t size)
 {
-	char given[EASE_NAME_MAX + 1] = "";
-
 	while (n > 0 && (from[n - 1] == ' ' || from[n - 1] == '\0'))
 		n--;
-	memcpy(given, from, n < EASE_NAME_MAX ? n : EASE_NAME_MAX);
-	utf8_printable(given, to, size);
+	utf8_printable_octets(from, n, to, size);
 }
 
 struct quantity {

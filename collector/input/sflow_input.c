@@ -506,12 +506,7 @@ take_flow(struct taking *t, const struct sflow_flow *f)
 static void
 clean_text(const struct sflow_text *text, char *clean, size_t size)
 {
-	char given[EASE_NAME_MAX + 1] = "";
-	size_t n = text->n < EASE_NAME_MAX ? text->n : EASE_NAME_MAX;
-
-	if (n > 0)
-		memcpy(given, text->octets, n);
-	utf8_printable(given, clean, size);
+	utf8_printable_octets(text->octets, text->n, clean, size);
 }
 
 /* ---- discarded packets ---- */

@@ -139,14 +139,9 @@ poll_sflow_question(const struct poll_job *job)
 static void
 take_owner(const netsnmp_variable_list *v, struct poll_receiver *r)
 {
-	char given[EASE_NAME_MAX + 1] = "";
-	size_t n = v->val_len < EASE_NAME_MAX ? v->val_len : EASE_NAME_MAX;
-
 	if (v->type != ASN_OCTET_STR)
 		return;
-	if (n > 0)
-		memcpy(given, v->val.string, n);
-	utf8_printable(given, r->owner, sizeof(r->owner));
+	utf8_printable_octets(v->val.string, v->val_len, r->owner, sizeof(r->owner));
 	r->is_there = true;
 }
 

@@ -5,6 +5,7 @@
 #include "collector/poll/poll_sflow.h"
 #include "collector/poll/poll_values.h"
 #include "common/ease_oid.h"
+#include "common/lldp_id.h"
 #include "common/utf8.h"
 
 #include <string.h>
@@ -195,38 +196,14 @@ place_of(const struct poll_job *job, const netsnmp_variable_list *v, const struc
 	return NULL;
 }
 
-static int
-hex_digit(u_char octet)
-{
-	return octet >= '0' && octet <= '9' ? octet - '0' : (octet | 0x20) >= 'a' && (octet | 0x20) <= 'f' ? (octet | 0x20) - 'a' + 10 : -1;
-}
-
 /* Of a chassis or port ID. A MAC address is six octets; SONiC's own agent says it as text, and is heard as octets. */
 static uint64_t
 lldp_id_hash(const u_char *octets, size_t n)
 {
-	enum { MAC_OCTETS = 6, MAC_TEXT = 17 };
-	uint8_t mac[MAC_OCTETS];
+	struct lldp_id mac;
 
-	for (size_t i = 0; n == MAC_TEXT && i < MAC_OCTETS; i++) {
-		int high = hex_digit(octets[3 * i]), low = hex_digit(octets[3 * i + 1]);
-
-		if (high < 0 || low < 0 || (i + 1 < MAC_OCTETS && octets[3 * i + 2] != ':'))
-			return poll_text_hash(octets, n);
-		mac[i] = (uint8_t)(high << 4 | low);
-	}
-	return n == MAC_TEXT ? poll_text_hash(mac, sizeof(mac)) : poll_text_hash(octets, n);
-}
-
-static void
-take_text(const netsnmp_variable_list *v, char text[EASE_NAME_MAX + 1])
-{
-	char given[EASE_NAME_MAX + 1] = "";
-	size_t n = v->val_len < EASE_NAME_MAX ? v->val_len : EASE_NAME_MAX;
-
-	if (n > 0)
-		memcpy(given, v->val.string, n);
-	utf8_printable(given, text, EASE_NAME_MAX + 1);
+	return lldp_port_id(&mac, LLDP_PORT_MAC, (const char *)octets, n) ? poll_text_hash(mac.octets, mac.n_octets)
+									  : poll_text_hash(octets, n);
 }
 
 /* A value of another type than the object's is that of a device which does not have it. */
@@ -238,7 +215,7 @@ take_value(const netsnmp_variable_list *v, const struct object *o, void *to)
 	if (v->type != o->asn_type)
 		return;
 	if (o->form == FORM_TEXT) {
-		take_text(v, to);
+		utf8_printable_octets(v->val.string, v->val_len, to, EASE_NAME_MAX + 1);
 		return;
 	}
 	if (o->form == FORM_HASH) {

@@ -91,6 +91,24 @@ compare(const unsigned char *octets)
 	json_decref(string);
 }
 
+START_TEST(counted_octets_are_cut_at_characters)
+{
+	char shown[8], octets[400];
+
+	utf8_printable_octets("a\0b", 3, shown, sizeof(shown));
+	ck_assert_str_eq(shown, "a");
+	utf8_printable_octets("abc", 2, shown, sizeof(shown));
+	ck_assert_str_eq(shown, "ab");
+	utf8_printable_octets(NULL, 0, shown, sizeof(shown));
+	ck_assert_str_eq(shown, "");
+	utf8_printable_octets("aaaaa\xc3\xa4\xc3\xa4", 9, shown, sizeof(shown)); /* the second one does not fit */
+	ck_assert_str_eq(shown, "aaaaa\xc3\xa4");
+	memset(octets, 'x', sizeof(octets));
+	utf8_printable_octets(octets, sizeof(octets), octets, sizeof(octets));
+	ck_assert_uint_eq(strlen(octets), 255);
+}
+END_TEST
+
 START_TEST(short_sequences_are_judged_as_by_jansson)
 {
 	int step = suite_is_slow() ? 0x0d : 1; /* of the last two octets */
@@ -126,6 +144,7 @@ main(void)
 	tcase_add_test(all, rfc_3629_has_these);
 	tcase_add_test(all, a_text_is_cut_between_characters);
 	tcase_add_test(all, what_is_shown_controls_nothing);
+	tcase_add_test(all, counted_octets_are_cut_at_characters);
 	tcase_add_test(all, short_sequences_are_judged_as_by_jansson);
 	tcase_add_test(all, long_sequences_are_judged_as_by_jansson);
 	suite_add_tcase(suite, all);

@@ -7,6 +7,7 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${EASE_BUILD:-$top/build}
+. "$top/tests/support/wait_for.sh"
 if ! command -v jq >/dev/null || ! [ -x "$build/agent/easeagentd" ]; then
 	echo "SKIP demo: jq or $build/agent/easeagentd is not there"
 	exit 0
@@ -283,7 +284,8 @@ paced() { # [SECONDS]
 		else
 			fail 'paced: top five after a minute' "one is ${worst%.*} % off"
 		fi
-		until [ $((SECONDS - started)) -ge 75 ]; do sleep 1; done # the first minute has been judged
+		left=$((started + 75 - SECONDS)) # until the first minute has been judged
+		[ $left -le 0 ] || sleep $left
 		told=$(report paced events --top 1000 | jq '[.rows[] | select(.event == "sampling stalled")] | length')
 		# The worst port's frames that passed unsampled, in percent of those that it sampled or missed.
 		stalled=$(report paced loss | jq --argjson skip 50 '[.rows[] | 100 * .stalled_frames / (.expected * $skip + 1)] | max')
@@ -294,8 +296,8 @@ paced() { # [SECONDS]
 		fi
 	fi
 	kill -TERM "$pid"
-	started=$SECONDS
-	while kill -0 "$pid" 2>/dev/null && [ $((SECONDS - started)) -lt 20 ]; do sleep 0.1; done
+	has_ended() { ! kill -0 "$pid" 2>/dev/null; }
+	wait_for 5 has_ended
 	if pgrep -f "$dir/paced" >/dev/null; then
 		fail 'paced: stop' 'it left processes behind'
 	else

@@ -28,7 +28,8 @@ read_board() {
 mkdir "$rig/looks"
 start=$SECONDS
 for ((look = 1; look * every <= seconds; look++)); do
-	until [ $((SECONDS - start)) -ge $((look * every)) ]; do sleep 0.1; done
+	left=$((start + look * every - SECONDS))
+	[ $left -le 0 ] || sleep $left
 	for minutes in 1 5; do
 		easetop talkers --by src --last "${minutes}m" --top 1000 --format json >"$rig/looks/$minutes.$look.json" ||
 		    fail "the look at $((look * every)) s" 'easetop failed'

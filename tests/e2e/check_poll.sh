@@ -102,7 +102,8 @@ read_board() {
 check_names 'SNMPv2c'
 mkdir "$rig/looks"
 for ((look = 1; look * every <= seconds; look++)); do
-	until [ $((SECONDS - start)) -ge $((look * every)) ]; do sleep 0.1; done
+	left=$((start + look * every - SECONDS))
+	[ $left -le 0 ] || sleep $left
 	easetop talkers --by src --last 1m --top 1000 --format json >"$rig/looks/1.$look.json" ||
 	    fail "the look at $((look * every)) s" 'easetop failed'
 	for _ in 1 2 3; do read_board; done

@@ -4,26 +4,13 @@
 # changes by others. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../../support/rig.sh"
 
-if ! [ -x "$build/tests/agent/sonic/sonic_server" ]; then
-	skip 'all' 'this build has no libhiredis'
-	exit 0
-fi
-for need in redis-server redis-cli; do
-	command -v $need >/dev/null || { skip 'all' "$need is not there"; exit 0; }
-done
+. "$(dirname "$0")/databases.sh"
 
 # ---- a switch of 128 ports ----
 
 rig_new
-"$build/tests/agent/sonic/sonic_server" 128 4 6 500 77 >"$rig/generator" &
-server_pid=$!
-disown "$server_pid"
-trap 'rig_stop; rig_end "$server_pid"; rm -rf "$rig"' EXIT
-wait_for 10 grep -qx end "$rig/generator" || { fail 'start' 'redis-server was not filled'; exit 1; }
-config=$(head -n 1 "$rig/generator")
+sonic_databases 128 4 6 500 77
 sort "$rig/generator" >"$rig/truth"
-socket=$(jq -r .INSTANCES.redis.unix_socket_path "$config")
-db() { redis-cli -s "$socket" -n "$@"; } # NUMBER COMMAND...
 
 rig_snmpd || { fail 'start' 'snmpd did not come up'; exit 1; }
 cat >"$rig/agent.conf" <<END

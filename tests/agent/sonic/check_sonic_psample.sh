@@ -4,29 +4,22 @@
 # are those that the kernel told of, their frames those that were sent. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 [ -n "${EASE_IN_QEMU:-}" ] || { echo "SKIP sonic_psample: needs Debian's kernel: tests/run --kernel"; exit 0; }
 . "$(dirname "$0")/../../support/rig.sh"
-[ -x "$build/tests/agent/sonic/sonic_server" ] || { skip 'all' 'this build has no libhiredis'; exit 0; }
-for need in redis-server redis-cli python3 tc; do
+. "$(dirname "$0")/databases.sh"
+for need in python3 tc; do
 	command -v $need >/dev/null || { skip 'all' "$need is not there"; exit 0; }
 done
 frames=40000 rate=256 octets=200
 
 rig_new
-"$build/tests/agent/sonic/sonic_server" 4 0 0 0 77 >"$rig/generator" &
-server_pid=$!
-disown "$server_pid"
-trap 'rig_stop; rig_end "$server_pid"; rm -rf "$rig"' EXIT
-wait_for 20 grep -qx end "$rig/generator" || { fail 'start' 'redis-server was not filled'; exit 1; }
-config=$(head -n 1 "$rig/generator")
-socket=$(jq -r .INSTANCES.redis.unix_socket_path "$config")
-db() { redis-cli -s "$socket" -n "$@" >/dev/null; } # NUMBER COMMAND...
+sonic_databases 4 0 0 0 77
 ip link add Ethernet0 type veth peer name h0
 ip link set Ethernet0 up
 ip link set h0 up
 tc qdisc add dev Ethernet0 clsact
 tc filter add dev Ethernet0 ingress matchall action sample rate $rate group 1 trunc 128 ||
     { fail 'start' 'tc samples nothing'; exit 1; }
-db 6 HSET 'PORT_INDEX_TABLE|Ethernet0' ifindex "$(ip -o link show Ethernet0 | cut -d: -f1)" # as SONiC's portsyncd writes it
-db 0 HSET SFLOW_SESSION_TABLE:Ethernet0 admin_state up sample_rate $rate sample_direction rx
+db 6 HSET 'PORT_INDEX_TABLE|Ethernet0' ifindex "$(ip -o link show Ethernet0 | cut -d: -f1)" >/dev/null # as SONiC's portsyncd writes it
+db 0 HSET SFLOW_SESSION_TABLE:Ethernet0 admin_state up sample_rate $rate sample_direction rx >/dev/null
 
 cat >"$rig/agent.conf" <<END
 device = sonic

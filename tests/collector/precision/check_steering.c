@@ -230,6 +230,20 @@ START_TEST(a_skip_is_set_and_stays)
 }
 END_TEST
 
+/* One that invents ports takes the room of no other. */
+START_TEST(an_agent_has_its_share_of_ports)
+{
+	uint32_t taken = 0;
+
+	for (uint32_t i = 1; i <= 2 * STEERING_OF_AGENT; i++)
+		taken += steering_port(steering, 99, i) != UINT32_MAX;
+	ck_assert_uint_eq(taken, STEERING_OF_AGENT);
+	ck_assert_uint_eq(steering->refused, STEERING_OF_AGENT);
+	ck_assert_uint_lt(steering_port(steering, 99, 7), STEERING_PORTS_MAX); /* one that it has */
+	ck_assert_uint_lt(steering_port(steering, 98, 1), STEERING_PORTS_MAX);
+}
+END_TEST
+
 START_TEST(it_leaves_nothing_behind)
 {
 	want(0, 0, 128);
@@ -468,7 +482,7 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {a_skip_is_set_and_stays, it_leaves_nothing_behind, after_a_death, who_sets_by_hand_wins,
+	const TTest *const tests[] = {a_skip_is_set_and_stays, an_agent_has_its_share_of_ports, it_leaves_nothing_behind, after_a_death, who_sets_by_hand_wins,
 	    a_reboot_is_made_good, another_station_is_left_alone, who_refuses_is_left_alone_for_an_hour, silence,
 	    a_thousand_faults};
 	Suite *suite = suite_create("steering");
