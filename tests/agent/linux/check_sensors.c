@@ -117,9 +117,9 @@ START_TEST(qsfp_has_four_lanes)
 		put16(memory.octets[0] + 42 + 2 * lane, 2000 + lane);
 		put16(memory.octets[0] + 50 + 2 * lane, 3000 + lane);
 	}
-	put_text(memory.octets[1] + 148 - 128, 16, "Mellanox");
-	put_text(memory.octets[1] + 168 - 128, 16, "MMA1B00-C100D");
-	put_text(memory.octets[1] + 196 - 128, 16, "MT1");
+	put_text(memory.octets[1] + (148 - 128), 16, "Mellanox");
+	put_text(memory.octets[1] + (168 - 128), 16, "MMA1B00-C100D");
+	put_text(memory.octets[1] + (196 - 128), 16, "MT1");
 	memory.octets[1][220 - 128] = 0x04;
 	ck_assert(module_decode(&memory, &got));
 	ck_assert_str_eq(got.type, "QSFP28");
@@ -154,13 +154,13 @@ START_TEST(cmis_tells_what_it_can)
 	memory.octets[0][90] = 0x12;
 	memory.octets[0][90 + 2] = 0x88;
 	memory.octets[0][94] = 0xff;
-	put_text(memory.octets[1] + 129 - 128, 16, "Vendor");
+	put_text(memory.octets[1] + (129 - 128), 16, "Vendor");
 	memory.octets[2][159 - 128] = 0x03;
 	memory.octets[2][160 - 128] = 0x07 | 1 << 3; /* bias times two */
 	for (int lane = 0; lane < 8; lane++) {
-		put16(memory.octets[3] + 154 - 128 + 2 * lane, 100 + lane);
-		put16(memory.octets[3] + 170 - 128 + 2 * lane, 200 + lane);
-		put16(memory.octets[3] + 186 - 128 + 2 * lane, 300 + lane);
+		put16(memory.octets[3] + (154 - 128) + 2 * lane, 100 + lane);
+		put16(memory.octets[3] + (170 - 128) + 2 * lane, 200 + lane);
+		put16(memory.octets[3] + (186 - 128) + 2 * lane, 300 + lane);
 	}
 	ck_assert(module_decode(&memory, &got));
 	ck_assert_str_eq(got.type, "QSFP-DD");
