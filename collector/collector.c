@@ -865,7 +865,7 @@ collector_run(struct collector *c)
 			return -errno;
 		input_awake(c->input);
 		collector_turn(c);
-		collector_take_answers(c);
+		collector_take_answers(c, &polls[n]);
 	}
 	return collector_stop(c);
 }

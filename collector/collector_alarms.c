@@ -133,10 +133,10 @@ take_receiver_answer(struct collector *c, size_t i)
 }
 
 void
-collector_take_answers(struct collector *c)
+collector_take_answers(struct collector *c, const struct pollfd polls[OUTBOX_RECEIVERS_MAX])
 {
 	for (size_t i = 0; i < c->receivers.n; i++)
-		if (c->receivers.items[i].fd >= 0 && outbox_is_told(c->outbox, i))
+		if (polls[i].revents && c->receivers.items[i].fd >= 0) /* an answer; or it has ended, at work or not */
 			take_receiver_answer(c, i);
 }
 

@@ -41,6 +41,6 @@ void collector_tell_receivers(struct collector *c);
 
 /* What poll() should wait for beside, and what then came: what the receivers said. */
 size_t collector_poll_receivers(const struct collector *c, struct pollfd polls[OUTBOX_RECEIVERS_MAX]);
-void collector_take_answers(struct collector *c);
+void collector_take_answers(struct collector *c, const struct pollfd polls[OUTBOX_RECEIVERS_MAX]);
 
 #endif

@@ -276,12 +276,6 @@ outbox_answered(struct outbox *o, size_t receiver, bool is_taken, uint64_t mono_
 	tell_at(e, receiver, e->stands || r->is_over ? mono_us : e->over_us + e->hold_us);
 }
 
-bool
-outbox_is_told(const struct outbox *o, size_t receiver)
-{
-	return o->receivers[receiver].at > 0;
-}
-
 size_t
 outbox_alarms(const struct outbox *o)
 {

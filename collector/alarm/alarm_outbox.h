@@ -72,9 +72,6 @@ const struct alarm_fact *outbox_next(struct outbox *o, size_t receiver, uint64_t
 /* The receiver took it, or did not: then it is asked again 10 s later, 60 s, and each 300 s. */
 void outbox_answered(struct outbox *o, size_t receiver, bool is_taken, uint64_t mono_us);
 
-/* Whether it is being told something. */
-bool outbox_is_told(const struct outbox *o, size_t receiver);
-
 /* To be called each second or so: forgets what is told and over. */
 void outbox_tick(struct outbox *o, uint64_t mono_us);
 
