@@ -851,8 +851,7 @@ collector_run(struct collector *c)
 	size_t n = input_polls(c->input, polls), n_polls;
 
 	polls[n++] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
-	if (c->poller)
-		polls[n++] = (struct pollfd){.fd = poll_fd(c->poller), .events = POLLIN};
+	polls[n++] = (struct pollfd){.events = POLLIN}; /* the poller's */
 	collector_flush(c); /* reports show at once that the collector started */
 	while (!c->stopping) {
 		int timeout_ms = input_sleep(c->input) ? poll_timeout_ms(c) : 0;
@@ -860,7 +859,8 @@ collector_run(struct collector *c)
 		service_alive(&c->last_alive_us, clock_mono_us(&clock_system));
 		if (timeout_ms > ALIVE_MS)
 			timeout_ms = ALIVE_MS;
-		n_polls = n + collector_poll_receivers(c, &polls[n]); /* anew: one that has ended has none any more */
+		polls[n - 1].fd = c->poller ? poll_fd(c->poller) : -1; /* anew, as those behind it: who has ended has none */
+		n_polls = n + collector_poll_receivers(c, &polls[n]);
 		if (poll(polls, n_polls, timeout_ms) < 0 && errno != EINTR)
 			return -errno;
 		input_awake(c->input);

@@ -745,7 +745,7 @@ take_answers(struct precision_service *p, uint64_t mono_us)
 {
 	static const struct poll_answer none = {.verdict = POLL_SILENT};
 
-	while (recv(p->process.fd, &p->answer, sizeof(p->answer), MSG_DONTWAIT) == (ssize_t)sizeof(p->answer))
+	while (poll_process_answer(&p->process.fd, &p->answer))
 		for (size_t i = 0; i < IN_FLIGHT; i++)
 			if (p->exchanges[i].is_used && p->exchanges[i].id == p->answer.id && p->answer.verdict < POLL_N_VERDICTS)
 				take_answer(p, &p->answer, &p->exchanges[i], mono_us);
@@ -777,14 +777,12 @@ static void
 return_skips(struct precision_service *p)
 {
 	uint64_t until_us = clock_mono_us(p->clock) + LEAVE_MS * 1000ull;
-	struct pollfd answers = {.fd = p->process.fd, .events = POLLIN};
-
 	steering_leave(p->steering);
 	for (uint32_t i = 0; i < p->sflow.n; i++)
 		sflow_lease_release(&p->sflow, i);
 	while (!steering_has_left(p->steering) && clock_mono_us(p->clock) < until_us) {
 		send_due(p, clock_mono_us(p->clock));
-		poll(&answers, 1, 100);
+		poll(&(struct pollfd){.fd = p->process.fd, .events = POLLIN}, 1, 100);
 		take_answers(p, clock_mono_us(p->clock));
 	}
 	if (!steering_has_left(p->steering))
@@ -795,12 +793,13 @@ static void *
 run_precision(void *arg)
 {
 	struct precision_service *p = arg;
-	struct pollfd fds[2] = {{.fd = p->stop_fd, .events = POLLIN}, {.fd = p->process.fd, .events = POLLIN}};
 	eventfd_t n;
 
 	setpriority(PRIO_PROCESS, (id_t)gettid(), LEAST_PRIORITY);
 	choose_sflow_switches(p);
 	while (!atomic_load(&p->stopping)) {
+		struct pollfd fds[2] = {{.fd = p->stop_fd, .events = POLLIN}, {.fd = p->process.fd, .events = POLLIN}};
+
 		poll(fds, 2, TURN_MS);
 		if (fds[0].revents)
 			eventfd_read(p->stop_fd, &n);

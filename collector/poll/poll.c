@@ -162,9 +162,7 @@ static void
 take_answers(struct poller *p)
 {
 	for (unsigned i = 0; i < ANSWERS_A_TURN; i++) {
-		ssize_t n = recv(p->fd, &p->answer, sizeof(p->answer), MSG_DONTWAIT);
-
-		if (n != (ssize_t)sizeof(p->answer) || p->answer.verdict >= POLL_N_VERDICTS)
+		if (!poll_process_answer(&p->fd, &p->answer) || p->answer.verdict >= POLL_N_VERDICTS)
 			return;
 		if (!poll_plan_answer(p->plan, clock_mono_us(p->clock), &p->answer, take_port, p))
 			continue;

@@ -6,6 +6,7 @@
 #include "collector/poll/poll_values.h"
 #include "collector/poll/snmp_user.h"
 #include "common/clock.h"
+#include "common/log.h"
 #include "common/privilege.h"
 
 #include <errno.h>
@@ -363,6 +364,19 @@ poll_process_start(pid_t *pid, int *fd)
 	}
 	*fd = ends[0];
 	return 0;
+}
+
+bool
+poll_process_answer(int *fd, struct poll_answer *answer)
+{
+	ssize_t n = recv(*fd, answer, sizeof(*answer), MSG_DONTWAIT);
+
+	if (n == 0) { /* a socket whose other end is gone would be readable for ever */
+		log_error("poll", "who asks switches (" PROCESS_NAME ") was ended; no switch is asked until the next start");
+		close(*fd);
+		*fd = -1;
+	}
+	return n == (ssize_t)sizeof(*answer);
 }
 
 void

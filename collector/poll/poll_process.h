@@ -21,6 +21,10 @@ enum { POLL_IN_FLIGHT = 64 };
  * gives a struct poll_answer with each call. 0 or -errno. */
 int poll_process_start(pid_t *pid, int *fd);
 
+/* Takes an answer, if one came, and waits for none. When nobody is left who gives one, which is said once, *fd is -1 from
+ * then on. */
+bool poll_process_answer(int *fd, struct poll_answer *answer);
+
 /* Ends it and waits for that; what it was asked gets no answer any more. */
 void poll_process_stop(pid_t pid, int fd);
 

@@ -105,11 +105,7 @@ expect 'each is told once' "$(lines command) $(lines hook.json) $(lines informs)
 kill -KILL "$(pgrep -P "$collector_pid" easecapd-act | sed -n 3p)" # of alarm_post (2)
 if wait_for 10 grep -q 'alarm_post (2): its process has ended' "$rig/collector.log"; then pass 'who tells and is killed is named'
 else fail 'who tells and is killed is named' "$(tail -2 "$rig/collector.log")"; fi
-ticks() { awk '{ print $14 + $15 }' "/proc/$collector_pid/stat"; }
-before=$(ticks)
-sleep 1
-used=$(($(ticks) - before))
-if [ $used -lt 50 ]; then pass 'the collector rests between datagrams'; else fail 'the collector rests' "$used ticks in a second"; fi
+rig_rests 'who tells was killed'
 
 # Killed: no process of it is left, and whoever was told that it stands is told that it is over.
 kill -KILL "$collector_pid"

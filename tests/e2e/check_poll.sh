@@ -128,6 +128,12 @@ expect 'when counters were read' "$(agent '.counters_read | sub("[.][0-9]+"; "")
 expect 'counters that were sent' "$(sqlite3 -batch "$rig/ease.db" "SELECT value FROM stat WHERE name = 'sflow.counters'")" \
     "$(count_of counters)"
 
+# Who puts another in its place is killed too.
+kill -KILL "$(pgrep -P "$collector_pid" easecapd-poll)"
+if wait_for 10 grep -q 'who asks switches (easecapd-poll) was ended' "$rig/collector.log"; then pass 'nobody is left who asks: it is said'
+else fail 'nobody is left who asks' "$(tail -2 "$rig/collector.log")"; fi
+rig_rests 'nobody is left who asks'
+
 rig_end "$collector_pid"
 is_gone() { ! kill -0 "$last_asker" 2>/dev/null; }
 wait_for 5 is_gone

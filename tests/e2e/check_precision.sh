@@ -58,4 +58,12 @@ rig_end "$collector_pid"
 expect 'a stop returns all skips' "$(of_ports easePortMeanSkipInForce) $(snmp_get $ease.1.1.12.0)" '77 400 400 400 400 400 400 400 ""'
 sets=$(sqlite3 -batch "$rig/ease.db" "SELECT value FROM stat WHERE name = 'precision.refused'")
 expect 'no SET was refused' "$sets" 0
+
+# Nobody is left who asks and sets.
+: >"$rig/collector.log"
+rig_collector || fail 'the collector starts again' "$(tail -3 "$rig/collector.log")"
+kill -KILL "$(pgrep -P "$collector_pid" easecapd-poll)"
+if wait_for 10 grep -q 'who asks switches (easecapd-poll) was ended' "$rig/collector.log"; then pass 'nobody is left who sets: it is said'
+else fail 'nobody is left who sets' "$(tail -2 "$rig/collector.log")"; fi
+rig_rests 'nobody is left who sets'
 exit $failed

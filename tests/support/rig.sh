@@ -48,6 +48,14 @@ rig_end() { # PID [SIGNAL]: ends it and waits; by force after ten seconds
 		sleep 0.05
 	done
 }
+rig_rests() { # NAME: the collector does not turn in circles
+	local ticks
+	ticks() { awk '{ print $14 + $15 }' "/proc/$collector_pid/stat"; }
+	ticks=$(ticks)
+	sleep 1
+	ticks=$(($(ticks) - ticks))
+	if [ $ticks -lt 50 ]; then pass "$1: the collector rests"; else fail "$1: the collector rests" "$ticks ticks in a second"; fi
+}
 rig_stop() { rig_agent_stop; rig_end "$snmpd_pid"; rig_end "$collector_pid"; snmpd_pid='' collector_pid=''; }
 trap 'rig_stop; rm -rf "$rig"' EXIT
 trap 'exit 130' INT
