@@ -395,7 +395,7 @@ start_threads(struct collector *c, const struct accounting_limits *limits, char 
 	    [STORE_STATS] = {.free = STAT_ROWS},
 	    [STORE_REFUSED_SENDERS] = {.kept = REFUSED_SENDERS_MAX},
 	    [STORE_PRECISION] = {.free = PRECISION_ROWS},
-	    [STORE_POLLED] = {.kept = c->poller ? INPUT_AGENT_PLACES : 0},
+	    [STORE_POLLED] = {.kept = c->poller ? COLLECTOR_POLLED_AGENTS : 0},
 	    [STORE_LINKS] = {.free = c->poller ? LINKS_A_BATCH : 0},
 	    [STORE_ENGINES] = {.kept = slow_path_engines(c->slow_path)},
 	};

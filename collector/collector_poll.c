@@ -8,10 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Ports of sFlow agents stand first, those of agents of EASE behind them. */
 static bool
 see_place(void *arg, uint32_t place, struct polled_place *to)
 {
-	return input_place(((struct collector *)arg)->input, place, to);
+	struct collector *c = arg;
+
+	if (place < INPUT_PLACES)
+		return input_place(c->input, place, to);
+	if (!accounting_place(c->accounting, place - INPUT_PLACES, to))
+		return false;
+	to->place += INPUT_PLACES;
+	to->agent += INPUT_AGENT_PLACES;
+	return true;
 }
 
 static int64_t
@@ -20,6 +29,8 @@ polled_agent_number(struct collector *c, uint32_t place, uint32_t number, uint32
 	const struct polled_agent agent = {.place = place, .number = number, .if_index = if_index};
 	uint8_t id[EASE_AGENT_ID_LEN];
 
+	if (place >= INPUT_PLACES)
+		return number;
 	return input_agent_of(c->input, &agent, id) ? accounting_agent_number(c->accounting, id) : 0;
 }
 
@@ -42,6 +53,11 @@ take_port(void *arg, const struct polled_port *port)
 
 	if (port->parts & POLLED_UPLINK && port->is_uplink && port->other_number != 0)
 		write_link_row(c, port);
+	if (port->place >= INPUT_PLACES) { /* its agent has sent all else */
+		if (port->parts & POLLED_UPLINK)
+			accounting_take_uplink(c->accounting, port->number, port->if_index, port->is_uplink, c->batch);
+		return true;
+	}
 	return input_take_polled(c->input, port);
 }
 
@@ -50,8 +66,7 @@ static void
 take_agent(void *arg, const struct polled_agent *agent)
 {
 	struct collector *c = arg;
-	uint8_t id[EASE_AGENT_ID_LEN];
-	int64_t number = input_agent_of(c->input, agent, id) ? accounting_agent_number(c->accounting, id) : 0;
+	int64_t number = polled_agent_number(c, agent->place, agent->number, agent->if_index);
 	struct store_polled *row = number > 0 && store_batch_reserve(c->batch, STORE_POLLED, 1) == 0
 	    ? store_batch_add(c->batch, STORE_POLLED) : NULL;
 
@@ -128,7 +143,7 @@ make_settings(const struct collector *c, struct poll_settings *settings, struct 
 int
 collector_poll_open(struct collector *c)
 {
-	const struct poll_source source = {see_place, c, INPUT_PLACES, INPUT_AGENT_PLACES};
+	const struct poll_source source = {see_place, c, COLLECTOR_POLLED_PORTS, COLLECTOR_POLLED_AGENTS};
 	struct poll_settings settings;
 	int r;
 

@@ -1,8 +1,8 @@
 #include "collector/collector_settings.h"
 
 #include "collector/alarm/alarm_outbox.h"
+#include "collector/collector_poll.h"
 #include "collector/filter/device_names.h"
-#include "collector/input/input.h"
 #include "collector/poll/poll.h"
 
 #include <errno.h>
@@ -197,7 +197,7 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 	    (config->forward.n > 0 ? FORWARD_RING_OCTETS : 0) +
 	    accounting_memory(limits) +
 	    (*config->alarm_command || config->alarm_posts.n + config->alarm_informs.n > 0 ? outbox_memory() : 0) +
-	    (config->polls.n > 0 ? poll_memory(INPUT_PLACES, INPUT_AGENT_PLACES) : 0);
+	    (config->polls.n > 0 ? poll_memory(COLLECTOR_POLLED_PORTS, COLLECTOR_POLLED_AGENTS) : 0);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
 		snprintf(error, error_size,
 		    "memory: %u MiB are too few: %llu MiB are taken before the "

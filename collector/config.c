@@ -240,8 +240,8 @@ const struct option_row collector_options[] = {
     {"poll", OPTION_SECTION, AT(polls), .max = MAX_POLLS, .live = true, .section = poll_options,
 	.section_size = sizeof(struct collector_poll), .section_title_offset = POLL_AT(title),
 	.help = "Switches that send sFlow and are asked by SNMP for what they do not send: their name, names and aliases "
-		"of interfaces, link aggregates, uplinks by LLDP, and counters, if they send none. There is no default: "
-		"nobody is asked. The first one of all begins with the next start."},
+		"of interfaces, link aggregates, uplinks by LLDP, and counters, if they send none. Those that send EASE's "
+		"notifications are asked for uplinks by LLDP. There is no default: nobody is asked. The first one of all begins with the next start."},
     {"poll_counters", OPTION_U32, AT(poll_counters_s), .min = 10, .max = 600, .live = true, .unit = "s", .def = "30",
 	.help = "How often a port is asked for its counters."},
     {"poll_names", OPTION_U32, AT(poll_names_s), .min = 60, .max = 86400, .live = true, .unit = "s", .def = "3600",
@@ -583,8 +583,6 @@ check_together(const struct collector_config *config)
 		return "forward: one of its addresses is in sflow_listen, too: it would be sent to itself";
 	if (config->senders.n == 0)
 		return "senders: at least one address is needed";
-	if (config->polls.n > 0 && config->sflow_listen.n == 0)
-		return "poll: switches are asked that send sFlow: an address in sflow_listen is needed";
 	if (strcmp(config->http_store, "clickhouse") == 0 && config->clickhouse.n == 0)
 		return "http_store: \"clickhouse\" needs a server in option clickhouse";
 	if (config->clickhouse.n > 0 && !cluster_http_is_built())

@@ -1,7 +1,7 @@
 /*
  * What the collector has asked a switch itself (collector/poll), of one port, on its way to the input: it takes the
  * place of what an sFlow agent does not send. The input alone knows which sFlow agents and ports there are, and tells
- * whom to ask.
+ * whom to ask; of agents of EASE, which are asked for neighbours alone, the accounting does.
  */
 #ifndef EASE_COLLECTOR_POLLED_H
 #define EASE_COLLECTOR_POLLED_H
@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A port of an sFlow agent that was accepted, whose frames are sampled. */
+/* A port of an agent that was accepted, whose frames are sampled. */
 struct polled_place {
-	uint32_t place;	 /* in the input's table of ports; */
+	uint32_t place;	 /* in the input's table of ports, or behind it in the accounting's; */
 	uint32_t number; /* of its agent: no other has it, also of those that left */
 	uint32_t agent;	 /* the agent's place, */
 	uint32_t if_index;

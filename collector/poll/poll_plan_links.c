@@ -140,7 +140,7 @@ if_index_of(const struct poll_plan *plan, const struct planned_agent *a, uint32_
 	uint32_t by_description = 0, by_number = 0;
 
 	for (const struct planned_port *p = plan->ports; p < plan->ports + plan->source.n_places; p++) {
-		if (p->number != a->number)
+		if (p->number != a->number || &plan->agents[p->agent] != a)
 			continue;
 		if (said->local_id != 0 && (p->names[0] == said->local_id || p->names[1] == said->local_id))
 			return p->if_index;

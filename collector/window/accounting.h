@@ -27,6 +27,7 @@
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_H
 
+#include "collector/polled.h"
 #include "collector/record.h"
 #include "collector/store/store.h"
 #include "collector/window/agent_identity.h"
@@ -159,6 +160,14 @@ struct accounting_names {
 	const char *address, *port; /* of the agent; of the port as it was sent. Valid until the next call of any function */
 };
 struct accounting_names accounting_names_of(struct accounting *acc, int64_t agent, uint64_t if_index);
+
+/* Of what the collector asks switches itself (collector/polled.h): tells of the port at a place, from 0 up to the limit of
+ * ports; number is its agent's in the store. False: none is there, its agent is silent, or speaks sFlow, by which the input
+ * tells of it. */
+bool accounting_place(const struct accounting *acc, uint32_t place, struct polled_place *to);
+/* Takes whether such a port leads to another switch. */
+void accounting_take_uplink(
+    struct accounting *acc, int64_t agent, uint32_t if_index, bool is_uplink, struct store_batch *batch);
 
 /* Judges records of that agent from that source; one that is claimed is displaced. who needs agent_id, sender, source and loose_numbers. */
 enum agent_identity_verdict accounting_judge(struct accounting *acc, const struct ease_record *who);

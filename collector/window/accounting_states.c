@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* An agent of EASE sends its counters each minute at the latest. */
+#define SILENT_US UINT64_C(900000000)
+
 static bool
 same_state(const struct ease_state *a, const struct ease_state *b)
 {
@@ -49,7 +52,7 @@ state_of(struct accounting *acc, const struct port *p, const struct ease_record 
 	const struct port *lag = acc->uplinks.n > 0 && s.edge && s.lag_parent > 0
 	    ? inventory_find_port(&acc->inventory, p->agent, s.lag_parent) : NULL;
 
-	s.edge = s.edge && !(r->loose_numbers && p->is_linked);
+	s.edge = s.edge && !p->is_linked;
 	if (acc->uplinks.n > 0 && s.edge)
 		s.edge = !uplinks_name(&acc->uplinks, r->sender, &s, lag && lag->has_state ? &lag->state : NULL);
 	return s;
@@ -85,6 +88,46 @@ accounting_add_state(struct accounting *acc, struct port *p, const struct ease_r
 	p->has_state = true;
 	p->state_boot = r->boot;
 	p->state = *s;
+}
+
+/* Whoever sends both is asked as what it sends by sFlow. */
+static bool
+sends_sflow(const struct accounting *acc, const char *address)
+{
+	const struct agent *a = inventory_first_at(&acc->inventory, address);
+
+	while (a && made_id_kind(a->row.agent_id) != MADE_ID_SFLOW)
+		a = inventory_next_at(&acc->inventory, a);
+	return a != NULL;
+}
+
+bool
+accounting_place(const struct accounting *acc, uint32_t place, struct polled_place *to)
+{
+	const struct port *p = place < acc->inventory.port_places.end ? &acc->inventory.ports[place] : NULL;
+	const struct agent *a = p ? p->agent : NULL;
+
+	if (!a || !p->has_state || p->if_index > INT32_MAX || made_id_kind(a->row.agent_id) != MADE_ID_NONE ||
+	    a->heard_us == 0 || acc->mono_us - a->heard_us > SILENT_US || sends_sflow(acc, a->row.address))
+		return false;
+	*to = (struct polled_place){.place = place, .number = (uint32_t)a->row.id, .agent = (uint32_t)(a - acc->inventory.agents),
+	    .if_index = (uint32_t)p->if_index, .address = a->row.address, .sends_counters = true};
+	return true;
+}
+
+void
+accounting_take_uplink(struct accounting *acc, int64_t agent, uint32_t if_index, bool is_uplink, struct store_batch *batch)
+{
+	const struct agent *a = inventory_agent_by_number(&acc->inventory, agent);
+	struct port *p = a ? inventory_find_port(&acc->inventory, a, if_index) : NULL;
+	struct ease_record again;
+
+	if (!p || !p->has_state || p->is_linked == is_uplink)
+		return;
+	p->is_linked = is_uplink; /* a port that is none any more is told of by the agent's next state */
+	again = (struct ease_record){.boot = p->state_boot, .sender = a->row.address, .state = p->state};
+	again.state.time_us++; /* it has a row of its own */
+	accounting_add_state(acc, p, &again, batch);
 }
 
 void

@@ -1,13 +1,13 @@
 #!/bin/bash
 # A thousand switches that the collector asks by SNMP (tests/collector/poll/poll_fleet.py), a tenth of them silent, one
-# that answers garbage, one with rows without end, others with other vices: reception, memory and page are as they are
+# that answers garbage, one with rows without end, others with other vices, and five that speak EASE: reception, memory and page are as they are
 # when nobody is asked, who answers is read, and an address that sFlow states and nobody wrote down gets no question.
 # Takes three minutes. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../../support/rig.sh"
 for need in python3 sqlite3 curl jq; do
 	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
 done
-agents=1000 silent=100 vicious=9
+agents=1000 silent=100 vicious=9 ease=3 both=2 # of the latter two each is an agent of sFlow, too
 # An array and no function, so that what is ended is the program and not a shell around it.
 fleet=(python3 "$top/tests/collector/poll/poll_fleet.py")
 responder=''
@@ -30,9 +30,11 @@ page_answers() {
 }
 
 collect() { # NAME SECONDS [LINE]: the fleet's sFlow for so long; sets sent, kib, answers
-	name=$1 sflow_port=$(free_port) page_port=$(free_port)
+	name=$1 sflow_port=$(free_port) ease_port=$(free_port) page_port=$(free_port)
 	cat >"$rig/$name.conf" <<-END
 		sflow_listen = {"127.0.0.1:$sflow_port"}
+		listen = {"127.0.0.1:$ease_port"}
+		communities = {"seen"}
 		http_listen = "127.0.0.1:$page_port"
 		run_as = root
 		store = "$rig/$name.db"
@@ -42,7 +44,7 @@ collect() { # NAME SECONDS [LINE]: the fleet's sFlow for so long; sets sent, kib
 	collector_pid=$!
 	disown "$collector_pid"
 	wait_for 10 grep -q 'listening for sFlow' "$rig/$name.log" || { fail 'start' 'no collector'; exit 1; }
-	"${fleet[@]}" send "$sflow_port" "$agents" "$2" >"$rig/$name.sent" &
+	"${fleet[@]}" send "$sflow_port" "$agents" "$2" "$ease_port" >"$rig/$name.sent" &
 	local sender=$!
 	# While it sends: the page, and memory at the end.
 	sleep $(($2 - 20))
@@ -70,9 +72,9 @@ expect 'the page answers' "$answers" 11
 
 good=$((agents - silent - vicious))
 expect 'names' "$(of_store "SELECT count(DISTINCT agent) FROM port WHERE name LIKE 'e%' AND alias LIKE 'alias %'")" \
-    $good
+    $((good + both))
 expect 'names of the switches' "$(of_store "SELECT count(*) FROM polled WHERE name LIKE 'switch-%' AND names_us > 0 AND silent_us = 0")" $good
-expect 'counters' "$(of_store "SELECT count(DISTINCT agent) FROM counter")" $good
+expect 'counters, but of EASE' "$(of_store "SELECT count(DISTINCT agent) FROM counter")" $((good - ease))
 expect 'who does not answer' "$(of_store "SELECT count(*) FROM polled WHERE silent_us > 0 AND names_us = 0")" $((silent + vicious - 1))
 # After 5 s and a minute: no more than three times each.
 for counter in silent:$((silent + 3)) garbage:5 refused:1; do
@@ -80,7 +82,7 @@ for counter in silent:$((silent + 3)) garbage:5 refused:1; do
 	if [ "$asked" -ge "${counter#*:}" ] && [ "$asked" -le $most ]; then pass "poll.${counter%:*}: $asked"
 	else fail "poll.${counter%:*}" "$asked, and not ${counter#*:} to $most"; fi
 done
-expect 'uplinks: who names each other' "$(of_store "SELECT DISTINCT name FROM port WHERE NOT edge ORDER BY name" | xargs)" 'e11 e12'
+expect 'uplinks: who names each other' "$(of_store "SELECT DISTINCT name FROM port WHERE NOT edge ORDER BY name" | xargs)" 'e11 e12 e21 e22 e23 e24 e25 e26'
 expect 'links: both ends of the one that both confirm, and no other' "$(of_store "SELECT count(*), count(DISTINCT agent), sum(EXISTS(SELECT 1 FROM link o
     WHERE o.agent = l.other_agent AND o.if_index = l.other_if_index AND o.other_agent = l.agent AND o.other_if_index = l.if_index)) FROM link l" | tr '|' ' ')" \
     "$(of_store "SELECT count(*), count(*), count(*) FROM (SELECT DISTINCT agent, if_index FROM port WHERE NOT edge)" | tr '|' ' ')"

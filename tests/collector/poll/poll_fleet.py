@@ -3,9 +3,10 @@
 poll_fleet.py answer PORT LOG
     Answers SNMPv2c at every address 127.1.x.y as the switch of that number would, and notes in LOG who was asked that is
     none of them. Every tenth says nothing; of the first ones each has a vice of its own (VICES).
-poll_fleet.py send PORT AGENTS SECONDS
+poll_fleet.py send PORT AGENTS SECONDS EASE-PORT
     Sends sFlow of so many switches, one datagram a second each, with two samples and neither names nor counters; and of
-    another one at 127.2.0.1. Prints how many samples it sent.
+    another one at 127.2.0.1. Those of EASE send notifications of their port's state instead, two of them (BOTH) beside.
+    Prints how many samples it sent.
 """
 import os
 import socket
@@ -64,9 +65,11 @@ def names_of(octets):
 
 # ---- LLDP-MIB: 802.1AB ----
 
-# Local port 3 is the port. 11 and 12 name each other; what 13 says of 11 is not so; 15 has rows without end.
+# Local port 3 is the port. 11 and 12 name each other, so do two of EASE, one of it and one of sFlow, and two that send both;
+# what 13 says of 11 is not so; 15 has rows without end.
 LOCAL_PORT = 3
-NEIGHBOURS = {11: 12, 12: 11, 13: 11}
+NEIGHBOURS = {11: 12, 12: 11, 13: 11, 21: 22, 22: 21, 23: 24, 24: 23, 25: 26, 26: 25}
+EASE, BOTH = {21, 22, 23, 25, 26}, {25, 26}
 LOOPS = 15
 LLDP = b'\x28\xc4\x62\x01\x01\x02\x01'
 
@@ -198,12 +201,32 @@ def flow_sample(sequence, number):
     return struct.pack('!II', 1, len(sample)) + sample
 
 
-def send(port, n_agents, seconds):
+# ---- EASE: EASE-SAMPLING-MIB ----
+
+def port_state(number):
+    """SNMPv2-Trap-PDU of easePortState: ifName, ifAlias, at the edge."""
+    ease = b'\x2b\x06\x01\x04\x01\xbf\x08\xce\x0f\xce\x0f\x01'
+    name, alias = b'e%d' % number, b'alias %d' % number
+    state = struct.pack('!BQQBBBBIB', 1, time.time_ns() // 1000, 10 ** 9, 3, 1, 1, 1, 0, len(name)) + name + bytes([len(alias)]) + alias
+    bindings = ((b'\x2b\x06\x01\x02\x01\x01\x03\x00', integer(100, 0x43)),
+                (b'\x2b\x06\x01\x06\x03\x01\x01\x04\x01\x00', tlv(6, ease + b'\x00\x03')),
+                (ease + b'\x01\x01\x01\x00', tlv(4, b'\x0a\0\0\0\0\0\0' + bytes([number]))),
+                (ease + b'\x01\x01\x02\x00', integer(1, 0x42)),
+                (ease + b'\x01\x03\x02\x01\x02' + bytes([IF_INDEX]), tlv(4, state)))
+    pdu = integer(1) + integer(0) + integer(0) + tlv(0x30, b''.join(tlv(0x30, tlv(6, name) + value) for name, value in bindings))
+    return tlv(0x30, integer(1) + tlv(4, b'seen') + tlv(0xa7, pdu))
+
+
+def send(port, n_agents, seconds, ease_port):
     agents = [(n, address(n)) for n in range(n_agents)] + [(n_agents, '127.2.0.1')]
     sent, began = 0, time.monotonic()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         for second in range(seconds):
+            for number in EASE if second % 10 == 0 else ():
+                out.sendmsg([port_state(number)], from_address(socket.inet_aton(address(number))), 0, ('127.0.0.1', ease_port))
             for i, (number, ip) in enumerate(agents):
+                if number in EASE - BOTH:
+                    continue
                 samples = [flow_sample(2 * second + k, number) for k in (1, 2)]
                 out.sendmsg([struct.pack('!II', 5, 1) + socket.inet_aton(ip) +
                              struct.pack('!IIII', 0, second + 1, 60000 + 1000 * second, 2) + b''.join(samples)],
