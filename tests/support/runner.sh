@@ -60,7 +60,8 @@ summary() { # stages, the slowest programs, skipped tests and their reasons, and
 unit_programs() { (cd "$top" && find tests -name 'check_*.c' | sed 's,\.c$,,' | slowest_first); }
 script_tests() { (cd "$top" && find tests -name 'check_*.sh' | slowest_first); }
 fuzz_targets() { (cd "$top" && find tests -name 'fuzz_*.c' | sed 's,\.c$,,' | LC_ALL=C sort); }
-# tests/slowest names those that take longest: they start first, so that none is left alone at the end.
+# tests/slowest names those that take longest: they start first, so that none is left alone at the end. Behind a name
+# "waits": it does nothing but wait for minutes of real time.
 slowest_first() {
 	LC_ALL=C sort | awk '!tests { place[$1] = FNR; next }
 	    { print ($1 in place ? place[$1] : 1000000) "\t" NR "\t" $1 }' "$top/tests/slowest" tests=1 - |
@@ -141,16 +142,19 @@ expect_built() { # DIR PROGRAM...
 
 # Of each process: how its end is judged, its name, its log, the seconds it may take, when it began, and what all that it
 # starts have in their environment.
-declare -A running=()
+declare -A running=() waits=()
+waiting=0 # of those that run: scripts that tests/slowest says wait, which take no place from others
+while read -r script how; do [ "$how" != waits ] || waits[$script]=1; done < <(cat "$top/tests/slowest" 2>/dev/null)
 start() { # JUDGE NAME SECONDS FOLDER LOG COMMAND...
-	local judge=$1 name=$2 limit=$3 folder=$4 log=$5
+	local judge=$1 name=$2 limit=$3 folder=$4 log=$5 beside=${beside:-0}
 	shift 5
-	while [ ${#running[@]} -ge "$at_once" ]; do reap; done
+	while [ "$beside" = 0 ] && [ $((${#running[@]} - waiting)) -ge "$at_once" ]; do reap; done
+	waiting=$((waiting + beside))
 	ran
 	mkdir -p "$(dirname "$log")"
 	local mark=EASE_TEST=$$.$SRANDOM
 	(cd "$folder" && exec env "$mark" timeout -k 30 "$limit" "$@" >"$log" 2>&1) &
-	running[$!]="$judge|$name|$log|$limit|${EPOCHREALTIME/[.,]/}|$mark"
+	running[$!]="$judge|$name|$log|$limit|${EPOCHREALTIME/[.,]/}|$mark|$beside"
 }
 # A process that outlives its test takes time from all others, and stays when the tests have ended. What a test has
 # told to end has five seconds for it.
@@ -165,11 +169,12 @@ end_left_behind() { # NAME MARK
 	kill -KILL "${pids[@]}" 2>/dev/null
 }
 reap() { # waits for the next one that ends, and judges it
-	local pid status judge name log limit began mark took
+	local pid status judge name log limit began mark beside took
 	wait -n -p pid
 	status=$?
-	IFS='|' read -r judge name log limit began mark <<<"${running[$pid]}"
+	IFS='|' read -r judge name log limit began mark beside <<<"${running[$pid]}"
 	unset "running[$pid]"
+	waiting=$((waiting - beside))
 	took=$(((${EPOCHREALTIME/[.,]/} - began) / 100000))
 	took=$((took / 10)).$((took % 10))
 	seconds+=("$took $name")
@@ -229,9 +234,10 @@ start_units() { # DIR SECONDS COMMAND-PREFIX... -- PROGRAM...
 	done
 }
 start_scripts() { # DIR SECONDS SCRIPT...
-	local dir=$1 limit=$2 script
+	local dir=$1 limit=$2 script beside
 	shift 2
 	for script; do
+		beside=${waits[$script]:-0}
 		EASE_BUILD=$top/$dir start script "$dir $(basename "$script" .sh)" "$limit" "$top" \
 		    "$top/$dir/${script%.sh}.script.out" "$top/$script"
 	done
