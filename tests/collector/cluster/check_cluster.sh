@@ -459,6 +459,9 @@ easetop=$build/tests/collector/cluster/easetop_at
 newest=$(sqlite3 "$work/one.db" 'SELECT max(last_us) FROM agent')
 export EASE_NOW_US=$((newest + 30000000))
 range=(--last 2m)
+end_of() { ask "$1" talkers | grep -P '^to\t'; } # STORE
+ends_alike() { [ "$(end_of "$(cluster_url ease)")" = "$(end_of "sqlite:$work/one.db")" ]; }
+wait_for 30 ends_alike # what was wiped comes again table by table
 # Of the last hour a store has steps of ten seconds, a cluster minutes.
 for report in talkers load 'history --step 1m'; do equal_report ease one $report; done
 rfc3339() { date -u -d "@$(($1 / 1000000))" +%FT%TZ; }
