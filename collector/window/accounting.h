@@ -162,8 +162,8 @@ struct accounting_names {
 struct accounting_names accounting_names_of(struct accounting *acc, int64_t agent, uint64_t if_index);
 
 /* Of what the collector asks switches itself (collector/polled.h): tells of the port at a place, from 0 up to the limit of
- * ports; number is its agent's in the store. False: none is there, its agent is silent, or speaks sFlow, by which the input
- * tells of it. */
+ * ports; number is its agent's in the store. False: none is there, its agent is silent, or another one speaks at
+ * its address: as one of sFlow the input tells of it. */
 bool accounting_place(const struct accounting *acc, uint32_t place, struct polled_place *to);
 /* Takes whether such a port leads to another switch. */
 void accounting_take_uplink(

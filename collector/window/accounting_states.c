@@ -7,6 +7,7 @@
 
 /* An agent of EASE sends its counters each minute at the latest. */
 #define SILENT_US UINT64_C(900000000)
+enum { LOOKED_AT_MOST = 16 }; /* agents at an address, for each of their ports each second */
 
 static bool
 same_state(const struct ease_state *a, const struct ease_state *b)
@@ -90,15 +91,23 @@ accounting_add_state(struct accounting *acc, struct port *p, const struct ease_r
 	p->state = *s;
 }
 
-/* Whoever sends both is asked as what it sends by sFlow. */
 static bool
-sends_sflow(const struct accounting *acc, const char *address)
+is_heard(const struct accounting *acc, const struct agent *a)
 {
-	const struct agent *a = inventory_first_at(&acc->inventory, address);
+	return a->heard_us > 0 && acc->mono_us - a->heard_us <= SILENT_US;
+}
 
-	while (a && made_id_kind(a->row.agent_id) != MADE_ID_SFLOW)
-		a = inventory_next_at(&acc->inventory, a);
-	return a != NULL;
+/* Where several speak, who answers is not known (a relay, NAT); whoever sends sFlow, too, is asked as what it sends by
+ * that. */
+static bool
+is_alone_at_address(const struct accounting *acc, const struct agent *a)
+{
+	const struct agent *other = inventory_first_at(&acc->inventory, a->row.address);
+	unsigned n = 0;
+
+	while (other && n++ < LOOKED_AT_MOST && (other == a || !is_heard(acc, other)))
+		other = inventory_next_at(&acc->inventory, other);
+	return other == NULL;
 }
 
 bool
@@ -108,7 +117,7 @@ accounting_place(const struct accounting *acc, uint32_t place, struct polled_pla
 	const struct agent *a = p ? p->agent : NULL;
 
 	if (!a || !p->has_state || p->if_index > INT32_MAX || made_id_kind(a->row.agent_id) != MADE_ID_NONE ||
-	    a->heard_us == 0 || acc->mono_us - a->heard_us > SILENT_US || sends_sflow(acc, a->row.address))
+	    !is_heard(acc, a) || !is_alone_at_address(acc, a))
 		return false;
 	*to = (struct polled_place){.place = place, .number = (uint32_t)a->row.id, .agent = (uint32_t)(a - acc->inventory.agents),
 	    .if_index = (uint32_t)p->if_index, .address = a->row.address, .sends_counters = true};

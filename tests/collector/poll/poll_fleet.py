@@ -66,10 +66,10 @@ def names_of(octets):
 # ---- LLDP-MIB: 802.1AB ----
 
 # Local port 3 is the port. 11 and 12 name each other, so do two of EASE, one of it and one of sFlow, and two that send both;
-# what 13 says of 11 is not so; 15 has rows without end.
+# 27 is two of EASE at one address, and 28 names it in vain; what 13 says of 11 is not so; 15 has rows without end.
 LOCAL_PORT = 3
-NEIGHBOURS = {11: 12, 12: 11, 13: 11, 21: 22, 22: 21, 23: 24, 24: 23, 25: 26, 26: 25}
-EASE, BOTH = {21, 22, 23, 25, 26}, {25, 26}
+NEIGHBOURS = {11: 12, 12: 11, 13: 11, 21: 22, 22: 21, 23: 24, 24: 23, 25: 26, 26: 25, 27: 28, 28: 27}
+EASE, BOTH = {21, 22, 23, 25, 26, 27, 28}, {25, 26}
 LOOPS = 15
 LLDP = b'\x28\xc4\x62\x01\x01\x02\x01'
 
@@ -203,14 +203,14 @@ def flow_sample(sequence, number):
 
 # ---- EASE: EASE-SAMPLING-MIB ----
 
-def port_state(number):
+def port_state(number, agent=0):
     """SNMPv2-Trap-PDU of easePortState: ifName, ifAlias, at the edge."""
     ease = b'\x2b\x06\x01\x04\x01\xbf\x08\xce\x0f\xce\x0f\x01'
     name, alias = b'e%d' % number, b'alias %d' % number
     state = struct.pack('!BQQBBBBIB', 1, time.time_ns() // 1000, 10 ** 9, 3, 1, 1, 1, 0, len(name)) + name + bytes([len(alias)]) + alias
     bindings = ((b'\x2b\x06\x01\x02\x01\x01\x03\x00', integer(100, 0x43)),
                 (b'\x2b\x06\x01\x06\x03\x01\x01\x04\x01\x00', tlv(6, ease + b'\x00\x03')),
-                (ease + b'\x01\x01\x01\x00', tlv(4, b'\x0a\0\0\0\0\0\0' + bytes([number]))),
+                (ease + b'\x01\x01\x01\x00', tlv(4, b'\x0a\0\0\0\0\0' + bytes([agent, number]))),
                 (ease + b'\x01\x01\x02\x00', integer(1, 0x42)),
                 (ease + b'\x01\x03\x02\x01\x02' + bytes([IF_INDEX]), tlv(4, state)))
     pdu = integer(1) + integer(0) + integer(0) + tlv(0x30, b''.join(tlv(0x30, tlv(6, name) + value) for name, value in bindings))
@@ -222,8 +222,8 @@ def send(port, n_agents, seconds, ease_port):
     sent, began = 0, time.monotonic()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         for second in range(seconds):
-            for number in EASE if second % 10 == 0 else ():
-                out.sendmsg([port_state(number)], from_address(socket.inet_aton(address(number))), 0, ('127.0.0.1', ease_port))
+            for number, agent in [(n, 0) for n in EASE] + [(27, 1)] if second % 10 == 0 else []:
+                out.sendmsg([port_state(number, agent)], from_address(socket.inet_aton(address(number))), 0, ('127.0.0.1', ease_port))
             for i, (number, ip) in enumerate(agents):
                 if number in EASE - BOTH:
                     continue
