@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -290,7 +291,7 @@ descriptors(void)
 	return n;
 }
 
-/* Programs, maps and links are descriptors, all of them. */
+/* Programs, maps and links are descriptors, all of them; of a tap that is there the two links are left, or none. */
 START_TEST(a_storm_of_interfaces_leaves_no_tap)
 {
 	size_t before;
@@ -302,13 +303,32 @@ START_TEST(a_storm_of_interfaces_leaves_no_tap)
 		linux_rig_sh("for i in $(seq 40); do echo link add s$i group 7 type veth peer name t$i; "
 			     "done | ip -batch -");
 		linux_rig_settle(&rig);
-		ck_assert_uint_gt(descriptors(), before + 80);
+		ck_assert_uint_eq(descriptors(), before + (has_hook("s1") ? 0 : 2 * 80));
 		linux_rig_sh("for i in $(seq 40); do echo link del s$i; done | ip -batch -");
 		linux_rig_settle(&rig);
 	}
 	ck_assert_uint_eq(descriptors(), before);
 	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.taps_refused"), 0);
 	send_one(); /* and the others go on */
+	ck_assert_uint_eq(linux_rig_port(&rig, "p0")->counters.value[HAL_POOL_IN_PKTS], 1);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+/* 82 ports, for which 90 files are not enough, nor what may be had of 180: the others are sampled at the older hooks.
+ * The limit stays. */
+START_TEST(more_interfaces_than_files)
+{
+	static const struct rlimit few = {.rlim_cur = 90, .rlim_max = 180};
+
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	if (!set_up(__func__))
+		return;
+	linux_rig_sh("for i in $(seq 40); do echo link add s$i type veth peer name t$i; done | ip -batch -");
+	linux_rig_settle(&rig);
+	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.taps_refused"), 0);
+	ck_assert_uint_lt(descriptors(), 90); /* there is room for others */
+	send_one();
 	ck_assert_uint_eq(linux_rig_port(&rig, "p0")->counters.value[HAL_POOL_IN_PKTS], 1);
 	linux_rig_stop(&rig);
 }
@@ -640,6 +660,7 @@ run_all(void)
 	tcase_add_test(life, others_filters_stay);
 	tcase_add_test(life, what_a_killed_agent_left_is_removed);
 	tcase_add_test(life, without_privilege_counters_go_on);
+	tcase_add_test(life, more_interfaces_than_files);
 	suite_add_tcase(suite, life);
 	tcase_set_timeout(many, 200);
 	tcase_add_test(registers, without_settings_a_port_is_sampled_by_its_speed);
