@@ -13,7 +13,7 @@
 #include "agent/linux/psample.h"
 #include "agent/linux/tap.h"
 
-enum { LINUX_WHY_OCTETS = 192 };
+enum { LINUX_WHY_OCTETS = 256 };
 
 enum {
 	LINUX_STAT_CHANGES,

@@ -113,7 +113,7 @@ what_fails(int rc)
 {
 	switch (rc) {
 	case -EPERM:
-		return "it needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON";
+		return "it needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON outside of any user namespace";
 	case -EACCES:
 		return "the kernel's verifier rejects the eBPF program";
 	case -ENOSYS:
