@@ -391,6 +391,7 @@ counter_round(void *ctx, enum hal_round phase)
 		d->links.ports[i].read_ahead = false;
 	read_queues(d);
 	(void)kernel_get_all_stats(&d->kernel, take_ahead, d);
+	linux_watch_taps(d);
 }
 
 /* Samples and notifications need what is counted now; what was read ahead is older than that from then on. */

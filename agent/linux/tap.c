@@ -437,6 +437,28 @@ tap_detach(struct tap *tap)
 	free(tap);
 }
 
+/* A hook of tcx is held by its link. */
+bool
+tap_is_attached(const struct tap *tap)
+{
+	return tap->link_fd[TAP_IN] >= 0 ||
+	    (hook_has_tap(tap->kernel_index, TAP_IN) != 0 && hook_has_tap(tap->kernel_index, TAP_OUT) != 0);
+}
+
+int
+taps_renew(struct taps *taps, struct tap **tap)
+{
+	struct tap *old = *tap;
+	int rc = taps_attach(taps, old->kernel_index, tap_pool(old, TAP_IN), tap_pool(old, TAP_OUT), tap);
+
+	if (rc < 0)
+		return rc;
+	old->attached[TAP_IN] = old->attached[TAP_OUT] = old->made_hook = false; /* what is there now is another's */
+	tap_detach(old);
+	tap_clear(*tap); /* samples of the old one are outdated */
+	return 0;
+}
+
 /* ---- registers ---- */
 
 /* Writes the shadow first: if the sample that is due is taken at this moment, the kernel's half has the next

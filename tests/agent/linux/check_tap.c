@@ -383,6 +383,36 @@ START_TEST(others_filters_stay)
 }
 END_TEST
 
+/* It says nothing; that the link counts and the pool does not tells. */
+START_TEST(a_tap_that_another_removed_is_put_back)
+{
+	uint64_t pool;
+
+	if (!set_up_classic(__func__))
+		return;
+	ck_assert_int_eq(hal_load_skip(rig.hal, seen.if_index, 4), 0);
+	send_one();
+	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+	linux_rig_sh("tc qdisc del dev p0 clsact");
+	linux_rig_sh("tc qdisc add dev p0 clsact"); /* for filters of its own */
+	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 150, 1);
+	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+	linux_rig_settle(&rig);
+	ck_assert(has_tap("p0"));
+	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.taps_renewed"), 1);
+	ck_assert_uint_eq(n_skips_lost, 1);
+	pool = linux_rig_port(&rig, "p0")->counters.value[HAL_POOL_IN_PKTS];
+	ck_assert_uint_eq(pool, 1);
+	ck_assert_int_eq(hal_load_skip(rig.hal, seen.if_index, 2), 0);
+	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 10, 1);
+	linux_rig_settle(&rig);
+	ck_assert_uint_eq(seen.n, 1);
+	ck_assert_uint_eq(seen.pool[0], pool + 3);
+	linux_rig_stop(&rig);
+	ck_assert(has_hook("p0") && !has_tap("p0")); /* the other's hook stays */
+}
+END_TEST
+
 START_TEST(what_a_killed_agent_left_is_removed)
 {
 	pid_t child;
@@ -658,6 +688,7 @@ run_all(void)
 	tcase_add_test(life, a_storm_of_interfaces_leaves_no_tap);
 	tcase_add_test(life, newer_hooks_go_with_the_agent);
 	tcase_add_test(life, others_filters_stay);
+	tcase_add_test(life, a_tap_that_another_removed_is_put_back);
 	tcase_add_test(life, what_a_killed_agent_left_is_removed);
 	tcase_add_test(life, without_privilege_counters_go_on);
 	tcase_add_test(life, more_interfaces_than_files);
