@@ -88,6 +88,7 @@ struct linux_device {
 	bool left_out; /* there are links that are not served for lack of room */
 	size_t port_read; /* the place in the table of the port whose counters were read last */
 	bool in_round; /* counters are read for a snapshot of all ports */
+	size_t n_drivers; /* ports whose driver has counters of its own */
 	uint64_t queues_next_us; /* monotonic: queues are not read before */
 	bool stale;	   /* notices were lost: read everything again */
 	bool judge;	   /* judge anew who forwards the frames of the ports */
