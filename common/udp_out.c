@@ -17,6 +17,14 @@ port_of(const struct endpoint *e)
 		: ((const struct sockaddr_in *)&e->address)->sin_port);
 }
 
+static bool
+lacks_interface(const struct endpoint *e)
+{
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&e->address;
+
+	return e->address.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr) && v6->sin6_scope_id == 0;
+}
+
 const char *
 udp_out_check(const char *text)
 {
@@ -27,6 +35,8 @@ udp_out_check(const char *text)
 		return NULL;
 	if (endpoint_parse(text, &e, &reason) < 0)
 		return reason;
+	if (lacks_interface(&e))
+		return "a link-local address needs its interface: [fe80::1%eth0]:162";
 	return port_of(&e) ? NULL : "the port must not be 0";
 }
 
