@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,16 +30,23 @@ parse_number(const char *text, unsigned long max, unsigned long *value)
 }
 
 static int
-parse_address(const char *host, bool is_v6, uint16_t port, struct endpoint *e)
+parse_address(char *host, bool is_v6, uint16_t port, struct endpoint *e)
 {
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&e->address;
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&e->address;
+	char *zone = is_v6 ? strchr(host, '%') : NULL;
 
 	memset(e, 0, sizeof(*e));
 	if (is_v6) {
 		v6->sin6_family = AF_INET6;
 		v6->sin6_port = htons(port);
 		e->len = sizeof(*v6);
+		if (zone) {
+			*zone++ = '\0';
+			v6->sin6_scope_id = if_nametoindex(zone);
+			if (v6->sin6_scope_id == 0)
+				return -ENODEV;
+		}
 		return inet_pton(AF_INET6, host, &v6->sin6_addr) == 1 ? 0 : -EINVAL;
 	}
 	v4->sin_family = AF_INET;
@@ -54,6 +62,7 @@ endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason)
 	const char *start = text, *colon = strrchr(text, ':'), *end = colon;
 	bool is_v6 = text[0] == '[';
 	unsigned long port;
+	int rc;
 
 	if (!colon || strlen(text) >= sizeof(host))
 		return refuse(reason, "not ADDRESS:PORT or [IPV6-ADDRESS]:PORT");
@@ -66,9 +75,10 @@ endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason)
 		end--;
 	}
 	snprintf(host, sizeof(host), "%.*s", (int)(end - start), start);
-	if (parse_address(host, is_v6, (uint16_t)port, endpoint) < 0)
-		return refuse(reason, "not a numeric address (names are not looked up)");
-	return 0;
+	rc = parse_address(host, is_v6, (uint16_t)port, endpoint);
+	return rc == 0 ? 0
+	    : refuse(reason, rc == -ENODEV ? "there is no interface of the name behind \"%\""
+					   : "not a numeric address (names are not looked up)");
 }
 
 static const uint8_t *

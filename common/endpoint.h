@@ -24,7 +24,7 @@ struct prefix {
 	uint8_t bits; /* length of the prefix */
 };
 
-/* Each parser returns 0, or -EINVAL with *reason in static storage. */
+/* "[fe80::1%eth0]:162" is a link-local address with its interface. Each parser returns 0, or -EINVAL with *reason in static storage. */
 int endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason);
 int prefix_parse(const char *text, struct prefix *prefix, const char **reason);
 

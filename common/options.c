@@ -624,6 +624,8 @@ options_parse(const char *name, const char *text, const struct option_row *table
 		goto out;
 	}
 	cfg_set_error_function(cfg, on_syntax_error);
+	if (strncmp(plain, "\xef\xbb\xbf", 3) == 0) /* some editors begin UTF-8 with this mark */
+		memset(plain, ' ', 3);
 	scan = blank_comments(plain);
 	if (scan.variable_line)
 		fail(&p, scan.variable_line, NULL, "\"${\" would be replaced by a variable of the"

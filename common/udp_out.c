@@ -1,8 +1,13 @@
 #include "common/udp_out.h"
 
+#include "common/close_fd.h"
+
 #include <errno.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <unistd.h>
+
+#define LOOK_PERIOD_US 10000000ull
 
 static uint16_t
 port_of(const struct endpoint *e)
@@ -10,6 +15,14 @@ port_of(const struct endpoint *e)
 	return ntohs(e->address.ss_family == AF_INET6
 		? ((const struct sockaddr_in6 *)&e->address)->sin6_port
 		: ((const struct sockaddr_in *)&e->address)->sin_port);
+}
+
+static bool
+lacks_interface(const struct endpoint *e)
+{
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&e->address;
+
+	return e->address.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr) && v6->sin6_scope_id == 0;
 }
 
 const char *
@@ -22,6 +35,8 @@ udp_out_check(const char *text)
 		return NULL;
 	if (endpoint_parse(text, &e, &reason) < 0)
 		return reason;
+	if (lacks_interface(&e))
+		return "a link-local address needs its interface: [fe80::1%eth0]:162";
 	return port_of(&e) ? NULL : "the port must not be 0";
 }
 
@@ -79,6 +94,31 @@ connect_anew(struct udp_out *out)
 }
 
 static bool
+source_of(int fd, char text[ENDPOINT_TEXT])
+{
+	struct sockaddr_storage own;
+	socklen_t len = sizeof(own);
+
+	if (getsockname(fd, (struct sockaddr *)&own, &len) < 0)
+		return false;
+	endpoint_format((const struct sockaddr *)&own, false, text);
+	return true;
+}
+
+/* Also a route that comes later, as a VPN's, may have another address, without which nobody there takes what is sent. */
+static bool
+source_is_outdated(const struct udp_out *out)
+{
+	int probe = socket(out->to.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char now[ENDPOINT_TEXT], before[ENDPOINT_TEXT];
+	bool outdated = probe >= 0 && connect(probe, (const struct sockaddr *)&out->to.address, out->to.len) == 0 &&
+	    source_of(probe, now) && source_of(out->fd, before) && strcmp(now, before) != 0;
+
+	close_fd(probe);
+	return outdated;
+}
+
+static bool
 has_lost_its_route(int error)
 {
 	return error == ENETUNREACH || error == EHOSTUNREACH || error == EADDRNOTAVAIL ||
@@ -93,13 +133,18 @@ send_again(const struct udp_out *out, const void *octets, size_t n)
 
 /* The kernel reports an ICMP refusal at the next send, which then sends nothing. */
 int
-udp_out_send(struct udp_out *out, const void *octets, size_t n, bool *unreachable)
+udp_out_send(struct udp_out *out, const void *octets, size_t n, uint64_t now_us, bool *unreachable)
 {
 	int error;
 
 	*unreachable = false;
 	if (!udp_out_connect(out))
 		return -out->connect_error;
+	if (now_us >= out->look_us) {
+		out->look_us = now_us + LOOK_PERIOD_US;
+		if (source_is_outdated(out) && !connect_anew(out))
+			return -out->connect_error;
+	}
 	if (send(out->fd, octets, n, 0) >= 0)
 		return 0;
 	error = errno;

@@ -13,6 +13,7 @@ struct udp_out {
 	struct endpoint to;
 	bool connected;
 	int connect_error; /* errno, while it is not connected */
+	uint64_t look_us;  /* from then on the next send looks at its source address */
 };
 
 /* For option rows: NULL if good or empty, else the reason. */
@@ -26,11 +27,11 @@ int udp_out_open(struct udp_out *out, const char *endpoint);
 void udp_out_close(struct udp_out *out);
 
 /* True once the host has a route there. From then on the socket has a source address of its own,
- * until the host loses that address or the route. Each call and each send tries again. */
+ * until the host loses that address or the route, or has another one for that endpoint. Each call and each send tries again. */
 bool udp_out_connect(struct udp_out *out);
 
-/* Sends one datagram: 0, or -errno if nothing was sent. *unreachable is set if the host there
+/* Sends one datagram: 0, or -errno if nothing was sent. now_us: monotonic. *unreachable is set if the host there
  * answered an earlier datagram with "port unreachable": no program listens there. */
-int udp_out_send(struct udp_out *out, const void *octets, size_t n, bool *unreachable);
+int udp_out_send(struct udp_out *out, const void *octets, size_t n, uint64_t now_us, bool *unreachable);
 
 #endif

@@ -1,11 +1,13 @@
 #include "agent/linux/hwmon.h"
 
 #include "common/close_fd.h"
+#include "common/hash.h"
 #include "common/utf8.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +34,16 @@ static const struct kind {
 
 struct slot {
 	bool is_there, was_read; /* the latter in the pass that is going on */
-	char key[KEY];		 /* monitor and file */
+	char key[KEY];		 /* monitor's place and file */
 	struct hal_sensor sensor;
+};
+
+/* The one that is being read. */
+struct monitor {
+	int directory;
+	char name[TEXT];
+	char place[KEY - TEXT]; /* name and device: the kernel numbers monitors anew at each start */
+	bool is_asleep;	/* to read a value would wake the device */
 };
 
 struct hwmon {
@@ -110,16 +120,18 @@ is_number(int directory, const char *name, double wanted)
 
 /* ---- sensors ---- */
 
-/* The sensor's slot, or a free one; NULL: there is none. */
+/* The sensor's slot, or a free one; NULL: there is none. Where a monitor's begin is the same at each start, as long as no
+ * others have them. */
 static struct slot *
-sensor_slot(struct hwmon *h, const char *key)
+sensor_slot(struct hwmon *h, const char *place, const char *key)
 {
+	uint64_t first = hash_fnv(HASH_FNV, place, strlen(place)) % HAL_MAX_SENSORS;
 	struct slot *free_slot = NULL;
 
 	for (size_t i = 0; i < HAL_MAX_SENSORS; i++) {
-		struct slot *slot = &h->slots[i];
+		struct slot *slot = &h->slots[(first + i) % HAL_MAX_SENSORS];
 
-		if (slot->is_there && strcmp(slot->key, key) == 0)
+		if (slot->is_there && !slot->was_read && strcmp(slot->key, key) == 0)
 			return slot;
 		if (!slot->is_there && !free_slot)
 			free_slot = slot;
@@ -161,14 +173,14 @@ name_sensor(struct hwmon *h, struct hal_reading *reading, const char *monitor, c
 }
 
 static void
-read_sensor(struct hwmon *h, int directory, const char *place, const char *monitor, const struct kind *kind, unsigned number)
+read_sensor(struct hwmon *h, const struct monitor *monitor, const struct kind *kind, unsigned number)
 {
 	char key[KEY], name[TEXT], label[TEXT];
 	struct slot *slot;
-	bool has_fault;
+	bool has_fault = false;
 
-	snprintf(key, sizeof(key), "%.60s %s%u_%s", place, kind->prefix, number, kind->value);
-	slot = sensor_slot(h, key);
+	snprintf(key, sizeof(key), "%s %s%u_%s", monitor->place, kind->prefix, number, kind->value);
+	slot = sensor_slot(h, monitor->place, key);
 	if (!slot)
 		return;
 	slot->was_read = true;
@@ -176,15 +188,16 @@ read_sensor(struct hwmon *h, int directory, const char *place, const char *monit
 	slot->sensor.reading.type = kind->type;
 	slot->sensor.reading.scale = kind->scale;
 	slot->sensor.reading.precision = kind->precision;
-	hal_reading_set(&slot->sensor.reading, read_value_file(directory, kind, number, &has_fault));
+	hal_reading_set(&slot->sensor.reading,
+	    monitor->is_asleep ? NAN : read_value_file(monitor->directory, kind, number, &has_fault));
 	if (has_fault) {
 		slot->sensor.reading.status = HAL_SENSOR_NONOPERATIONAL;
 		slot->sensor.reading.value = 0;
 	}
 	snprintf(name, sizeof(name), "%s%u_label", kind->prefix, number);
-	if (!read_text_file(directory, name, label) || label[0] == '\0')
+	if (!read_text_file(monitor->directory, name, label) || label[0] == '\0')
 		snprintf(label, sizeof(label), "%s%u", kind->prefix, number);
-	name_sensor(h, &slot->sensor.reading, monitor, label);
+	name_sensor(h, &slot->sensor.reading, monitor->name, label);
 }
 
 /* Whether the file is a value of the kind, of a sensor with that number. */
@@ -202,25 +215,38 @@ is_value(const char *file, const struct kind *kind, unsigned *number)
 	return parsed <= NUMBER_MAX && *end == '_' && strcmp(end + 1, kind->value) == 0;
 }
 
-/* The directory: of a name that the kernel made up. */
+/* file: the directory's name, which the kernel made up. */
 static void
-read_monitor(struct hwmon *h, int fd, const char *place)
+name_monitor(struct monitor *monitor, const char *file)
 {
+	char target[PATH_MAX] = "", status[TEXT];
+	ssize_t n = readlinkat(monitor->directory, "device", target, sizeof(target) - 1);
+	const char *device = n > 0 ? strrchr(target, '/') : NULL;
+
+	if (!read_text_file(monitor->directory, "name", monitor->name))
+		snprintf(monitor->name, sizeof(monitor->name), "%.60s", file);
+	snprintf(monitor->place, sizeof(monitor->place), "%.30s %.30s", monitor->name, device ? device + 1 : file);
+	monitor->is_asleep = read_text_file(monitor->directory, "device/power/runtime_status", status) &&
+	    strcmp(status, "suspended") == 0;
+}
+
+static void
+read_monitor(struct hwmon *h, int fd, const char *file)
+{
+	struct monitor monitor = {.directory = fd};
 	DIR *directory = fdopendir(fd);
 	struct dirent *entry;
-	char monitor[TEXT];
 	unsigned number;
 
 	if (!directory) {
 		close_fd(fd);
 		return;
 	}
-	if (!read_text_file(fd, "name", monitor))
-		snprintf(monitor, sizeof(monitor), "%.60s", place);
+	name_monitor(&monitor, file);
 	while ((entry = readdir(directory)))
 		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 			if (is_value(entry->d_name, &kinds[k], &number))
-				read_sensor(h, fd, place, monitor, &kinds[k], number);
+				read_sensor(h, &monitor, &kinds[k], number);
 	closedir(directory);
 }
 

@@ -18,6 +18,7 @@ enum {
 	LEAST_OCTETS = 64, /* of a valid frame */
 	/* Some drivers take milliseconds, because they read counters from firmware. */
 	DRIVER_PERIOD_US = 250000,
+	DRIVER_REST = 5, /* times as long as all drivers take passes until one is asked again: some take seconds */
 	QUEUES_SLOW_US = 20000, /* so long takes who waits for links that come and go: counters of ports would be late */
 	QUEUES_REST = 50,	/* times as long queues are not read again then */
 };
@@ -276,7 +277,7 @@ put_rmon_octets(struct links_port *port)
 static void
 read_driver(struct linux_device *d, struct links_port *port)
 {
-	uint64_t now_us = clock_mono_us(d->clock);
+	uint64_t now_us = clock_mono_us(d->clock), took_us;
 	struct hal_counters fresh;
 
 	if (!port->reads_driver || now_us < port->driver_next_us) {
@@ -284,9 +285,10 @@ read_driver(struct linux_device *d, struct links_port *port)
 			compose_totals(port);
 		return;
 	}
-	port->driver_next_us = now_us + DRIVER_PERIOD_US;
 	kernel_get_driver_stats(&d->kernel, port->link.kernel_index, &fresh);
 	add_driver_strings(port, &fresh);
+	took_us = clock_mono_us(d->clock) - now_us;
+	port->driver_next_us = now_us + DRIVER_PERIOD_US + DRIVER_REST * took_us * d->n_drivers;
 	if (port->totals == LINKS_TOTALS_DRIVER && !counts_frames(&fresh)) {
 		stat_add(&d->stats, LINUX_STAT_STATS_ERRORS, 1);
 		return; /* the totals stay as they were read last */
@@ -387,10 +389,14 @@ counter_round(void *ctx, enum hal_round phase)
 	d->in_round = phase == HAL_ROUND_GOES_ON;
 	if (phase != HAL_ROUND_BEGINS)
 		return;
-	for (size_t i = 0; i < d->links.n; i++)
+	d->n_drivers = 0;
+	for (size_t i = 0; i < d->links.n; i++) {
 		d->links.ports[i].read_ahead = false;
+		d->n_drivers += d->links.ports[i].reads_driver;
+	}
 	read_queues(d);
 	(void)kernel_get_all_stats(&d->kernel, take_ahead, d);
+	linux_watch_taps(d);
 }
 
 /* Samples and notifications need what is counted now; what was read ahead is older than that from then on. */

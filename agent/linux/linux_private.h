@@ -13,7 +13,7 @@
 #include "agent/linux/psample.h"
 #include "agent/linux/tap.h"
 
-enum { LINUX_WHY_OCTETS = 192 };
+enum { LINUX_WHY_OCTETS = 256 };
 
 enum {
 	LINUX_STAT_CHANGES,
@@ -26,6 +26,7 @@ enum {
 	LINUX_STAT_VLANS_LEFT_OUT,
 	LINUX_STAT_TAPS_REFUSED,
 	LINUX_STAT_TAPS_CLEANED,
+	LINUX_STAT_TAPS_RENEWED,
 	LINUX_STAT_RING_ERRORS,
 	LINUX_STAT_SAMPLES,
 	LINUX_STAT_SAMPLES_OUTDATED,
@@ -87,6 +88,7 @@ struct linux_device {
 	bool left_out; /* there are links that are not served for lack of room */
 	size_t port_read; /* the place in the table of the port whose counters were read last */
 	bool in_round; /* counters are read for a snapshot of all ports */
+	size_t n_drivers; /* ports whose driver has counters of its own */
 	uint64_t queues_next_us; /* monotonic: queues are not read before */
 	bool stale;	   /* notices were lost: read everything again */
 	bool judge;	   /* judge anew who forwards the frames of the ports */
@@ -131,6 +133,8 @@ void linux_open_sampling(struct linux_device *device, const struct linux_config 
  * refusal is logged and counted. The first may add a port to the table (links_add_share), the second remove one. */
 void linux_sample_port(struct linux_device *device, struct links_port *port);
 void linux_unsample_port(struct linux_device *device, struct links_port *port);
+/* After links' counters were read: puts back taps that another program removed. */
+void linux_watch_taps(struct linux_device *device);
 bool linux_samples(const struct linux_device *device); /* whether any port can be sampled */
 /* Notes that an address of a port's is the chip's business, if it is. */
 void linux_note_offload(struct linux_device *device, const struct rtnl_neighbour *neighbour);

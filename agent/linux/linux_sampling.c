@@ -18,6 +18,7 @@ enum {
 	VLAN_OCTETS = 4,
 	MACS_OCTETS = 12, /* the two addresses, before the tag */
 	SKIP_DEPTH = 2,	  /* count and shadow */
+	BLIND_PKTS = 100, /* that a link counts while the pool does not move: the hook may be gone */
 	MAX_SKIP = 0xfffff, /* 20 bits as in an EASE chip: no mean needs more */
 };
 
@@ -242,6 +243,38 @@ set_rate(void *ctx, uint32_t if_index, uint32_t rate)
 	struct links_port *port = links_find(&d->links, if_index);
 
 	return port && port->psample ? linux_psample_set_rate(d, port, rate) : -ENODEV;
+}
+
+/* Whoever replaces the hook removes all that is at it, without a notice that says so. XDP and others take frames before
+ * the hook, too, so that a pool may not move beside it. */
+static void
+watch_tap(struct linux_device *d, struct links_port *port)
+{
+	uint64_t pkts = port->kernel.link.rx_packets + port->kernel.link.tx_packets;
+	uint64_t pool = tap_pool(port->tap, TAP_IN) + tap_pool(port->tap, TAP_OUT), lost = tap_lost(port->tap);
+
+	if (pool == port->watched_pool && pkts - port->watched_pkts < BLIND_PKTS)
+		return;
+	port->watched_pkts = pkts;
+	if (pool != port->watched_pool) {
+		port->watched_pool = pool;
+		return;
+	}
+	if (tap_is_attached(port->tap) || taps_renew(d->taps, &port->tap) < 0)
+		return;
+	stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, lost);
+	stat_add(&d->stats, LINUX_STAT_TAPS_RENEWED, 1);
+	log_warn_limited("linux", "%s: another program removed the hook (clsact) with the tap at it: it was not sampled, and is "
+	    "again", port->link.name);
+	(void)restart_port(d, port->if_index);
+}
+
+void
+linux_watch_taps(struct linux_device *d)
+{
+	for (size_t i = 0; i < d->links.n; i++)
+		if (d->links.ports[i].tap && d->links.ports[i].share_of == 0)
+			watch_tap(d, &d->links.ports[i]);
 }
 
 const struct hal_sampling_ops linux_sampling_ops = {

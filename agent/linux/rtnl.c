@@ -144,6 +144,8 @@ take_link_attribute(const struct nlattr *attr, struct rtnl_link *link, bool *els
 	case IFLA_LINK_NETNSID:
 		*elsewhere = true;
 		return 0;
+	case IFLA_WIRELESS: /* a radio's event (a scan has ended, …), which has the link's name and nothing else of it */
+		return -ENOMSG;
 	case IFLA_LINKINFO:
 		return take_link_info(attr, link);
 	case IFLA_STATS64:

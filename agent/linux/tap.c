@@ -17,12 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
 	TAP_HANDLE = 0xea5e, /* identifies our tap, and an earlier agent's, at a hook */
 	TAP_PRIORITY = 1,    /* before filters that end the processing of a frame */
+	SPARE_FILES = 128,   /* for what else this process opens */
 };
 
 /* BPF_TCX_INGRESS and BPF_TCX_EGRESS of linux/bpf.h since 6.6; older headers lack them. */
@@ -30,6 +32,7 @@ enum { TCX_INGRESS = 46, TCX_EGRESS = 47 };
 
 struct taps {
 	bool classic;
+	int last_fd; /* that a tap may keep open */
 	struct bpf_object *first; /* a program that is at no hook and owns the ring */
 	int ring_fd;
 	struct ring_buffer *ring;
@@ -39,7 +42,7 @@ struct taps {
 };
 
 struct tap {
-	struct bpf_object *object;
+	struct bpf_object *object; /* while it is attached to the hooks */
 	struct tap_registers *registers; /* mapped, shared with the kernel */
 	uint32_t kernel_index;
 	int link_fd[2]; /* tcx: the program is attached as long as this is open; -1: none */
@@ -110,7 +113,7 @@ what_fails(int rc)
 {
 	switch (rc) {
 	case -EPERM:
-		return "it needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON";
+		return "it needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON outside of any user namespace";
 	case -EACCES:
 		return "the kernel's verifier rejects the eBPF program";
 	case -ENOSYS:
@@ -122,6 +125,23 @@ what_fails(int rc)
 	}
 }
 
+/* A tap keeps two files open as long as it is there, and the usual limit of 1,024 is for programs that know no higher
+ * number. */
+static int
+last_fd(void)
+{
+	struct rlimit files;
+	rlim_t before;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return INT_MAX;
+	before = files.rlim_cur;
+	files.rlim_cur = files.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+		files.rlim_cur = before;
+	return files.rlim_cur > INT_MAX ? INT_MAX : (int)files.rlim_cur - SPARE_FILES;
+}
+
 int
 taps_open(bool classic, struct taps **result, char *reason, size_t reason_size)
 {
@@ -131,6 +151,7 @@ taps_open(bool classic, struct taps **result, char *reason, size_t reason_size)
 	if (!taps)
 		goto fail;
 	taps->classic = classic;
+	taps->last_fd = last_fd();
 	libbpf_set_print(log_libbpf);
 	rc = load_program(-1, &taps->first);
 	if (rc < 0)
@@ -311,7 +332,7 @@ attach_clsact(struct tap *tap)
 /* The hook of newer kernels takes half the time per frame, and detaches when the descriptor closes,
  * however the agent ends. libbpf supports it from 1.3 on. */
 static int
-attach_tcx(struct tap *tap, unsigned direction)
+attach_tcx(const struct taps *taps, struct tap *tap, unsigned direction)
 {
 	struct bpf_program *program =
 	    bpf_object__find_program_by_name(tap->object, hooks[direction].program);
@@ -328,7 +349,7 @@ attach_tcx(struct tap *tap, unsigned direction)
 	if (fd < 0)
 		return -errno;
 	tap->link_fd[direction] = (int)fd;
-	return 0;
+	return fd > taps->last_fd ? -EMFILE : 0;
 }
 
 static void
@@ -342,9 +363,9 @@ detach_tcx(struct tap *tap)
 }
 
 static int
-attach_hooks(struct tap *tap, bool classic)
+attach_hooks(const struct taps *taps, struct tap *tap)
 {
-	if (!classic && attach_tcx(tap, TAP_IN) == 0 && attach_tcx(tap, TAP_OUT) == 0)
+	if (!taps->classic && attach_tcx(taps, tap, TAP_IN) == 0 && attach_tcx(taps, tap, TAP_OUT) == 0)
 		return 0;
 	detach_tcx(tap);
 	return attach_clsact(tap);
@@ -387,9 +408,11 @@ taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t
 	tap->registers->due = TAP_NOTHING_DUE;
 	tap->registers->pool[TAP_IN] = pool_in;
 	tap->registers->pool[TAP_OUT] = pool_out;
-	rc = attach_hooks(tap, taps->classic);
+	rc = attach_hooks(taps, tap);
 	if (rc < 0)
 		goto fail;
+	bpf_object__close(tap->object); /* the hooks keep the programs, and the mapping the registers */
+	tap->object = NULL;
 	*result = tap;
 	return 0;
 fail:
@@ -412,6 +435,28 @@ tap_detach(struct tap *tap)
 		munmap(tap->registers, sizeof(*tap->registers));
 	bpf_object__close(tap->object);
 	free(tap);
+}
+
+/* A hook of tcx is held by its link. */
+bool
+tap_is_attached(const struct tap *tap)
+{
+	return tap->link_fd[TAP_IN] >= 0 ||
+	    (hook_has_tap(tap->kernel_index, TAP_IN) != 0 && hook_has_tap(tap->kernel_index, TAP_OUT) != 0);
+}
+
+int
+taps_renew(struct taps *taps, struct tap **tap)
+{
+	struct tap *old = *tap;
+	int rc = taps_attach(taps, old->kernel_index, tap_pool(old, TAP_IN), tap_pool(old, TAP_OUT), tap);
+
+	if (rc < 0)
+		return rc;
+	old->attached[TAP_IN] = old->attached[TAP_OUT] = old->made_hook = false; /* what is there now is another's */
+	tap_detach(old);
+	tap_clear(*tap); /* samples of the old one are outdated */
+	return 0;
 }
 
 /* ---- registers ---- */

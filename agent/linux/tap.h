@@ -43,6 +43,10 @@ int taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint
 /* Detaches it; also removes the clsact hook if taps_attach made it and no other program uses it. tap
  * may be NULL, and the link may be gone. */
 void tap_detach(struct tap *tap);
+/* False: another program has removed the hook with all that was at it. */
+bool tap_is_attached(const struct tap *tap);
+/* Puts another one in its place, whose pools go on, without skips. -errno: *tap stays. */
+int taps_renew(struct taps *taps, struct tap **tap);
 /* Removes in the same way the tap of an earlier agent that was killed. True if there was one. */
 bool taps_clean(uint32_t kernel_index);
 

@@ -57,6 +57,21 @@ tap_detach(struct tap *tap)
 }
 
 bool
+tap_is_attached(const struct tap *tap)
+{
+	(void)tap;
+	return true;
+}
+
+int
+taps_renew(struct taps *taps, struct tap **tap)
+{
+	(void)taps;
+	(void)tap;
+	return -EOPNOTSUPP;
+}
+
+bool
 taps_clean(uint32_t kernel_index)
 {
 	(void)kernel_index;

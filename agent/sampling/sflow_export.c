@@ -267,7 +267,7 @@ static bool
 send_datagram(struct sflow_export *e, struct udp_out *out)
 {
 	bool unreachable;
-	int rc = udp_out_send(out, e->datagram, sflow_octets(&e->writer), &unreachable);
+	int rc = udp_out_send(out, e->datagram, sflow_octets(&e->writer), clock_mono_us(e->options.clock), &unreachable);
 	char to[ENDPOINT_TEXT];
 
 	if (unreachable)

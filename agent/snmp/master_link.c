@@ -86,15 +86,29 @@ count_link_event(struct master_link *link, enum master_link_stat which)
 	stat_add_own(&link->stats, which, 1);
 }
 
+static const char *
+what_to_do(int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ECONNREFUSED:
+		return "; snmpd does not run, or its configuration lacks \"master agentx\" or has another agentXSocket";
+	case -EACCES:
+		return "; agentXPerms in snmpd's configuration does not let this user write there";
+	default:
+		return "";
+	}
+}
+
 void
-master_link_unreached(struct master_link *link, int error)
+master_link_unreached(struct master_link *link, const char *address, int error)
 {
 	bool busy = error == -EAGAIN || error == -ETIMEDOUT;
 
 	count_link_event(link, busy ? MASTER_BUSY : MASTER_ABSENT);
 	if (error != link->logged_error) /* there may be an attempt each second for days */
-		log_warn("snmp", "cannot connect to the master: %s",
-		    busy ? "it does not accept connections" : strerror(-error));
+		log_warn("snmp", "cannot connect to the master at %s: %s%s", address,
+		    busy ? "it does not accept connections" : strerror(-error), what_to_do(error));
 	link->logged_error = error;
 }
 

@@ -41,8 +41,8 @@ enum master_link_stat {
 int master_link_create(const struct clock *clock, unsigned timeout_s, struct master_link **link);
 void master_link_destroy(struct master_link *link); /* NULL allowed; closes nothing */
 
-/* Counts and logs an attempt to connect that failed with this -errno. */
-void master_link_unreached(struct master_link *link, int error);
+/* Counts and logs an attempt to connect to that address that failed with this -errno. */
+void master_link_unreached(struct master_link *link, const char *address, int error);
 
 /* Begins a stream over a connected socket, which the caller still owns and closes. -ECANCELED:
  * master_link_abandon was called. */

@@ -75,7 +75,7 @@ open_link(const char *target)
 							    : master_connect(&address, CONNECT_MS);
 
 	if (fd < 0) {
-		master_link_unreached(the_link, fd);
+		master_link_unreached(the_link, target, fd);
 		return fd;
 	}
 	rc = master_link_open(the_link, fd);

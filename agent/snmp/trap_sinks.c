@@ -175,19 +175,19 @@ trap_sinks_wait_us(const struct trap_sinks *s, unsigned n)
 
 /* -EMSGSIZE: no message could be made. */
 static int
-send_to(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, uint64_t up_us)
+send_to(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, uint64_t now_us)
 {
 	struct ber_writer w = ber_writer_of(s->message, sizeof(s->message));
 	bool unreachable;
 	int rc;
 
 	if (sink->usm)
-		usm_put_message(sink->usm, &w, m, (uint32_t)(up_us / 1000000));
+		usm_put_message(sink->usm, &w, m, (uint32_t)((now_us - s->start_us) / 1000000));
 	else
 		trap_message_put_v2c(&w, m, sink->community);
 	if (w.failed)
 		return -EMSGSIZE;
-	rc = udp_out_send(&sink->out, w.data + w.at, ber_octets(&w), &unreachable);
+	rc = udp_out_send(&sink->out, w.data + w.at, ber_octets(&w), now_us, &unreachable);
 	if (unreachable)
 		stat_add(&s->stats, TRAP_SINKS_UNREACHABLE, 1);
 	return rc;
@@ -202,7 +202,7 @@ give_to(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, u
 		stat_add(&s->stats, TRAP_SINKS_OVER_RATE, 1);
 		return false;
 	}
-	rc = send_to(s, sink, m, now_us - s->start_us);
+	rc = send_to(s, sink, m, now_us);
 	if (rc == 0) {
 		stat_add(&s->stats, TRAP_SINKS_SENT, 1);
 		return true;

@@ -213,7 +213,8 @@ read_file(struct entries *entries, FILE *in, struct place place)
 	int err = 0;
 
 	while (err == 0 && fgets(line, sizeof(line), in)) {
-		place.line++;
+		if (place.line++ == 0 && strncmp(line, "\xef\xbb\xbf", 3) == 0) /* some editors begin UTF-8 with this mark */
+			memset(line, ' ', 3);
 		if (!strchr(line, '\n') && !feof(in))
 			err = mistake(&place, "the line is too long");
 		else

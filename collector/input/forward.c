@@ -85,11 +85,12 @@ send_to(struct forward *f, struct receiver_out *r, const void *octets, size_t n)
 {
 	struct pollfd room = {.fd = r->out.fd, .events = POLLOUT};
 	bool is_unreachable = false;
-	int err = udp_out_send(&r->out, octets, n, &is_unreachable);
+	uint64_t now_us = clock_mono_us(f->clock);
+	int err = udp_out_send(&r->out, octets, n, now_us, &is_unreachable);
 
 	/* A receiver whose buffer stays full must not make others wait again and again. */
 	if (err == -EAGAIN && !r->is_full && poll(&room, 1, FULL_WAIT_MS) > 0)
-		err = udp_out_send(&r->out, octets, n, &is_unreachable);
+		err = udp_out_send(&r->out, octets, n, now_us, &is_unreachable);
 	r->is_full = err == -EAGAIN;
 	stat_add_own(&f->stats, FORWARD_STAT_UNREACHABLE, is_unreachable);
 	stat_add_own(&f->stats, err < 0 ? FORWARD_STAT_KERNEL_REFUSED : FORWARD_STAT_SENT, 1);

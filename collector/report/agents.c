@@ -9,6 +9,7 @@
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/store/batch.h"
+#include "common/made_id.h"
 #include "common/number_format.h"
 #include "common/text.h"
 
@@ -411,15 +412,20 @@ note_refusal(struct report_result *result, const struct report_value *row)
 {
 	const char *source = row[COLUMN_SOURCE].text, *why = row[COLUMN_REFUSED_WHY].text;
 	struct note_values *note = note_new(result, NOTE_ID_REFUSED);
-	bool moved = why && strcmp(why, "source") == 0;
+	bool moved = why && strcmp(why, "source") == 0, both;
+	uint8_t id[EASE_AGENT_ID_LEN] = {0};
 
+	both = moved && row[COLUMN_RECEIVED].time_us + BOTH_HEARD_US >= row[COLUMN_REFUSED_NEWEST].time_us;
+	if (row[COLUMN_ID].text)
+		(void)sscanf(row[COLUMN_ID].text, "%2hhx%2hhx", &id[0], &id[1]);
 	note_count(note, "records", row[COLUMN_REFUSED].number);
 	note_text(note, "agent", row[COLUMN_ID].text ? row[COLUMN_ID].text : "");
 	note_time(note, "newest", row[COLUMN_REFUSED_NEWEST].time_us);
 	note_text(note, "from", row[COLUMN_REFUSED_SOURCE].text);
 	note_text(note, "source", source ? source : "what rows source name");
 	note_count(note, "#moved", moved);
-	note_count(note, "#both", moved && row[COLUMN_RECEIVED].time_us + BOTH_HEARD_US >= row[COLUMN_REFUSED_NEWEST].time_us);
+	note_count(note, "#both", both && made_id_kind(id) != MADE_ID_NONE);
+	note_count(note, "#copied", both && made_id_kind(id) == MADE_ID_NONE);
 }
 
 static int

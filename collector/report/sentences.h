@@ -104,8 +104,9 @@
 	S(REFUSED, "refused", WARNING, APART, NULL, NULL, \
 	    "Refused: {records:whole} records of agent {agent}, the newest at {newest} from {from}; the agent is" \
 	    " known as {source}.<#both|\n  Both send now. If these are two switches, give each an agent address of" \
-	    " its own, or name the one they state in sflow_shared_agents.><#moved|\n  If {from} is the switch itself," \
-	    " add the row \"source {agent} {from}\" to the file device_names and send SIGHUP.>") \
+	    " its own, or name the one they state in sflow_shared_agents.><#copied|\n  Both send now. If these are two" \
+	    " machines, one is a copy of the other: remove what is in its state_dir, and it draws another id.>" \
+	    "<#moved|\n  If {from} is the switch itself, add the row \"source {agent} {from}\" to the file device_names and send SIGHUP.>") \
 	S(STORE_WORK, "store_work", HINT, OBJECT, "store_work", NULL, \
 	    "The store is at work ({work}): {done:whole} of {total:whole} windows done.") \
 	S(CLUSTER_LAG, "cluster_lag", CAUTION, MEMBERS, NULL, NULL, \

@@ -201,6 +201,7 @@ bool
 accounting_refuse_source(struct accounting *acc, struct agent *a, const struct ease_record *r)
 {
 	char id[ID_TEXT];
+	bool is_heard;
 
 	accounting_count(acc, ACCOUNTING_STAT_FOREIGN_SOURCE);
 	agent_identity_refuse(&a->identity, r, STORE_REFUSED_SOURCE);
@@ -209,7 +210,8 @@ accounting_refuse_source(struct accounting *acc, struct agent *a, const struct e
 		warn_of_form(r);
 		return false;
 	}
-	if (r->loose_numbers && a->heard_us > 0 && acc->mono_us - a->heard_us < SILENT_US) {
+	is_heard = a->heard_us > 0 && acc->mono_us - a->heard_us < SILENT_US;
+	if (r->loose_numbers && is_heard) {
 		log_warn_limited(ROOM,
 		    "refused sFlow of agent %s from %s: %s states the address %s, too, and still sends; if these are two switches, "
 		    "give each an agent address of its own, or name that address in sflow_shared_agents",
@@ -217,10 +219,13 @@ accounting_refuse_source(struct accounting *acc, struct agent *a, const struct e
 		return true;
 	}
 	log_warn_limited(ROOM,
-	    "refused a record of agent %s from %s: the agent is known as %s; if %s is the switch itself, add "
+	    "refused a record of agent %s from %s: the agent is known as %s%s; if %s is the switch itself, add "
 	    "the row \"source %s %s\" to the file device_names and send SIGHUP",
 	    id, agent_identity_source(r),
-	    *a->identity.bound ? a->identity.bound : "what rows source name", agent_identity_source(r), id,
+	    *a->identity.bound ? a->identity.bound : "what rows source name",
+	    is_heard ? ", which still sends; if one is a copy of the other, remove what is in its state_dir, and it draws another id"
+		     : "",
+	    agent_identity_source(r), id,
 	    agent_identity_source(r));
 	return true;
 }

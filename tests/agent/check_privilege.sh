@@ -108,6 +108,11 @@ expect 'without CAP_BPF it says what goes on' "$(grep -c 'no sampling.*CAP_BPF.*
 expect 'and SET goes through' "$(set_alias 'to the roof' >/dev/null; alias_of p1)" 'to the roof'
 set_alias '' >/dev/null
 if samples; then fail 'no port is sampled' 'easePortTable has rows'; else pass 'no port is sampled'; fi
+if unshare -Ur true 2>/dev/null; then
+	start_agent unshare -Ur -- || fail 'start' 'in a user namespace'
+	expect 'a user namespace has all capabilities, and the log says why that is not enough' \
+	    "$(grep -c 'no sampling.*user namespace' "$rig/agent.log")" 1
+fi
 start_agent setpriv --reuid=65534 --regid=65534 --clear-groups -- || fail 'start' 'as nobody'
 expect 'as nobody: no capability' "$(capabilities CapEff)" "$(mask)"
 expect_refusals 'as nobody'

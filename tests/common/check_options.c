@@ -378,6 +378,19 @@ START_TEST(secrets_stay_hidden)
 }
 END_TEST
 
+/* With a mark of UTF-8, and lines that end with two octets. */
+START_TEST(files_of_other_editors)
+{
+	static const char text[] = "\xef\xbb\xbfwait = 7\r\n# x\r\nwait = 0\r\n";
+	char error[256] = "";
+	struct config c = {0};
+
+	ck_assert_int_eq(options_parse("f", text, table, &c, error, sizeof(error)), -EINVAL);
+	ck_assert_str_eq(error, "f:3: wait: must be a whole number from 1 to 10000 ms, not \"0\"");
+	options_free(table, &c);
+}
+END_TEST
+
 START_TEST(files)
 {
 	char path[] = "/tmp/ease-options-XXXXXX", error[256], want[300];
@@ -411,6 +424,7 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, an_empty_file_gives_the_defaults);
 	tcase_add_test(tc, values_arrive);
+	tcase_add_test(tc, files_of_other_editors);
 	tcase_add_test(tc, mistakes_are_told_with_their_line);
 	tcase_add_test(tc, a_group_sets_its_rows);
 	tcase_add_test(tc, groups_and_experts_are_printed);

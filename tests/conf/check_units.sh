@@ -105,6 +105,7 @@ for daemon in easeagentd easecapd; do
 	if awk -v e="$exposure" 'BEGIN { exit !(e != "" && e <= 2.5) }'; then pass "$daemon: exposure $exposure of 10"; else
 		fail "$daemon: exposure" "$exposure"; fi
 done
+expect 'easeagentd: thousands of interfaces have their time' "$(of easeagentd TimeoutStartUSec) $(of easeagentd TimeoutStopUSec)" '10min 10min'
 expect 'easecapd: no capability is left' "$(status_of easecapd CapEff) $(status_of easecapd CapPrm) $(status_of easecapd CapAmb)" \
     '0000000000000000 0000000000000000 0000000000000000'
 expect 'easecapd: port 162 is open' "$(inside ss -Hlun 'sport = :162' | awk '{ print $4 }' | sort | paste -sd' ')" '127.0.0.1:162 [::1]:162'

@@ -435,6 +435,7 @@ static struct {
 	struct stat stats[N_ALL];
 	size_t n_stats;
 	unsigned n_asked; /* for statistics */
+	uint32_t takes_us; /* to answer that */
 	int kernel_said[ETHTOOL_MSG_USER_MAX + 1]; /* to the newest question of each sort */
 } driver;
 static struct clock stepped = {.manual = true};
@@ -507,6 +508,7 @@ __wrap_netlink_request(struct netlink *netlink, struct nlmsghdr *question, netli
 		return take(ctx, eee_message(1, 1));
 	case ETHTOOL_MSG_STATS_GET:
 		driver.n_asked++;
+		clock_step_us(&stepped, driver.takes_us);
 		return take(ctx, stats_message(driver.stats, driver.n_stats, NULL, 0));
 	default:
 		return -EOPNOTSUPP;
@@ -644,6 +646,29 @@ START_TEST(drivers_are_asked_a_few_times_a_second)
 }
 END_TEST
 
+/* While it answers nobody is served. */
+START_TEST(a_slow_driver_is_asked_less_often)
+{
+	uint64_t end_us;
+	unsigned before;
+
+	if (!set_up(__func__))
+		return;
+	for (int i = 0; i < 2; i++) /* the first finds out which drivers count */
+		ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+	driver.takes_us = 500000;
+	before = driver.n_asked;
+	end_us = stepped.manual_mono_us + 60000000;
+	while (stepped.manual_mono_us < end_us) {
+		linux_rig_port(&rig, "p0");
+		clock_step_us(&stepped, 10000);
+	}
+	ck_assert_uint_ge(driver.n_asked - before, 10);
+	ck_assert_uint_le(driver.n_asked - before, 60 / 5 * 2); /* of 500 ms each: a fifth of the time */
+	linux_rig_stop(&rig);
+}
+END_TEST
+
 START_TEST(flow_control_is_set_through_the_driver)
 {
 	uint32_t p0, p1;
@@ -710,6 +735,7 @@ main(void)
 	tcase_add_test(device, a_port_has_nothing_that_its_driver_does_not_tell);
 	tcase_add_test(device, kinds_of_frames_add_up);
 	tcase_add_test(device, drivers_are_asked_a_few_times_a_second);
+	tcase_add_test(device, a_slow_driver_is_asked_less_often);
 	tcase_add_test(device, flow_control_is_set_through_the_driver);
 	tcase_add_test(device, changes_are_heard_from_the_driver);
 	suite_add_tcase(suite, device);

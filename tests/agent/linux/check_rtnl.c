@@ -150,6 +150,8 @@ START_TEST(what_is_no_link_is_left_alone)
 {
 	struct ifinfomsg port = {.ifi_family = AF_BRIDGE, .ifi_index = 3};
 	struct ifinfomsg nobody = {.ifi_index = 0};
+	struct ifinfomsg radio = {.ifi_index = 3, .ifi_type = ARPHRD_ETHER, .ifi_flags = IFF_UP};
+	static const uint8_t scan[16] = {16, 0, 0x19, 0x8b}; /* SIOCGIWSCAN */
 	struct rtnl_link link;
 	struct nlmsghdr *message;
 
@@ -159,6 +161,11 @@ START_TEST(what_is_no_link_is_left_alone)
 	message = bridge_message();
 	mnl_attr_put_u8(message, IFLA_MTU, 1); /* an MTU has four octets */
 	ck_assert_int_eq(rtnl_parse_link(message, &link), -EPROTO);
+	/* A scan of a radio: its name, and an event of struct iw_event that is none of a link's attributes. */
+	message = begin(RTM_NEWLINK, &radio, sizeof(radio));
+	mnl_attr_put_strz(message, IFLA_IFNAME, "wlan0");
+	mnl_attr_put(message, IFLA_WIRELESS, sizeof(scan), scan);
+	ck_assert_int_eq(rtnl_parse_link(message, &link), -ENOMSG);
 }
 END_TEST
 

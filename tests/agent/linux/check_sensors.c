@@ -351,6 +351,77 @@ START_TEST(numbers_stay_while_others_come_and_go)
 }
 END_TEST
 
+/* The monitor is of that device, whose directory is made, too. */
+static void
+link_device(const char *monitor, const char *device, const char *runtime_status)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "mkdir -p %s/devices/%s/power && echo %s >%s/devices/%s/power/runtime_status && "
+	    "ln -sfn ../../../devices/%s %s/class/hwmon/%s/device", root, device, runtime_status, root, device, device, root, monitor);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* At another start the kernel may find the devices in another order, and one more. */
+START_TEST(numbers_are_those_of_the_device)
+{
+	uint32_t cpu, psu;
+
+	put_file("hwmon0", "name", "coretemp");
+	put_file("hwmon0", "temp1_input", "1000\n");
+	link_device("hwmon0", "coretemp.0", "unsupported");
+	put_file("hwmon1", "name", "psu");
+	put_file("hwmon1", "in0_input", "2000\n");
+	link_device("hwmon1", "1-0058", "active");
+	ck_assert(hwmon_read(hwmon, 1));
+	cpu = sensor_named("coretemp temp1")->number;
+	psu = sensor_named("psu in0")->number;
+	hwmon_destroy(hwmon);
+	ck_assert_int_eq(hwmon_create(root, &hwmon), 0);
+	remove_file("hwmon0", "temp1_input");
+	remove_file("hwmon1", "in0_input");
+	put_file("hwmon0", "name", "nvme");
+	put_file("hwmon0", "temp1_input", "3000\n");
+	link_device("hwmon0", "nvme0", "unsupported");
+	put_file("hwmon1", "name", "coretemp");
+	put_file("hwmon1", "temp1_input", "1000\n");
+	link_device("hwmon1", "coretemp.0", "unsupported");
+	put_file("hwmon2", "name", "psu");
+	put_file("hwmon2", "in0_input", "2000\n");
+	link_device("hwmon2", "1-0058", "active");
+	ck_assert(hwmon_read(hwmon, 2));
+	ck_assert_uint_eq(hwmon_n_sensors(hwmon), 3);
+	ck_assert_uint_eq(sensor_named("coretemp temp1")->number, cpu);
+	ck_assert_uint_eq(sensor_named("psu in0")->number, psu);
+	/* A second monitor of the same name at the same device does not take the first one's place. */
+	put_file("hwmon3", "name", "psu");
+	put_file("hwmon3", "in0_input", "5000\n");
+	link_device("hwmon3", "1-0058", "active");
+	ck_assert(hwmon_read(hwmon, 3));
+	ck_assert_uint_eq(hwmon_n_sensors(hwmon), 4);
+	ck_assert(!hwmon_read(hwmon, 4));
+}
+END_TEST
+
+/* Who opens a pipe waits until somebody writes into it. */
+START_TEST(a_device_that_sleeps_is_not_woken)
+{
+	char command[256];
+
+	put_file("hwmon0", "name", "amdgpu");
+	snprintf(command, sizeof(command), "mkfifo %s/class/hwmon/hwmon0/temp1_input", root);
+	ck_assert_int_eq(system(command), 0);
+	link_device("hwmon0", "0000:03:00.0", "suspended");
+	ck_assert(hwmon_read(hwmon, 1));
+	expect_sensor("amdgpu temp1", HAL_SENSOR_CELSIUS, HAL_SCALE_UNITS, 3, 0, HAL_SENSOR_UNAVAILABLE);
+	remove_file("hwmon0", "temp1_input");
+	put_file("hwmon0", "temp1_input", "41000\n");
+	link_device("hwmon0", "0000:03:00.0", "active");
+	ck_assert(!hwmon_read(hwmon, 2));
+	expect_sensor("amdgpu temp1", HAL_SENSOR_CELSIUS, HAL_SCALE_UNITS, 3, 41000, HAL_SENSOR_OK);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -367,6 +438,8 @@ main(void)
 	tcase_add_test(monitors, each_kind_has_its_unit);
 	tcase_add_test(monitors, what_is_missing_has_a_status);
 	tcase_add_test(monitors, numbers_stay_while_others_come_and_go);
+	tcase_add_test(monitors, numbers_are_those_of_the_device);
+	tcase_add_test(monitors, a_device_that_sleeps_is_not_woken);
 	suite_add_tcase(suite, monitors);
 	return suite_run(suite);
 }

@@ -405,9 +405,9 @@ END_TEST
 
 START_TEST(test_options)
 {
-	static const char *const good[] = {"", "127.0.0.1:6343", "[::1]:6343"};
+	static const char *const good[] = {"", "127.0.0.1:6343", "[::1]:6343", "[fe80::1%lo]:6343"};
 	static const char *const bad[] = {"127.0.0.1", "::1:6343", "host:6343", "127.0.0.1:0",
-	    "127.0.0.1:", ":6343", "[::1]", "127.0.0.1:x"};
+	    "127.0.0.1:", ":6343", "[::1]", "127.0.0.1:x", "[fe80::1]:6343", "[fe80::1%nowhere]:6343", "[fe80::1%]:6343"};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		ck_assert_ptr_null(udp_out_check(good[i]));

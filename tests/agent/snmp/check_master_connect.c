@@ -345,10 +345,14 @@ START_TEST(the_daemon_goes_on_and_ends)
 
 	ck_assert_int_eq(bind(sink, (struct sockaddr *)&at, sizeof(at)), 0);
 	ck_assert_int_eq(getsockname(sink, (struct sockaddr *)&at, &size), 0);
+	pid = start_daemon(ntohs(at.sin_port)); /* nothing is there */
+	expect_in_log(pid, "/master: No such file or directory; snmpd does not run");
+	kill(pid, SIGTERM);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	listen_at_path(&to);
 	ck_assert_int_eq(fill(&to), -EAGAIN);
 	pid = start_daemon(ntohs(at.sin_port));
-	expect_in_log(pid, "cannot connect to the master: it does not accept");
+	expect_in_log(pid, "it does not accept connections");
 	expect_datagram(sink);
 	kill(pid, SIGUSR1);
 	expect_in_log(pid, "master.busy");

@@ -449,6 +449,49 @@ START_TEST(a_host_whose_address_changes)
 }
 END_TEST
 
+static const char *
+sender_of_next(void)
+{
+	static char text[INET_ADDRSTRLEN];
+	struct sockaddr_in from;
+	socklen_t len = sizeof(from);
+
+	ck_assert_int_eq(trap_sinks_push(sinks, &notification), 0);
+	ck_assert_int_gt(recvfrom(listener, octets, sizeof(octets), MSG_DONTWAIT, (struct sockaddr *)&from, &len), 0);
+	return inet_ntop(AF_INET, &from.sin_addr, text, sizeof(text));
+}
+
+/* The old address is still there; the way there has another one since a VPN came up. */
+START_TEST(a_host_that_gets_a_better_way)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(162), .sin_addr.s_addr = htonl(0xc0000209)};
+	struct trap_sink sink = sink_to((char *)"192.0.2.9:162");
+	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), here_listener = listener;
+
+	if (unshare(CLONE_NEWNET) < 0 || system("ip link set lo up") != 0) {
+		printf("SKIP a host that gets a better way: no network namespace\n");
+		close(home);
+		return;
+	}
+	ip("addr add 192.0.2.9/32 dev lo");
+	ip("addr add 192.0.2.1/32 dev lo");
+	ip("addr add 192.0.2.2/32 dev lo");
+	ip("route replace local 192.0.2.9 dev lo table local src 192.0.2.1");
+	listener = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(bind(listener, (struct sockaddr *)&to, sizeof(to)), 0);
+	create(&sink, 1);
+	take_sample(1, 1, 64);
+	ck_assert_str_eq(sender_of_next(), "192.0.2.1");
+	ip("route replace local 192.0.2.9 dev lo table local src 192.0.2.2");
+	clock_step_us(&now, 10000000);
+	ck_assert_str_eq(sender_of_next(), "192.0.2.2");
+	close(listener);
+	listener = here_listener;
+	ck_assert_int_eq(setns(home, CLONE_NEWNET), 0);
+	close(home);
+}
+END_TEST
+
 START_TEST(a_slow_sink_and_a_dead_one_cost_the_others_nothing)
 {
 	char dead[32];
@@ -513,6 +556,7 @@ main(void)
 	tcase_add_test(tcase, what_one_sink_does_not_get_the_others_do);
 	tcase_add_test(tcase, a_host_that_does_not_listen);
 	tcase_add_test(tcase, a_host_whose_address_changes);
+	tcase_add_test(tcase, a_host_that_gets_a_better_way);
 	tcase_add_test(tcase, a_slow_sink_and_a_dead_one_cost_the_others_nothing);
 	tcase_add_test(tcase, sinks_are_checked);
 	suite_add_tcase(suite, tcase);

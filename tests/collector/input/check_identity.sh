@@ -85,6 +85,10 @@ by_address() {
 	    grep -c 'no agent of that id')" 1
 	expect '--forget-source of no id' "$("$build/collector/easecapd" -c "$rig/collector.conf" --forget-source any 2>&1 |
 	    grep -c 'expected an agent')" 1
+	rig_end "$collector_pid"
+	ask 'UPDATE agent SET last_received_us = (SELECT max(last_us) FROM agent_refused)'
+	expect 'both send: one may be a copy of the other' "$("$build/collector/easetop" agents --last all --store "sqlite:$rig/ease.db" |
+	    grep -c '^  Both send now. If these are two machines, one is a copy of the other: remove what is in its state_dir')" 1
 }
 
 # Two engines with good keys: each speaks for its own agent, and not for the other's.

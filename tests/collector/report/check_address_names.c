@@ -73,6 +73,10 @@ START_TEST(the_longest_prefix_wins)
 	ck_assert_str_eq(name, "");
 	address_names_close(d);
 	ck_assert_str_eq(name_of(NULL, "10.20.1.15"), "");
+	d = parse("\xef\xbb\xbf" "10.0.0.0/8 all\r\n\r\n10.20.1.15 backup1\r\n"); /* of another editor */
+	ck_assert_str_eq(name_of(d, "10.20.1.15"), "backup1");
+	ck_assert_str_eq(name_of(d, "10.21.0.0"), "all");
+	address_names_close(d);
 }
 END_TEST
 
