@@ -671,6 +671,8 @@ take_counters_of(struct taking *t, struct sflow_port *p, const struct sflow_coun
 	case SFLOW_COUNTERS_SHADOWED:
 		count(t->in, SFLOW_STAT_COUNTERS_TWICE);
 		break;
+	case SFLOW_COUNTERS_REFUTED:
+		break;
 	case SFLOW_COUNTERS_TAKEN:
 		r = add_record(t, EASE_PART_SNAPSHOT);
 		if (!r)

@@ -104,6 +104,7 @@ struct sflow_port {
 	/* counters */
 	bool has_counters;
 	bool counters_again; /* the agent restarted since, so the counters may have, too */
+	bool was_zero; /* the newest ones were, and left out */
 	bool is_shadowed; /* another source's counters of the same interface came first */
 	bool is_octets_32; /* octets have wrapped at 32 bits */
 	bool has_own_counters; /* some that name its ifIndex */
@@ -230,7 +231,7 @@ bool sflow_lacks_fcs(const struct sflow_port *p);
 /* Notes a used sample's length and weight, against which octets are held. */
 void sflow_note_sampled(struct sflow_port *p, uint8_t direction, uint32_t frame_octets, uint32_t weight);
 
-enum sflow_counters_verdict { SFLOW_COUNTERS_TAKEN, SFLOW_COUNTERS_OLD, SFLOW_COUNTERS_SHADOWED };
+enum sflow_counters_verdict { SFLOW_COUNTERS_TAKEN, SFLOW_COUNTERS_OLD, SFLOW_COUNTERS_SHADOWED, SFLOW_COUNTERS_REFUTED };
 
 /* Returns the port that counters of an interface are of, which came in a sample of a data source: that of the interface
  * they name; but the source's, if it names always the same other one and never itself. *is_own: the source's. NULL: there
