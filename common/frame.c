@@ -382,6 +382,51 @@ open_snap(struct rbuf *r, struct frame_inner *inner)
 }
 
 static bool
+has_right_checksum(const uint8_t *h, size_t octets)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < octets; i += 2)
+		sum += (uint32_t)(h[i] << 8 | h[i + 1]);
+	return sum != 0 && sum % 0xffff == 0; /* in one's complement */
+}
+
+/* Reads the frame of a pseudo-wire, behind a control word or without one (RFC 4448). Nothing says that it is one, and its
+ * MAC address may begin with 4 or 6, as packets do: so it has to have IP where its type says. */
+static bool
+parse_pseudowire(const struct rbuf *from, struct frame_keys *keys)
+{
+	enum { CONTROL_WORD = 4 };
+	const uint8_t *h = from->data + from->pos;
+	size_t left = rbuf_left(from), header_octets = left > 0 ? (size_t)(h[0] & 0x0f) * 4 : 0;
+	bool may_be_ip = left > 0 && (h[0] >> 4 == 4 || h[0] >> 4 == 6);
+	int skip = left >= CONTROL_WORD && h[0] == 0 && h[1] == 0 ? CONTROL_WORD : 0;
+
+	if (left > header_octets && h[0] >> 4 == 4 && has_right_checksum(h, header_octets))
+		return false;
+	for (; skip >= 0; skip -= CONTROL_WORD) {
+		struct rbuf r = *from;
+
+		memset(keys, 0, sizeof(*keys));
+		r.pos += (size_t)skip;
+		parse_ethernet(&r, keys);
+		if (keys->ip_version != 0 || (!may_be_ip && keys->carries != FRAME_NO_TUNNEL))
+			return true;
+	}
+	memset(keys, 0, sizeof(*keys));
+	return false;
+}
+
+bool
+frame_is_pseudowire(const void *octets, size_t len)
+{
+	struct rbuf r = rbuf_of(octets, len);
+	struct frame_keys keys;
+
+	return parse_pseudowire(&r, &keys);
+}
+
+static bool
 open_mpls(struct rbuf *r, struct frame_inner *inner)
 {
 	uint32_t entry;
@@ -395,7 +440,8 @@ open_mpls(struct rbuf *r, struct frame_inner *inner)
 		if (inner->n_labels < UINT8_MAX)
 			inner->n_labels++;
 	} while (!(entry & MPLS_BOTTOM));
-	parse_ip_by_version(r, &inner->keys);
+	if (!parse_pseudowire(r, &inner->keys))
+		parse_ip_by_version(r, &inner->keys);
 	return true;
 }
 

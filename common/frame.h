@@ -88,6 +88,9 @@ void frame_parse_packet(const void *octets, size_t len, struct frame_keys *keys)
 /* Lets what goes to that UDP port be VXLAN: the outermost layer that was just parsed. */
 void frame_carry_vxlan(struct frame_keys *keys, uint16_t port);
 
+/* Whether what stands behind MPLS labels is a frame, not a packet. */
+bool frame_is_pseudowire(const void *octets, size_t len);
+
 /* Adds a VLAN that is known without a tag in the frame: to one that has none, or outside of those that
  * it has. */
 void frame_add_vlan(struct frame_keys *keys, uint16_t vlan, bool is_outer);

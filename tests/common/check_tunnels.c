@@ -159,6 +159,28 @@ START_TEST(label_stacks)
 }
 END_TEST
 
+/* Frames behind labels, whose first octets may look like a packet's or a control word, and packets that may look like
+ * such a frame: _i is an octet that the first address begins with. */
+START_TEST(pseudowires)
+{
+	static const uint8_t firsts[] = {0x00, 0x45, 0x4c, 0x60, 0x6c, 0xfe};
+	uint8_t plain[] = {MACS, 0x88, 0x47, 0, 0, 0x11, 64, firsts[_i], 0, 0, 0, 0x60, 0x53, 2, 2, 2, 2, 2, 3, TCP4};
+	uint8_t control[] = {MACS, 0x88, 0x47, 0, 0, 0x11, 64, 0, 0, 0, 9, firsts[_i], 0, 0, 0, 0x60, 0x53, 2, 2, 2, 2, 2, 3, TCP4};
+	uint8_t packet[] = {MACS, 0x88, 0x47, 0, 0, 0x11, 64, 0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0x23, 0xbf, 8, 0, 0x45, 0x11,
+	    10, 0, 0, 1, PORTS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+	struct frame_inner i;
+
+	ck_assert(open_first(plain, sizeof(plain), &i));
+	ck_assert(i.keys.has_macs && i.keys.has_ports && i.keys.dst_mac[4] == 0x60);
+	ck_assert_uint_eq(i.keys.ip_version, 4);
+	ck_assert(open_first(control, sizeof(control), &i));
+	ck_assert(i.keys.has_macs && i.keys.has_ports && i.keys.dst_mac[4] == 0x60);
+	ck_assert(open_first(packet, sizeof(packet), &i));
+	ck_assert(!i.keys.has_macs && i.keys.has_ports);
+	ck_assert_uint_eq(i.keys.src_ip[2], 0x45); /* what 0x0800 would be behind, in a frame */
+}
+END_TEST
+
 START_TEST(sessions_and_discovery)
 {
 	struct frame_inner i;
@@ -362,6 +384,7 @@ main(void)
 	tcase_add_test(tc, gre_with_all_fields);
 	tcase_add_test(tc, gre_of_ethernet_and_of_ppp);
 	tcase_add_test(tc, label_stacks);
+	tcase_add_loop_test(tc, pseudowires, 0, 6);
 	tcase_add_test(tc, sessions_and_discovery);
 	tcase_add_test(tc, snap_types);
 	tcase_add_test(tc, tunnels_in_tunnels);
