@@ -1016,6 +1016,16 @@ sflow_port_of_counters(struct sflow_state *s, struct sflow_peer *peer, uint32_t 
 	return sflow_port_of(s, peer, i->if_index, received_us);
 }
 
+bool
+sflow_is_counted_elsewhere(struct sflow_state *s, const struct sflow_port *p, uint32_t aggregate)
+{
+	struct sflow_port *whole = aggregate != 0 && aggregate != p->if_index ? find_port(s, p->peer, aggregate) : NULL;
+
+	if (whole)
+		whole->has_members = true;
+	return !p->has_flow && (p->has_members || (whole && whole->has_flow));
+}
+
 /* More than the stated speed allows is no lie of the octets: frames agree with these. Some state megabits. */
 static void
 hold_speed(struct sflow_port *p, uint64_t stated_bps, uint64_t octets, uint64_t elapsed_us)

@@ -107,6 +107,7 @@ struct sflow_port {
 	bool was_zero; /* the newest ones were, and left out */
 	bool is_shadowed; /* another source's counters of the same interface came first */
 	bool is_octets_32; /* octets have wrapped at 32 bits */
+	bool has_members;      /* it is a link aggregate: members name it */
 	bool has_own_counters; /* some that name its ifIndex */
 	bool counters_are_polled; /* the newest ones are, not sent by the agent */
 	bool is_speed_denied;  /* more passed than the stated speed allows */
@@ -238,6 +239,10 @@ enum sflow_counters_verdict { SFLOW_COUNTERS_TAKEN, SFLOW_COUNTERS_OLD, SFLOW_CO
  * is no place for it. */
 struct sflow_port *sflow_port_of_counters(struct sflow_state *s, struct sflow_peer *peer, uint32_t source_index,
     const struct sflow_if_counters *i, bool is_alone, uint64_t received_us, bool *is_own);
+
+/* Notes that a port is a member of an aggregate (0, or its own ifIndex: of none). Returns whether lists have its frames
+ * elsewhere: at the members of an aggregate that is not sampled itself, or at the aggregate, if that is sampled and not they. */
+bool sflow_is_counted_elsewhere(struct sflow_state *s, const struct sflow_port *p, uint32_t aggregate);
 
 /* Notes one interface's counters of a sample; those that are refuted begin anew. */
 enum sflow_counters_verdict sflow_take_counters(struct sflow_state *s, struct sflow_port *p,

@@ -255,6 +255,38 @@ START_TEST(test_counters_that_cannot_be)
 }
 END_TEST
 
+static bool
+is_edge(struct built_counters c, uint32_t index, uint32_t aggregate, uint64_t uptime_ms)
+{
+	c.index = index;
+	c.sequence = (uint32_t)uptime_ms / 1000;
+	c.aggregate = aggregate;
+	take_counters(&c, uptime_ms);
+	return result.records[1].state.edge;
+}
+
+/* sFlow's rules for aggregates: counters of members and of the aggregate, samples of the members. Lists count each frame
+ * once. An aggregate that is sampled itself counts, and its members do not. */
+START_TEST(an_aggregate_counts_at_its_members)
+{
+	struct built_counters c = counters(1);
+	struct built_flow f = flow(1, 100);
+
+	ck_assert(is_edge(c, 1000, 1000, 1000)); /* nothing is known of it yet */
+	take(&f, 1500);
+	ck_assert(is_edge(c, 3, 1000, 2000));
+	ck_assert(is_edge(c, 4, 1000, 3000));
+	ck_assert(!is_edge(c, 1000, 1000, 4000));
+	f = flow(1, 100);
+	f.index = f.input = 1000;
+	take(&f, 4500);
+	ck_assert(is_edge(c, 1000, 1000, 5000));
+	ck_assert(!is_edge(c, 4, 1000, 6000));
+	ck_assert(is_edge(c, 5, 1001, 7000));
+	ck_assert(is_edge(c, 6, 0, 8000));
+}
+END_TEST
+
 START_TEST(test_unknown_counters_are_zero)
 {
 	struct built_counters c = counters(1);
@@ -308,6 +340,7 @@ main(void)
 	tcase_add_test(tc, zeros_once_are_left_out);
 	tcase_add_test(tc, test_counters_begin_again);
 	tcase_add_loop_test(tc, test_counters_over_an_agent_restart, 0, 3);
+	tcase_add_test(tc, an_aggregate_counts_at_its_members);
 	tcase_add_test(tc, test_unknown_counters_are_zero);
 	tcase_add_test(tc, test_pool_of_frames_sent);
 	return suite_run(suite);
