@@ -15,6 +15,7 @@ enum {
 	ETHERTYPE_PPP = 0x880b, /* RFC 2637 */
 	ETHERTYPE_MPLS = 0x8847,
 	ETHERTYPE_MPLS_MULTICAST = 0x8848,
+	ETHERTYPE_PBB = 0x88e7,
 	ETHERTYPE_PPPOE_DISCOVERY = 0x8863,
 	ETHERTYPE_PPPOE_SESSION = 0x8864,
 	LENGTH_MAX = 1500, /* an ethertype up to this is an 802.3 length */
@@ -279,6 +280,9 @@ parse_payload(struct rbuf *r, uint16_t ethertype, struct frame_keys *keys)
 	case ETHERTYPE_MPLS_MULTICAST:
 		carry(keys, FRAME_MPLS, r->pos);
 		break;
+	case ETHERTYPE_PBB:
+		carry(keys, FRAME_PBB, r->pos);
+		break;
 	case ETHERTYPE_PPPOE_DISCOVERY:
 	case ETHERTYPE_PPPOE_SESSION:
 		carry(keys, FRAME_PPPOE, r->pos);
@@ -492,6 +496,16 @@ open_pppoe(struct rbuf *r, struct frame_inner *inner)
 }
 
 static bool
+open_pbb(struct rbuf *r, struct frame_inner *inner)
+{
+	rbuf_be32(r); /* priority, and of which service it is */
+	if (r->failed)
+		return false;
+	parse_ethernet(r, &inner->keys);
+	return true;
+}
+
+static bool
 open_ip_in_ip(struct rbuf *r, struct frame_inner *inner)
 {
 	parse_ip_by_version(r, &inner->keys);
@@ -573,6 +587,7 @@ frame_open(const void *octets, size_t len, const struct frame_keys *outer,
 	    [FRAME_GRE] = open_gre,
 	    [FRAME_VXLAN] = open_vxlan,
 	    [FRAME_GENEVE] = open_geneve,
+	    [FRAME_PBB] = open_pbb,
 	};
 	struct rbuf r = rbuf_of(octets, len);
 	uint8_t tunnel = outer->carries;
