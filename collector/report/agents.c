@@ -412,6 +412,7 @@ note_refusal(struct report_result *result, const struct report_value *row)
 	const char *source = row[COLUMN_SOURCE].text, *why = row[COLUMN_REFUSED_WHY].text;
 	struct note_values *note = note_new(result, NOTE_ID_REFUSED);
 	bool moved = why && strcmp(why, "source") == 0;
+	bool both = moved && row[COLUMN_RECEIVED].time_us + BOTH_HEARD_US >= row[COLUMN_REFUSED_NEWEST].time_us;
 
 	note_count(note, "records", row[COLUMN_REFUSED].number);
 	note_text(note, "agent", row[COLUMN_ID].text ? row[COLUMN_ID].text : "");
@@ -419,7 +420,8 @@ note_refusal(struct report_result *result, const struct report_value *row)
 	note_text(note, "from", row[COLUMN_REFUSED_SOURCE].text);
 	note_text(note, "source", source ? source : "what rows source name");
 	note_count(note, "#moved", moved);
-	note_count(note, "#both", moved && row[COLUMN_RECEIVED].time_us + BOTH_HEARD_US >= row[COLUMN_REFUSED_NEWEST].time_us);
+	note_count(note, "#both", both);
+	note_count(note, "#two", both && source && strcmp(source, row[COLUMN_REFUSED_SOURCE].text) != 0);
 }
 
 static int
