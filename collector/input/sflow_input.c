@@ -678,7 +678,7 @@ take_counters_of(struct taking *t, struct sflow_port *p, const struct sflow_coun
 		r = add_record(t, EASE_PART_SNAPSHOT);
 		if (!r)
 			return;
-		sflow_snapshot(p, r->received_us, &r->snapshot);
+		sflow_snapshot(p, r->received_us, r);
 		add_state(t, p, c, i, is_own);
 		count(t->in, SFLOW_STAT_COUNTERS);
 	}

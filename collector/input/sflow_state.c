@@ -604,10 +604,20 @@ sflow_end_ipfix(struct sflow_peer *peer, const struct ipfix_message *m, bool new
 		peer->sequence = m->sequence + m->n_records;
 }
 
+/* What passed before the counters that began anew was told with them. */
+static void
+forget_told(struct sflow_port *p)
+{
+	if (p->began_anew)
+		memset(p->untold, 0, sizeof(p->untold));
+	p->began_anew = false;
+}
+
 /* Should counters begin anew here, none of them tells what passed before: then samples stand for it. */
 static void
 set_untold(struct sflow_port *p)
 {
+	forget_told(p);
 	for (int d = 0; d < 2; d++) {
 		p->untold[d].pkts += p->sampled[d].pkts;
 		p->untold[d].octets += p->sampled[d].octets;
@@ -1086,6 +1096,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	follow_restart(p);
 	if (known && !p->counters_again && !place->newer && step <= 0)
 		return SFLOW_COUNTERS_OLD;
+
 	p->is_shadowed = is_elsewhere(s, p, true, received_us);
 	if (p->is_shadowed) {
 		p->odd |= 1u << EASE_ODD_COUNTERS_TWICE;
@@ -1093,6 +1104,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 		return SFLOW_COUNTERS_SHADOWED;
 	}
 	raw_counters(c, i, raw);
+	forget_told(p);
 	if (known && is_unread(p, i, raw)) {
 		p->was_zero = true;
 		p->odd |= 1u << EASE_ODD_COUNTERS;
@@ -1105,6 +1117,8 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 		p->discontinuity_us = received_us;
 		p->waiting_pkts = 0;
 		known = false;
+		set_untold(p);
+		p->began_anew = true;
 	}
 	p->counters_again = p->was_zero = false;
 	for (int d = 0; known && d < 2; d++)
@@ -1130,17 +1144,20 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	p->raw_octets[1] = i->out_octets;
 	p->n_sampled = 0;
 	memset(p->sampled, 0, sizeof(p->sampled));
-	memset(p->untold, 0, sizeof(p->untold));
+	if (!p->began_anew)
+		memset(p->untold, 0, sizeof(p->untold));
 	count_sent(p, known ? sent_total(p) - sent : 0, received_us);
 	return SFLOW_COUNTERS_TAKEN;
 }
 
 void
-sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_snapshot *snapshot)
+sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_record *record)
 {
 	const uint64_t *t = p->totals;
 
-	*snapshot = (struct ease_snapshot){
+	for (int d = 0; d < 2; d++)
+		record->uncounted[d] = p->began_anew ? p->untold[d] : (struct ease_uncounted){0};
+	record->snapshot = (struct ease_snapshot){
 	    .if_index = p->if_index,
 	    .time_us = time_us,
 	    .in = {p->octets[0], t[SFLOW_IN_UCAST], t[SFLOW_IN_MCAST], t[SFLOW_IN_BCAST],

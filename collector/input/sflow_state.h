@@ -92,9 +92,7 @@ struct sflow_port {
 	uint32_t odd; /* bits of oddities that were found and not told yet */
 	struct number_line line;
 	uint64_t pool_pkts; /* the pool in 64 bits, since the port's first sample */
-	struct sflow_sampled {
-		uint64_t pkts, octets; /* what samples stand for */
-	} sampled[2], untold[2]; /* in and out: since the newest counters; of that, before the device began anew */
+	struct ease_uncounted sampled[2], untold[2]; /* what samples stand for, in and out: since the newest counters; of that, before the device began anew */
 	uint32_t n_sampled;
 	uint32_t frames_short, frames_60, frames_64; /* samples below 60, of 60, of 64 octets */
 	struct rate_check rate;
@@ -106,6 +104,7 @@ struct sflow_port {
 	bool counters_again; /* the agent restarted since, so the counters may have, too */
 	bool was_zero; /* the newest ones were, and left out */
 	bool is_shadowed; /* another source's counters of the same interface came first */
+	bool began_anew; /* the newest ones did, and untold is what passed before them */
 	bool is_octets_32; /* octets have wrapped at 32 bits */
 	bool has_members;      /* it is a link aggregate: members name it */
 	bool has_own_counters; /* some that name its ifIndex */
@@ -249,7 +248,7 @@ enum sflow_counters_verdict sflow_take_counters(struct sflow_state *s, struct sf
     const struct sflow_counters *c, const struct sflow_if_counters *i, const struct number_context *place,
     uint64_t received_us);
 
-/* Fills in the port's totals after that. Unknown counters are 0. */
-void sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_snapshot *snapshot);
+/* Fills in the port's totals after that, and what was not counted. Unknown counters are 0. */
+void sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_record *record);
 
 #endif

@@ -265,6 +265,32 @@ is_edge(struct built_counters c, uint32_t index, uint32_t aggregate, uint64_t up
 	return result.records[1].state.edge;
 }
 
+/* Somebody clears them: of what passed since the counters before only samples tell. It is told once. */
+START_TEST(what_passed_while_counters_were_cleared)
+{
+	struct built_counters c = counters(1);
+	struct built_flow f = flow(1, 100);
+	const struct ease_snapshot *s;
+
+	take_counters(&c, 1000);
+	take(&f, 1500);
+	f = flow(2, 200);
+	take(&f, 1600);
+	c.sequence = 2;
+	c.in_octets = 70;
+	c.in[0] = 1;
+	s = take_counters(&c, 2000);
+	ck_assert_uint_ne(s->discontinuity_us, 0);
+	ck_assert_uint_eq(result.records[0].uncounted[0].pkts, 2 * RATE);
+	ck_assert_uint_eq(result.records[0].uncounted[0].octets, 2 * RATE * 500);
+	ck_assert_uint_eq(result.records[0].uncounted[1].pkts, 0);
+	c.sequence = 3;
+	c.in_octets = 170;
+	take_counters(&c, 3000);
+	ck_assert_uint_eq(result.records[0].uncounted[0].pkts, 0);
+}
+END_TEST
+
 /* sFlow's rules for aggregates: counters of members and of the aggregate, samples of the members. Lists count each frame
  * once. An aggregate that is sampled itself counts, and its members do not. */
 START_TEST(an_aggregate_counts_at_its_members)
@@ -340,6 +366,7 @@ main(void)
 	tcase_add_test(tc, zeros_once_are_left_out);
 	tcase_add_test(tc, test_counters_begin_again);
 	tcase_add_loop_test(tc, test_counters_over_an_agent_restart, 0, 3);
+	tcase_add_test(tc, what_passed_while_counters_were_cleared);
 	tcase_add_test(tc, an_aggregate_counts_at_its_members);
 	tcase_add_test(tc, test_unknown_counters_are_zero);
 	tcase_add_test(tc, test_pool_of_frames_sent);
