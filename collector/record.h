@@ -93,7 +93,13 @@ struct ease_record {
 	uint64_t received_us; /* collector's wall clock, since 1970 */
 	union {
 		struct ease_sample sample; /* header is borrowed for the call */
-		struct ease_snapshot snapshot;
+		struct {
+			struct ease_snapshot snapshot;
+			/* sFlow, received and sent: where counters began anew, what samples since those before stand for */
+			struct ease_uncounted {
+				uint64_t pkts, octets;
+			} uncounted[2];
+		};
 		struct ease_state state;
 		struct ease_address address;
 		struct ease_resources resources;

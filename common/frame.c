@@ -15,6 +15,7 @@ enum {
 	ETHERTYPE_PPP = 0x880b, /* RFC 2637 */
 	ETHERTYPE_MPLS = 0x8847,
 	ETHERTYPE_MPLS_MULTICAST = 0x8848,
+	ETHERTYPE_PBB = 0x88e7,
 	ETHERTYPE_PPPOE_DISCOVERY = 0x8863,
 	ETHERTYPE_PPPOE_SESSION = 0x8864,
 	LENGTH_MAX = 1500, /* an ethertype up to this is an 802.3 length */
@@ -279,6 +280,9 @@ parse_payload(struct rbuf *r, uint16_t ethertype, struct frame_keys *keys)
 	case ETHERTYPE_MPLS_MULTICAST:
 		carry(keys, FRAME_MPLS, r->pos);
 		break;
+	case ETHERTYPE_PBB:
+		carry(keys, FRAME_PBB, r->pos);
+		break;
 	case ETHERTYPE_PPPOE_DISCOVERY:
 	case ETHERTYPE_PPPOE_SESSION:
 		carry(keys, FRAME_PPPOE, r->pos);
@@ -382,6 +386,51 @@ open_snap(struct rbuf *r, struct frame_inner *inner)
 }
 
 static bool
+has_right_checksum(const uint8_t *h, size_t octets)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < octets; i += 2)
+		sum += (uint32_t)(h[i] << 8 | h[i + 1]);
+	return sum != 0 && sum % 0xffff == 0; /* in one's complement */
+}
+
+/* Reads the frame of a pseudo-wire, behind a control word or without one (RFC 4448). Nothing says that it is one, and its
+ * MAC address may begin with 4 or 6, as packets do: so it has to have IP where its type says. */
+static bool
+parse_pseudowire(const struct rbuf *from, struct frame_keys *keys)
+{
+	enum { CONTROL_WORD = 4 };
+	const uint8_t *h = from->data + from->pos;
+	size_t left = rbuf_left(from), header_octets = left > 0 ? (size_t)(h[0] & 0x0f) * 4 : 0;
+	bool may_be_ip = left > 0 && (h[0] >> 4 == 4 || h[0] >> 4 == 6);
+	int skip = left >= CONTROL_WORD && h[0] == 0 && h[1] == 0 ? CONTROL_WORD : 0;
+
+	if (left > header_octets && h[0] >> 4 == 4 && has_right_checksum(h, header_octets))
+		return false;
+	for (; skip >= 0; skip -= CONTROL_WORD) {
+		struct rbuf r = *from;
+
+		memset(keys, 0, sizeof(*keys));
+		r.pos += (size_t)skip;
+		parse_ethernet(&r, keys);
+		if (keys->ip_version != 0 || (!may_be_ip && keys->carries != FRAME_NO_TUNNEL))
+			return true;
+	}
+	memset(keys, 0, sizeof(*keys));
+	return false;
+}
+
+bool
+frame_is_pseudowire(const void *octets, size_t len)
+{
+	struct rbuf r = rbuf_of(octets, len);
+	struct frame_keys keys;
+
+	return parse_pseudowire(&r, &keys);
+}
+
+static bool
 open_mpls(struct rbuf *r, struct frame_inner *inner)
 {
 	uint32_t entry;
@@ -395,7 +444,8 @@ open_mpls(struct rbuf *r, struct frame_inner *inner)
 		if (inner->n_labels < UINT8_MAX)
 			inner->n_labels++;
 	} while (!(entry & MPLS_BOTTOM));
-	parse_ip_by_version(r, &inner->keys);
+	if (!parse_pseudowire(r, &inner->keys))
+		parse_ip_by_version(r, &inner->keys);
 	return true;
 }
 
@@ -442,6 +492,16 @@ open_pppoe(struct rbuf *r, struct frame_inner *inner)
 	rbuf_be16(r); /* the length, which does not matter here */
 	if (code == 0)
 		open_ppp(r, inner);
+	return true;
+}
+
+static bool
+open_pbb(struct rbuf *r, struct frame_inner *inner)
+{
+	rbuf_be32(r); /* priority, and of which service it is */
+	if (r->failed)
+		return false;
+	parse_ethernet(r, &inner->keys);
 	return true;
 }
 
@@ -527,6 +587,7 @@ frame_open(const void *octets, size_t len, const struct frame_keys *outer,
 	    [FRAME_GRE] = open_gre,
 	    [FRAME_VXLAN] = open_vxlan,
 	    [FRAME_GENEVE] = open_geneve,
+	    [FRAME_PBB] = open_pbb,
 	};
 	struct rbuf r = rbuf_of(octets, len);
 	uint8_t tunnel = outer->carries;

@@ -5,7 +5,7 @@
  *
  * frame_parse reads the outermost layer, directly after the Ethernet header, which reports by MAC,
  * IP and protocol use. frame_open goes one layer further in, through SNAP, MPLS, PPPoE, IP in IP,
- * GRE, VXLAN or GENEVE, and can be called again on its result. frame_open_innermost_ip does that
+ * GRE, VXLAN, GENEVE or MAC in MAC, and can be called again on its result. frame_open_innermost_ip does that
  * for reports of the hosts inside tunnels.
  */
 #ifndef EASE_COMMON_FRAME_H
@@ -35,6 +35,7 @@ enum frame_tunnel {
 	FRAME_GRE,    /* RFC 2784, 2890; version 1 of RFC 2637 (PPTP) */
 	FRAME_VXLAN,  /* RFC 7348, to UDP port 4789, or to that of frame_carry_vxlan */
 	FRAME_GENEVE, /* RFC 8926, to UDP port 6081 */
+	FRAME_PBB,    /* IEEE 802.1ah, MAC in MAC: a service's tag and a whole frame */
 };
 
 /* One layer: an Ethernet frame, or a packet in a tunnel without one (then it has no MACs). */
@@ -87,6 +88,9 @@ void frame_parse_packet(const void *octets, size_t len, struct frame_keys *keys)
 
 /* Lets what goes to that UDP port be VXLAN: the outermost layer that was just parsed. */
 void frame_carry_vxlan(struct frame_keys *keys, uint16_t port);
+
+/* Whether what stands behind MPLS labels is a frame, not a packet. */
+bool frame_is_pseudowire(const void *octets, size_t len);
 
 /* Adds a VLAN that is known without a tag in the frame: to one that has none, or outside of those that
  * it has. */

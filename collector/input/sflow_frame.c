@@ -165,7 +165,8 @@ open_header(const struct sflow_flow *f)
 	while (protocol == SFLOW_MPLS && !r.failed && !(label & MPLS_BOTTOM))
 		label = rbuf_be32(&r);
 	if (protocol == SFLOW_MPLS)
-		protocol = rbuf_left(&r) > 0 && (r.data[r.pos] >> 4 == 4 || r.data[r.pos] >> 4 == 6) ? SFLOW_IP4 : 0;
+		protocol = rbuf_left(&r) > 0 && (r.data[r.pos] >> 4 == 4 || r.data[r.pos] >> 4 == 6) &&
+			!frame_is_pseudowire(r.data + r.pos, rbuf_left(&r)) ? SFLOW_IP4 : 0;
 	r.failed |= protocol != SFLOW_IP4 && protocol != SFLOW_IP6;
 	return r;
 }

@@ -639,7 +639,8 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_count
 	    .admin_status = status_of(i, SFLOW_STATUS_ADMIN_UP),
 	    .oper_status = status_of(i, SFLOW_STATUS_OPER_UP),
 	    .lag_parent = !is_own || c->aggregate == p->if_index ? 0 : c->aggregate,
-	    .edge = is_own, /* what passes a part of a port passes the port as well, and counts there */
+	    /* what passes a part of a port passes the port as well, and counts there */
+	    .edge = is_own && !sflow_is_counted_elsewhere(t->in->state, p, c->aggregate),
 	};
 	if (is_own)
 		clean_text(&c->name, r->state.name, sizeof(r->state.name));
@@ -671,11 +672,13 @@ take_counters_of(struct taking *t, struct sflow_port *p, const struct sflow_coun
 	case SFLOW_COUNTERS_SHADOWED:
 		count(t->in, SFLOW_STAT_COUNTERS_TWICE);
 		break;
+	case SFLOW_COUNTERS_REFUTED:
+		break;
 	case SFLOW_COUNTERS_TAKEN:
 		r = add_record(t, EASE_PART_SNAPSHOT);
 		if (!r)
 			return;
-		sflow_snapshot(p, r->received_us, &r->snapshot);
+		sflow_snapshot(p, r->received_us, r);
 		add_state(t, p, c, i, is_own);
 		count(t->in, SFLOW_STAT_COUNTERS);
 	}
@@ -757,7 +760,7 @@ polled_counters(const struct polled_port *polled, uint32_t sequence)
 }
 
 static void
-add_polled_state(struct taking *t, const struct polled_port *polled)
+add_polled_state(struct taking *t, const struct sflow_port *p, const struct polled_port *polled)
 {
 	struct ease_record *r = add_record(t, EASE_PART_STATE);
 
@@ -768,6 +771,7 @@ add_polled_state(struct taking *t, const struct polled_port *polled)
 	    .duplex = EASE_DUPLEX_UNKNOWN, .lag_parent = polled->lag_parent, .edge = !polled->is_uplink};
 	memcpy(r->state.name, polled->name, sizeof(r->state.name));
 	memcpy(r->state.alias, polled->alias, sizeof(r->state.alias));
+	sflow_is_counted_elsewhere(t->in->state, p, polled->lag_parent);
 }
 
 bool
@@ -806,7 +810,7 @@ sflow_input_take_polled(
 	for (size_t i = 0; i < result->n; i++)
 		result->records[i].polled = POLLED_COUNTERS;
 	if (polled->parts & (POLLED_NAMES | POLLED_UPLINK))
-		add_polled_state(&t, polled);
+		add_polled_state(&t, p, polled);
 	for (size_t i = 0; i < result->n; i++)
 		result->records[i].received_us = now_us;
 	return true;

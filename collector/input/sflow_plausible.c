@@ -30,6 +30,7 @@ enum {
 	/* One leap is a pool that began anew; three within some samples are no count. */
 	LEAP = 16,
 	LEAPS_REAL = 3 * LEAP,
+	DIRECTION_TURNS = 6, /* so often in a row by chance never; and soon */
 };
 
 static uint8_t
@@ -199,6 +200,33 @@ note_leap(struct rate_check *c)
 	measure_anew(c);
 }
 
+static bool
+has_rate_by_direction(const struct rate_check *c)
+{
+	return c->turns >= DIRECTION_TURNS;
+}
+
+/* Some sample what they receive at one rate, and what they send at another (Junos: sample-rate ingress, egress), with one
+ * pool or two: each sample then has the rate that it states. */
+static void
+note_direction(struct rate_check *c, const struct sflow_flow *f)
+{
+	bool came_in = f->input.value == f->source.index, is_sent = f->output.value == f->source.index;
+	bool was_so = has_rate_by_direction(c);
+
+	if (came_in == is_sent)
+		return;
+	if (f->rate != c->by_direction[is_sent] || f->rate == c->by_direction[!is_sent] || f->rate == 0 ||
+	    f->rate > EASE_MEAN_SKIP_MAX)
+		c->turns = 0;
+	else if (is_sent != c->is_sent && c->by_direction[!is_sent] > 0)
+		c->turns = more_of(c->turns, 1);
+	c->by_direction[is_sent] = f->rate;
+	c->is_sent = is_sent;
+	if (has_rate_by_direction(c) != was_so)
+		measure_anew(c);
+}
+
 uint32_t
 rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uint32_t numbers, uint32_t *rise)
 {
@@ -207,6 +235,12 @@ rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uint32_t num
 	bool is_first = c->n_samples++ == 0;
 
 	c->numbers_since += numbers;
+	note_direction(c, f);
+	if (has_rate_by_direction(c)) {
+		c->stated = f->rate;
+		*rise = 0;
+		return 0;
+	}
 	if (l && !c->is_split && f->rate == c->stated && c->stated > 0) { /* as most */
 		*rise = f->pool_pkts - l->pool;
 		*l = (struct rate_line){f->sequence, f->pool_pkts, c->n_samples};
@@ -230,7 +264,8 @@ rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uint32_t num
 bool
 rate_check_pool_is_real(const struct rate_check *c)
 {
-	return c->made_up < MADE_UP_RISES && c->leaps < LEAPS_REAL && !c->is_shared && !c->is_denied;
+	return c->made_up < MADE_UP_RISES && c->leaps < LEAPS_REAL && !c->is_shared && !c->is_denied &&
+	    !has_rate_by_direction(c);
 }
 
 static double

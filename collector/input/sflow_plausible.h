@@ -32,6 +32,9 @@ struct rate_check {
 	bool is_split;	   /* among several samplers, whose pools say the rate */
 	bool is_shared;	   /* the pool is that of several sources */
 	bool is_denied;	   /* the port's counters agree with the stated rate, and not with the pool */
+	bool is_sent;	   /* the newest sample whose direction is sure left here */
+	uint8_t turns;	   /* of the direction, in a row, whose samples each stated their direction's rate */
+	uint32_t by_direction[2]; /* the newest stated rate of what came in, and of what left */
 	uint64_t n_samples;
 	uint64_t numbers_since;	     /* numbers since the newest counters */
 	uint64_t pkts, numbers;	     /* of blocks that agree, since the stated rate changed */

@@ -1,6 +1,7 @@
 #include "collector/input/sflow_state.h"
 
 #include "collector/input/sflow_frame.h"
+#include "common/frame.h"
 #include "common/hash.h"
 #include "common/made_id.h"
 
@@ -603,6 +604,27 @@ sflow_end_ipfix(struct sflow_peer *peer, const struct ipfix_message *m, bool new
 		peer->sequence = m->sequence + m->n_records;
 }
 
+/* What passed before the counters that began anew was told with them. */
+static void
+forget_told(struct sflow_port *p)
+{
+	if (p->began_anew)
+		memset(p->untold, 0, sizeof(p->untold));
+	p->began_anew = false;
+}
+
+/* Should counters begin anew here, none of them tells what passed before: then samples stand for it. */
+static void
+set_untold(struct sflow_port *p)
+{
+	forget_told(p);
+	for (int d = 0; d < 2; d++) {
+		p->untold[d].pkts += p->sampled[d].pkts;
+		p->untold[d].octets += p->sampled[d].octets;
+	}
+	memset(p->sampled, 0, sizeof(p->sampled));
+}
+
 /* If the agent restarted since the port's last record, the port restarts, too. */
 static void
 follow_restart(struct sflow_port *p)
@@ -612,11 +634,7 @@ follow_restart(struct sflow_port *p)
 	p->generation = p->peer->generation;
 	p->has_flow = p->line.started = false;
 	p->counters_again = p->has_counters;
-	for (int d = 0; d < 2; d++) {
-		p->untold[d].pkts += p->sampled[d].pkts;
-		p->untold[d].octets += p->sampled[d].octets;
-	}
-	memset(p->sampled, 0, sizeof(p->sampled));
+	set_untold(p);
 	p->rate = (struct rate_check){.stated = p->rate.stated};
 }
 
@@ -860,13 +878,20 @@ sent_total(const struct sflow_port *p)
 	    p->totals[SFLOW_OUT_BCAST];
 }
 
-/* No port discards or spoils so many frames between two counters. It goes back: somebody cleared it, and not the octets. */
-static bool
-goes_back(const struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], int i)
+/* A counter that goes back, while octets go on, rises by nearly 2^32: no port discards or spoils so many frames between
+ * two counters, and frames have octets. It goes on from where it is. */
+static void
+follow_back(struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], const uint64_t octets[static 2])
 {
-	bool is_rare = i == SFLOW_IN_DISCARDS || i == SFLOW_IN_ERRORS || i == SFLOW_OUT_DISCARDS || i == SFLOW_OUT_ERRORS;
+	for (int i = 0; i < SFLOW_N_TOTALS; i++) {
+		bool is_rare = i == SFLOW_IN_DISCARDS || i == SFLOW_IN_ERRORS || i == SFLOW_OUT_DISCARDS || i == SFLOW_OUT_ERRORS;
+		uint64_t rise = raw[i] == EASE_COUNT_UNKNOWN ? 0 : rise_of(p, raw, i);
 
-	return is_rare && rise_of(p, raw, i) > INT32_MAX;
+		if (rise <= INT32_MAX || (!is_rare && rise <= octets[i >= SFLOW_OUT_UCAST] / (FRAME_MIN_OCTETS / 2)))
+			continue;
+		p->odd |= 1u << EASE_ODD_COUNTERS;
+		p->raw[i] = raw[i];
+	}
 }
 
 /* Adds the difference. A new base is the counter itself. */
@@ -876,12 +901,7 @@ extend_totals(struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], b
 	for (int i = 0; i < SFLOW_N_TOTALS; i++) {
 		if (raw[i] == EASE_COUNT_UNKNOWN)
 			continue;
-		if (base)
-			p->totals[i] = raw[i];
-		else if (goes_back(p, raw, i))
-			p->odd |= 1u << EASE_ODD_COUNTERS;
-		else
-			p->totals[i] += rise_of(p, raw, i);
+		p->totals[i] = base ? raw[i] : p->totals[i] + rise_of(p, raw, i);
 		p->raw[i] = raw[i];
 	}
 }
@@ -952,17 +972,17 @@ take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint6
 	return true;
 }
 
-/* Counters of a device that began anew count from 0, when its uptime did: what passed since then is added to that of
- * before. False: the uptime does not say so, or they cannot have counted so much since. */
+/* Counters of a device that began anew count from 0, when its uptime did, or when they were 0: what passed since then is
+ * added to that of before. False: neither says so, or they cannot have counted so much since. */
 static bool
 take_from_zero(struct sflow_port *p, const struct sflow_if_counters *i, const uint64_t raw[static SFLOW_N_TOTALS],
     uint64_t received_us)
 {
 	enum { LATE_S = 10 }; /* counters may have begun before the agent did */
 	const uint64_t now[2] = {i->in_octets, i->out_octets};
-	uint64_t up_us = p->peer->uptime_ms * UINT64_C(1000);
+	uint64_t up_us = p->counters_again ? p->peer->uptime_ms * UINT64_C(1000) : received_us - p->counters_us;
 
-	if (!p->counters_again || received_us < p->counters_us + up_us)
+	if ((!p->counters_again && !p->was_zero) || received_us < p->counters_us + up_us)
 		return false;
 	for (int d = 0; d < 2 && p->speed_bps > 0; d++)
 		if (now[d] != SFLOW_UNKNOWN64 && now[d] / (up_us / 1000000 + LATE_S) > p->speed_bps / 8)
@@ -1006,6 +1026,16 @@ sflow_port_of_counters(struct sflow_state *s, struct sflow_peer *peer, uint32_t 
 	return sflow_port_of(s, peer, i->if_index, received_us);
 }
 
+bool
+sflow_is_counted_elsewhere(struct sflow_state *s, const struct sflow_port *p, uint32_t aggregate)
+{
+	struct sflow_port *whole = aggregate != 0 && aggregate != p->if_index ? find_port(s, p->peer, aggregate) : NULL;
+
+	if (whole)
+		whole->has_members = true;
+	return !p->has_flow && (p->has_members || (whole && whole->has_flow));
+}
+
 /* More than the stated speed allows is no lie of the octets: frames agree with these. Some state megabits. */
 static void
 hold_speed(struct sflow_port *p, uint64_t stated_bps, uint64_t octets, uint64_t elapsed_us)
@@ -1041,6 +1071,18 @@ hold_samples(struct sflow_state *s, struct sflow_port *p, const uint64_t raw[sta
 	length_check_counted(&p->lengths, is_both || p->samples_in ? octets[0] : octets[1], is_both || p->samples_in ? in : out);
 }
 
+/* Zeros all over, between counters that go on: agents send them where their driver could not be read just then. Zeros
+ * twice, or less than before them, are counters that began anew. */
+static bool
+is_unread(const struct sflow_port *p, const struct sflow_if_counters *i, const uint64_t raw[static SFLOW_N_TOTALS])
+{
+	uint64_t all = i->in_octets | i->out_octets;
+
+	for (int t = 0; t < SFLOW_N_TOTALS; t++)
+		all |= raw[t] == EASE_COUNT_UNKNOWN ? 0 : raw[t];
+	return all == 0 && !p->was_zero && !p->counters_again && (p->raw_octets[0] | p->raw_octets[1]) != 0;
+}
+
 enum sflow_counters_verdict
 sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sflow_counters *c,
     const struct sflow_if_counters *i, const struct number_context *place, uint64_t received_us)
@@ -1061,19 +1103,31 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 		return SFLOW_COUNTERS_SHADOWED;
 	}
 	raw_counters(c, i, raw);
+	forget_told(p);
+	if (known && is_unread(p, i, raw)) {
+		p->was_zero = true;
+		p->odd |= 1u << EASE_ODD_COUNTERS;
+		set_untold(p);
+		return SFLOW_COUNTERS_REFUTED;
+	}
 	/* An agent that began anew need not be a device that did: its counters say. */
 	if (known && ((step < 0 && !p->counters_again) ||
 	    (!take_octets(p, i, raw, elapsed_us) && !(from_zero = take_from_zero(p, i, raw, received_us))))) {
 		p->discontinuity_us = received_us;
 		p->waiting_pkts = 0;
 		known = false;
+		set_untold(p);
+		p->began_anew = true;
 	}
-	p->counters_again = false;
+	p->counters_again = p->was_zero = false;
 	for (int d = 0; known && d < 2; d++)
 		rise[d] = p->octets[d] - before[d];
-	if (known)
+	if (known) {
+		follow_back(p, raw, rise);
 		hold_samples(s, p, raw, rise, received_us);
+	}
 	if (!known) {
+		p->rate.numbers_since = 0;
 		p->octets[0] = i->in_octets == SFLOW_UNKNOWN64 ? 0 : i->in_octets;
 		p->octets[1] = i->out_octets == SFLOW_UNKNOWN64 ? 0 : i->out_octets;
 	}
@@ -1089,17 +1143,20 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	p->raw_octets[1] = i->out_octets;
 	p->n_sampled = 0;
 	memset(p->sampled, 0, sizeof(p->sampled));
-	memset(p->untold, 0, sizeof(p->untold));
+	if (!p->began_anew)
+		memset(p->untold, 0, sizeof(p->untold));
 	count_sent(p, known ? sent_total(p) - sent : 0, received_us);
 	return SFLOW_COUNTERS_TAKEN;
 }
 
 void
-sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_snapshot *snapshot)
+sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_record *record)
 {
 	const uint64_t *t = p->totals;
 
-	*snapshot = (struct ease_snapshot){
+	for (int d = 0; d < 2; d++)
+		record->uncounted[d] = p->began_anew ? p->untold[d] : (struct ease_uncounted){0};
+	record->snapshot = (struct ease_snapshot){
 	    .if_index = p->if_index,
 	    .time_us = time_us,
 	    .in = {p->octets[0], t[SFLOW_IN_UCAST], t[SFLOW_IN_MCAST], t[SFLOW_IN_BCAST],

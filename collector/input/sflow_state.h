@@ -92,9 +92,7 @@ struct sflow_port {
 	uint32_t odd; /* bits of oddities that were found and not told yet */
 	struct number_line line;
 	uint64_t pool_pkts; /* the pool in 64 bits, since the port's first sample */
-	struct sflow_sampled {
-		uint64_t pkts, octets; /* what samples stand for */
-	} sampled[2], untold[2]; /* in and out: since the newest counters; of that, before the device began anew */
+	struct ease_uncounted sampled[2], untold[2]; /* what samples stand for, in and out: since the newest counters; of that, before the device began anew */
 	uint32_t n_sampled;
 	uint32_t frames_short, frames_60, frames_64; /* samples below 60, of 60, of 64 octets */
 	struct rate_check rate;
@@ -104,8 +102,11 @@ struct sflow_port {
 	/* counters */
 	bool has_counters;
 	bool counters_again; /* the agent restarted since, so the counters may have, too */
+	bool was_zero; /* the newest ones were, and left out */
 	bool is_shadowed; /* another source's counters of the same interface came first */
+	bool began_anew; /* the newest ones did, and untold is what passed before them */
 	bool is_octets_32; /* octets have wrapped at 32 bits */
+	bool has_members;      /* it is a link aggregate: members name it */
 	bool has_own_counters; /* some that name its ifIndex */
 	bool counters_are_polled; /* the newest ones are, not sent by the agent */
 	bool is_speed_denied;  /* more passed than the stated speed allows */
@@ -230,7 +231,7 @@ bool sflow_lacks_fcs(const struct sflow_port *p);
 /* Notes a used sample's length and weight, against which octets are held. */
 void sflow_note_sampled(struct sflow_port *p, uint8_t direction, uint32_t frame_octets, uint32_t weight);
 
-enum sflow_counters_verdict { SFLOW_COUNTERS_TAKEN, SFLOW_COUNTERS_OLD, SFLOW_COUNTERS_SHADOWED };
+enum sflow_counters_verdict { SFLOW_COUNTERS_TAKEN, SFLOW_COUNTERS_OLD, SFLOW_COUNTERS_SHADOWED, SFLOW_COUNTERS_REFUTED };
 
 /* Returns the port that counters of an interface are of, which came in a sample of a data source: that of the interface
  * they name; but the source's, if it names always the same other one and never itself. *is_own: the source's. NULL: there
@@ -238,12 +239,16 @@ enum sflow_counters_verdict { SFLOW_COUNTERS_TAKEN, SFLOW_COUNTERS_OLD, SFLOW_CO
 struct sflow_port *sflow_port_of_counters(struct sflow_state *s, struct sflow_peer *peer, uint32_t source_index,
     const struct sflow_if_counters *i, bool is_alone, uint64_t received_us, bool *is_own);
 
+/* Notes that a port is a member of an aggregate (0, or its own ifIndex: of none). Returns whether lists have its frames
+ * elsewhere: at the members of an aggregate that is not sampled itself, or at the aggregate, if that is sampled and not they. */
+bool sflow_is_counted_elsewhere(struct sflow_state *s, const struct sflow_port *p, uint32_t aggregate);
+
 /* Notes one interface's counters of a sample; those that are refuted begin anew. */
 enum sflow_counters_verdict sflow_take_counters(struct sflow_state *s, struct sflow_port *p,
     const struct sflow_counters *c, const struct sflow_if_counters *i, const struct number_context *place,
     uint64_t received_us);
 
-/* Fills in the port's totals after that. Unknown counters are 0. */
-void sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_snapshot *snapshot);
+/* Fills in the port's totals after that, and what was not counted. Unknown counters are 0. */
+void sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_record *record);
 
 #endif

@@ -412,10 +412,10 @@ note_refusal(struct report_result *result, const struct report_value *row)
 {
 	const char *source = row[COLUMN_SOURCE].text, *why = row[COLUMN_REFUSED_WHY].text;
 	struct note_values *note = note_new(result, NOTE_ID_REFUSED);
-	bool moved = why && strcmp(why, "source") == 0, both;
+	bool moved = why && strcmp(why, "source") == 0;
+	bool both = moved && row[COLUMN_RECEIVED].time_us + BOTH_HEARD_US >= row[COLUMN_REFUSED_NEWEST].time_us;
 	uint8_t id[EASE_AGENT_ID_LEN] = {0};
 
-	both = moved && row[COLUMN_RECEIVED].time_us + BOTH_HEARD_US >= row[COLUMN_REFUSED_NEWEST].time_us;
 	if (row[COLUMN_ID].text)
 		(void)sscanf(row[COLUMN_ID].text, "%2hhx%2hhx", &id[0], &id[1]);
 	note_count(note, "records", row[COLUMN_REFUSED].number);
@@ -426,6 +426,7 @@ note_refusal(struct report_result *result, const struct report_value *row)
 	note_count(note, "#moved", moved);
 	note_count(note, "#both", both && made_id_kind(id) != MADE_ID_NONE);
 	note_count(note, "#copied", both && made_id_kind(id) == MADE_ID_NONE);
+	note_count(note, "#two", both && source && strcmp(source, row[COLUMN_REFUSED_SOURCE].text) != 0);
 }
 
 static int

@@ -23,7 +23,7 @@ static const struct {
 	[EASE_ODD_SOURCE] = {"a data source that its samples' numbers refute", "they count at their input", NULL},
 	[EASE_ODD_SUB_AGENTS] = {"a port that several sub-agents sample", "it is one port, with one's counters", NULL},
 	[EASE_ODD_COUNTERS_TWICE] = {"counters of a port from two sources", "those that came first count", NULL},
-	[EASE_ODD_COUNTERS] = {"counters that frames or time refute", "they are counted from there anew", NULL},
+	[EASE_ODD_COUNTERS] = {"counters that frames or time refute", "left out, or counted from there anew", NULL},
 	[EASE_ODD_OCTETS_32] = {"octets that wrap at 32 bits", "they are extended", NULL},
 	[EASE_ODD_SPEED] = {"a speed that no interface has", "it is mended, or not known", NULL},
 	[EASE_ODD_NO_RATE] = {"samples of rate 0, and nothing else tells it", "refused: set a sampling rate", "samples refused: rate 0"},

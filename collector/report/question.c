@@ -269,7 +269,7 @@ const struct question_option question_options[] = {
 	    false, set_proto, "filters: tcp, udp, arp, …, an IP protocol, an ethertype"},
 	{"last", "5m|1h|30d|all", TIME_SPAN ", or all", 0, false, set_last,
 	    "the time up to the newest counters, or all that is stored (5m)"},
-	{"from", "TIME", POINT_IN_TIME, 0, false, set_from, "2026-11-21T14:00:00+01:00, or a date"},
+	{"from", "TIME", POINT_IN_TIME, 0, false, set_from, "2026-11-21T14:00:00+01:00, or a date (UTC)"},
 	{"to", "TIME", POINT_IN_TIME, 0, false, set_to, "the same; default: as far as all ports have counted"},
 	{"step", "SPAN", TIME_SPAN, REPORT_TAKES_STEP, false, set_step,
 	    "history: length of a row: 10s, 20s, 30s or whole minutes (at\n"

@@ -106,7 +106,9 @@
 	    " known as {source}.<#both|\n  Both send now. If these are two switches, give each an agent address of" \
 	    " its own, or name the one they state in sflow_shared_agents.><#copied|\n  Both send now. If these are two" \
 	    " machines, one is a copy of the other: remove what is in its state_dir, and it draws another id.>" \
-	    "<#moved|\n  If {from} is the switch itself, add the row \"source {agent} {from}\" to the file device_names and send SIGHUP.>") \
+	    "<#moved|\n  If {from} is the switch itself, add the row \"source {agent} {from}\" to the file device_names and send" \
+	    " SIGHUP.><#two|\n  If it has both addresses, add \"source {agent} {source}\" as well: only the addresses of such" \
+	    " rows may speak for it.>") \
 	S(STORE_WORK, "store_work", HINT, OBJECT, "store_work", NULL, \
 	    "The store is at work ({work}): {done:whole} of {total:whole} windows done.") \
 	S(CLUSTER_LAG, "cluster_lag", CAUTION, MEMBERS, NULL, NULL, \

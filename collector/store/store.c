@@ -35,6 +35,8 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_BATCHES] = {"store.batches", "transactions written"},
     [STORE_STAT_ROWS] = {"store.rows", "rows written, new or changed"},
     [STORE_STAT_RETRIES] = {"store.retries", "transactions that failed and were tried again"},
+    [STORE_STAT_LOG_HELD] = {"store.log_held", "transactions written while the file's -wal was long, as a reader"
+	" that does not end keeps it from being used again"},
     [STORE_STAT_DAMAGE_MET] = {"store.damage_met", "times a reader of the file found it damaged: a question, the judge of"
 	" samplers, shipping, or what is known of an agent that was silent"},
     [STORE_STAT_REOPENED] = {"store.reopened", "times the file was opened again after I/O errors"},
@@ -461,6 +463,24 @@ note_failure(struct store *store, char *error, size_t error_size)
 		store->failures++;
 }
 
+/* Readers see the store as it was when they began, so what is written since stays in the log: one that was stopped, or a
+ * shell left open, fills the disk, and nobody would know by whom. */
+static void
+watch_log(struct store *store)
+{
+	enum { LOG_MOST_MIB = 256, MIB = 1 << 20 };
+	sqlite3_file *log = NULL;
+	sqlite3_int64 octets = 0;
+
+	if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK || !log ||
+	    !log->pMethods || log->pMethods->xFileSize(log, &octets) != SQLITE_OK || octets / MIB < LOG_MOST_MIB)
+		return;
+	stat_add(&store->stats, STORE_STAT_LOG_HELD, 1);
+	log_warn_limited(ROOM, "%s-wal has %lld MiB and grows: a program has been reading the store since long ago, a "
+	    "stopped easetop, an sqlite3 shell or a backup; end it (fuser %s shows who)", store->path,
+	    (long long)(octets / MIB), store->path);
+}
+
 static int
 write_batch(struct store *store, const struct store_batch *batch, char *error, size_t error_size)
 {
@@ -468,10 +488,12 @@ write_batch(struct store *store, const struct store_batch *batch, char *error, s
 
 	if (r == 0) {
 		r = write_rows(store, batch);
-		if (r == 0)
+		if (r == 0) {
 			store->failures = 0;
-		else
+			watch_log(store);
+		} else {
 			note_failure(store, error, error_size);
+		}
 	}
 	if (r < 0)
 		log_warn_limited(ROOM, "cannot write a batch, trying again: %s", error);

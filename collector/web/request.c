@@ -133,6 +133,18 @@ take_format(struct request *request, const char *value, char error[REQUEST_ERROR
 	return HTTP_OK;
 }
 
+/* A + that was not written as %2B came as a space, and between a time and a zone there can be nothing else. */
+static void
+mend_zone(const char *name, char *value)
+{
+	enum { ZONE = 6 /* octets of +01:00 */ };
+	size_t n = strlen(value);
+
+	if ((strcmp(name, "from") == 0 || strcmp(name, "to") == 0) && n > ZONE && value[n - ZONE] == ' ' &&
+	    strchr(value, ':') < value + n - ZONE)
+		value[n - ZONE] = '+';
+}
+
 static int
 take_option(struct request *request, char *name, char *value, struct values *values, char error[REQUEST_ERROR])
 {
@@ -140,6 +152,7 @@ take_option(struct request *request, char *name, char *value, struct values *val
 
 	if (!decode(name) || !decode(value))
 		return refuse(error, HTTP_BAD_REQUEST, "the query is not valid URL-encoded UTF-8");
+	mend_zone(name, value);
 	option = question_find_option(name);
 	if (!option)
 		return refuse(error, HTTP_BAD_REQUEST, "%.*s: no such option",

@@ -166,12 +166,23 @@ header_has(struct exchange *x, const char *name, const char *part)
 	return value && strstr(value, part);
 }
 
+/* Weight 0 says no (RFC 9110, 12.4.2). */
+static bool
+takes_gzip(struct exchange *x)
+{
+	const char *value = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	const char *gzip = value ? strstr(value, "gzip") : NULL;
+	float weight = 1;
+
+	return gzip && (sscanf(gzip, "gzip ; q =%f", &weight) < 1 || weight > 0);
+}
+
 static enum MHD_Result
 send_reply(struct exchange *x)
 {
 	static const struct header retry = {"Retry-After", "1"};
 	const struct reply *reply = job_reply(x->job);
-	bool gzip = reply->gzip && header_has(x, MHD_HTTP_HEADER_ACCEPT_ENCODING, "gzip");
+	bool gzip = reply->gzip && takes_gzip(x);
 	struct header further[] = {{"Content-Type", reply->content_type},
 		{"Cache-Control", "no-store"}, {"Vary", "Accept-Encoding"},
 		gzip ? (struct header){"Content-Encoding", "gzip"}
@@ -189,7 +200,7 @@ static enum MHD_Result
 send_file(struct exchange *x, const char *name)
 {
 	const struct page_file *file = page_files;
-	bool gzip = header_has(x, "Accept-Encoding", "gzip");
+	bool gzip = takes_gzip(x);
 
 	while (file->name && strcmp(file->name, name) != 0)
 		file++;
@@ -267,10 +278,12 @@ is_allowed_host(struct exchange *x)
 }
 
 /* A page of another site can read no answer, but it could make the browsers of its visitors ask without end. Browsers say
- * so (Fetch Metadata, section 2.3); nobody else does. */
+ * so (Fetch Metadata, section 2.3); nobody else does. A link that somebody followed leaves that page. */
 static bool
 is_of_other_site(struct exchange *x)
 {
+	if (header_has(x, "Sec-Fetch-User", "?1") && header_has(x, "Sec-Fetch-Dest", "document"))
+		return false;
 	return header_has(x, "Sec-Fetch-Site", "cross-site") || header_has(x, "Sec-Fetch-Site", "same-site");
 }
 

@@ -215,7 +215,7 @@ accounting_refuse_source(struct accounting *acc, struct agent *a, const struct e
 		log_warn_limited(ROOM,
 		    "refused sFlow of agent %s from %s: %s states the address %s, too, and still sends; if these are two switches, "
 		    "give each an agent address of its own, or name that address in sflow_shared_agents",
-		    id, agent_identity_source(r), a->identity.bound, r->sender);
+		    id, agent_identity_source(r), *a->identity.heard ? a->identity.heard : a->identity.bound, r->sender);
 		return true;
 	}
 	log_warn_limited(ROOM,

@@ -31,7 +31,7 @@ merged_state(const struct port *p, const struct ease_record *r)
 	if (r->polled & (POLLED_NAMES | POLLED_UPLINK)) {
 		s = *known;
 		s.time_us = known->time_us > r->state.time_us ? known->time_us : r->state.time_us;
-		s.edge = true;
+		s.edge = !p->is_elsewhere;
 	}
 	if (r->polled & POLLED_UPLINK)
 		return s;
@@ -68,6 +68,8 @@ accounting_add_state(struct accounting *acc, struct port *p, const struct ease_r
 
 	if (r->loose_numbers && (r->polled & POLLED_UPLINK))
 		p->is_linked = !r->state.edge;
+	else if (r->loose_numbers && !(r->polled & POLLED_NAMES))
+		p->is_elsewhere = !r->state.edge;
 	given = state_of(acc, p, r);
 	if (p->has_state && (r->boot < p->state_boot ||
 				(r->boot == p->state_boot && s->time_us < p->state.time_us))) {

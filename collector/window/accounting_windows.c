@@ -189,6 +189,8 @@ accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_
 
 	if (to.from_us < to.until_us)
 		cut_totals_add_stalled(&p->cuts, r->boot, s);
+	if (r->loose_numbers && r->uncounted[0].pkts + r->uncounted[1].pkts > 0)
+		port_totals_add_uncounted(&p->totals, r->boot, s->time_us, r->uncounted, add_totals, &to);
 	switch (port_totals_add(
 	    &p->totals, p->pools, r->boot, &r->snapshot, r->received_us, add_totals, &to)) {
 	case PORT_TOTALS_COUNTED:

@@ -127,6 +127,7 @@ struct port {
 	} watched;
 	bool has_state;
 	bool is_linked;	       /* it leads to another switch, as the collector has asked */
+	bool is_elsewhere;     /* lists have its frames at another port, as its sender says */
 	bool has_polled_names; /* the collector has asked for them: those that are sent are not used */
 	bool state_unwritten; /* the state must be written to a new, empty store */
 	uint32_t state_boot;

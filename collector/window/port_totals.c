@@ -255,3 +255,19 @@ port_totals_add(struct port_totals *t, struct port_pools pools[2], uint32_t boot
 		port_pools_begin_at(&pools[d], s->time_us);
 	return verdict;
 }
+
+void
+port_totals_add_uncounted(struct port_totals *t, uint32_t boot, uint64_t time_us, const struct ease_uncounted uncounted[2],
+    port_totals_sink *sink, void *arg)
+{
+	struct port_totals end = *t;
+
+	if (!t->has_base || boot != t->boot || time_us <= t->time_us + 1)
+		return;
+	end.time_us = time_us - 1;
+	for (int d = 0; d < 2; d++) {
+		end.values[2 * d] += uncounted[d].pkts;
+		end.values[2 * d + 1] += uncounted[d].octets;
+	}
+	go_on(t, &end, NULL, sink, arg);
+}

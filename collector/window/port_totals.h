@@ -19,8 +19,8 @@
 #ifndef EASE_COLLECTOR_WINDOW_PORT_TOTALS_H
 #define EASE_COLLECTOR_WINDOW_PORT_TOTALS_H
 
+#include "collector/record.h"
 #include "collector/window/port_pools.h"
-#include "common/sample.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,6 +78,11 @@ typedef bool port_totals_sink(void *arg, const struct port_totals_part *parts, s
 enum port_totals_verdict port_totals_add(struct port_totals *t, struct port_pools pools[2],
     uint32_t boot, const struct ease_snapshot *s, uint64_t received_us, port_totals_sink *sink,
     void *arg);
+
+/* Before a snapshot of such a boot and time is added, at which counters began anew: adds what passed since the base, and
+ * that none has counted. Where there is no room for it, it is in no total. */
+void port_totals_add_uncounted(struct port_totals *t, uint32_t boot, uint64_t time_us,
+    const struct ease_uncounted uncounted[2], port_totals_sink *sink, void *arg);
 
 /* Makes a snapshot the base without adding anything; snapshots before it are not used. For loading
  * from the store, which has the totals up to this snapshot. */

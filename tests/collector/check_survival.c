@@ -421,6 +421,28 @@ START_TEST(locked_by_another_for_ten_minutes)
 }
 END_TEST
 
+/* A log that a reader holds is told of while it is long. */
+START_TEST(a_log_that_is_held)
+{
+	struct accounting_rig f;
+
+	faulty_vfs_install();
+	rig_make(&f);
+	faulty_vfs_fail(FAULT_NONE, 0, 0);
+	rig_open(&f);
+	rig_send_range(&f, 1, 1, 100);
+	rig_flush(&f);
+	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_LOG_HELD), 0);
+	faulty_vfs_fail(FAULT_LONG_LOG, 0, -1);
+	rig_send_range(&f, 1, 101, 100);
+	rig_flush(&f);
+	faulty_vfs_fail(FAULT_NONE, 0, 0);
+	ck_assert_uint_ge(stat_get(store_stats(f.store), STORE_STAT_LOG_HELD), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* When memory is full, samples of further minutes are lost and reported as lost in the collector.
  * What the port counted is not. */
 START_TEST(away_for_longer_than_memory_lasts)
@@ -908,6 +930,7 @@ main(void)
 	tcase_add_test(tc, a_disk_that_is_full_for_half_an_hour);
 	tcase_add_test(tc, a_disk_that_was_gone_for_a_while);
 	tcase_add_test(tc, locked_by_another_for_ten_minutes);
+	tcase_add_test(tc, a_log_that_is_held);
 	tcase_add_test(tc, away_for_longer_than_memory_lasts);
 	tcase_add_test(tc, snapshots_of_other_days);
 	tcase_add_test(tc, a_damaged_head_is_set_aside);

@@ -77,10 +77,11 @@ function differs(column, a, b,   protocols) {
 	if (column == "ethertype" && protocols ~ /ieee8021ad/ && within(b, a))
 		return "no field for the type behind 802.1ad"
 	if (column ~ /^sctp/ && b == "" && protocols ~ /sctp$/) return "SCTP header cut off"
+	if (protocols ~ /:pweth/) return "pseudo-wire, which tshark guesses"
+	if (protocols ~ /ieee8021ah/ && column ~ /^eth/) return "MAC in MAC, of whose frame tshark has other fields"
 	if (!within(a, b)) return ""
 	if (protocols ~ /icmp(v6)?:ip/) return "packet quoted by an ICMP error"
-	if (protocols ~ /:pweth/) return "pseudo-wire, which tshark guesses"
-	if (match(protocols, /:(gtp|ayiya|l2tp|teredo|capwap|lisp-data|cfp|ieee8021ah|esp)(:|$)/))
+	if (match(protocols, /:(gtp|ayiya|l2tp|teredo|capwap|lisp-data|cfp|esp)(:|$)/))
 		return "tunnel not opened (" without_at(substr(protocols, RSTART + 1, RLENGTH - 1),
 		    RLENGTH - 1, 1) ")"
 	return ""

@@ -47,6 +47,8 @@ static const uint8_t ppp_mpls[] = {MACS, 0x88, 0x64, 0x11, 0, 0, 1, 0, 30, 0x02,
 static const uint8_t nested[] = {MACS, 8, 0, IPV4(4), IPV4(41), IPV6(47), 0, 0, 0x88, 0x47, 0, 0,
     0x71, 64, IPV4(1), 3, 1};
 
+static const uint8_t pbb[] = {MACS, 0x88, 0xa8, 0x0f, 0xa1, 0x88, 0xe7, 0, 0, 0x4e, 0x84, MACS, 0x81, 0, 0, 42, TCP4};
+
 static bool
 open_first(const uint8_t *octets, size_t len, struct frame_inner *inner)
 {
@@ -156,6 +158,42 @@ START_TEST(label_stacks)
 	}
 	ck_assert_uint_eq(i.label[0], 1);
 	ck_assert_uint_eq(i.label[FRAME_LABEL_MAX - 1], 4);
+}
+END_TEST
+
+/* Frames behind labels, whose first octets may look like a packet's or a control word, and packets that may look like
+ * such a frame: _i is an octet that the first address begins with. */
+START_TEST(pseudowires)
+{
+	static const uint8_t firsts[] = {0x00, 0x45, 0x4c, 0x60, 0x6c, 0xfe};
+	uint8_t plain[] = {MACS, 0x88, 0x47, 0, 0, 0x11, 64, firsts[_i], 0, 0, 0, 0x60, 0x53, 2, 2, 2, 2, 2, 3, TCP4};
+	uint8_t control[] = {MACS, 0x88, 0x47, 0, 0, 0x11, 64, 0, 0, 0, 9, firsts[_i], 0, 0, 0, 0x60, 0x53, 2, 2, 2, 2, 2, 3, TCP4};
+	uint8_t packet[] = {MACS, 0x88, 0x47, 0, 0, 0x11, 64, 0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0x23, 0xbf, 8, 0, 0x45, 0x11,
+	    10, 0, 0, 1, PORTS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+	struct frame_inner i;
+
+	ck_assert(open_first(plain, sizeof(plain), &i));
+	ck_assert(i.keys.has_macs && i.keys.has_ports && i.keys.dst_mac[4] == 0x60);
+	ck_assert_uint_eq(i.keys.ip_version, 4);
+	ck_assert(open_first(control, sizeof(control), &i));
+	ck_assert(i.keys.has_macs && i.keys.has_ports && i.keys.dst_mac[4] == 0x60);
+	ck_assert(open_first(packet, sizeof(packet), &i));
+	ck_assert(!i.keys.has_macs && i.keys.has_ports);
+	ck_assert_uint_eq(i.keys.src_ip[2], 0x45); /* what 0x0800 would be behind, in a frame */
+}
+END_TEST
+
+/* A backbone's tag, a service's, and the customer's frame with its own. */
+START_TEST(mac_in_mac)
+{
+	struct frame_inner i;
+
+	for (size_t len = 0; len <= sizeof(pbb); len++) {
+		ck_assert_int_eq(open_first(pbb, len, &i), len >= 22);
+		ck_assert_int_eq(i.keys.has_macs, len >= 34);
+		ck_assert_int_eq(i.keys.has_ports, len >= sizeof(pbb));
+	}
+	ck_assert_uint_eq(i.keys.vlan[0], 42);
 }
 END_TEST
 
@@ -295,7 +333,7 @@ START_TEST(cuts_of_damaged_frames_invent_nothing)
 		size_t len;
 	} frames[] = {FRAME(vxlan), FRAME(geneve), FRAME(gre_keyed), FRAME(mpls), FRAME(pppoe),
 	    FRAME(pppoe_discovery), FRAME(snap), FRAME(pptp_ack), FRAME(pptp),
-	    FRAME(gre_ethernet), FRAME(ppp_mpls), FRAME(nested)};
+	    FRAME(gre_ethernet), FRAME(ppp_mpls), FRAME(nested), FRAME(pbb)};
 #undef FRAME
 	uint8_t damaged[256];
 
@@ -362,6 +400,8 @@ main(void)
 	tcase_add_test(tc, gre_with_all_fields);
 	tcase_add_test(tc, gre_of_ethernet_and_of_ppp);
 	tcase_add_test(tc, label_stacks);
+	tcase_add_loop_test(tc, pseudowires, 0, 6);
+	tcase_add_test(tc, mac_in_mac);
 	tcase_add_test(tc, sessions_and_discovery);
 	tcase_add_test(tc, snap_types);
 	tcase_add_test(tc, tunnels_in_tunnels);

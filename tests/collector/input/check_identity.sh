@@ -154,6 +154,12 @@ by_sflow() {
 	expect_counter 'sFlow: without a restart of its numbers' sflow.datagrams_missing 0
 	wait_for 5 prints 1 ask 'SELECT count(*) FROM agent_refused'
 	expect 'sFlow: easetop agents says who' "$(ask 'SELECT source, records FROM agent_refused')" "$stranger|10"
+	sflow $stranger 192.0.2.7 1
+	sflow $moved 192.0.2.7 1
+	expect_counter 'sFlow: of an agent that is neither, the second sender is refused' sflow.foreign_source 20
+	wait_for 5 prints 2 ask 'SELECT count(*) FROM agent_refused'
+	expect 'sFlow: and what to add if it has both addresses is told' "$("$build/collector/easetop" agents --last all --store "sqlite:$rig/ease.db" |
+	    grep -cE "add the row \"source [0-9a-f]{16} $moved\"|add \"source [0-9a-f]{16} $stranger\" as well")" 2
 }
 
 # Of whom nothing is read: by a wrong community, and no SNMP at all. `agents` says whose that was, and why.

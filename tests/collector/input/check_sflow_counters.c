@@ -74,6 +74,73 @@ START_TEST(discards_that_go_back_are_no_wrap)
 }
 END_TEST
 
+/* Chips that compute broadcasts from other counters let them go back by some. Frames have octets, so that is no wrap. */
+START_TEST(frames_that_go_back_are_no_wrap)
+{
+	struct built_counters c = counters(1);
+	const struct ease_snapshot *s;
+
+	take_counters(&c, 1000);
+	c.sequence = 2;
+	c.out[2] -= 50;
+	c.in[0] -= 1;
+	c.in_octets += 64000;
+	c.out_octets += 64000;
+	s = take_counters(&c, 2000);
+	ck_assert_uint_eq(s->out.bcast_pkts, 300);
+	ck_assert_uint_eq(s->in.ucast_pkts, 10);
+	ck_assert_uint_eq(s->discontinuity_us, 0);
+	c.sequence = 3;
+	c.out[2] += 7;
+	s = take_counters(&c, 3000);
+	ck_assert_uint_eq(s->out.bcast_pkts, 307);
+	c.sequence = 4;
+	c.in[0] += 0x90000000; /* so many may be, if octets say so */
+	c.in_octets += 64ull * 0x90000000;
+	s = take_counters(&c, 20000);
+	ck_assert_uint_eq(s->in.ucast_pkts, 10 + 0x90000000ull);
+}
+END_TEST
+
+/* A driver that could not be read once: zeros, and then what it was and more. Zeros twice are a new beginning, and so is
+ * less than before behind them: what is counted goes on from there. */
+START_TEST(zeros_once_are_left_out)
+{
+	struct built_counters c = counters(1), zeros = {.sequence = 2, .index = 3, .speed_bps = c.speed_bps, .status = 3};
+	const struct ease_snapshot *s;
+
+	c.in_octets = 1000000000000;
+	take_counters(&c, 1000);
+	begin(2000, 1);
+	built_add_counters(&b, &zeros);
+	ck_assert_int_eq(deliver(2000), SFLOW_END);
+	ck_assert_uint_eq(result.n, 1);
+	ck_assert_int_eq(result.records[0].odd.kind, EASE_ODD_COUNTERS);
+	c.sequence = 3;
+	c.in_octets += 500;
+	s = take_counters(&c, 3000);
+	ck_assert_uint_eq(s->in.octets, 1000000000500);
+	ck_assert_uint_eq(s->discontinuity_us, 0);
+	for (zeros.sequence = 4; zeros.sequence <= 5; zeros.sequence++) {
+		begin(zeros.sequence * 1000, 1);
+		built_add_counters(&b, &zeros);
+		deliver(zeros.sequence * 1000);
+	}
+	ck_assert_uint_eq(result.records[0].snapshot.in.octets, 1000000000500);
+	c = counters(6); /* with 1000 octets */
+	ck_assert_uint_eq(take_counters(&c, 6000)->in.octets, 1000000001500);
+	zeros.sequence = 7;
+	begin(7000, 1);
+	built_add_counters(&b, &zeros);
+	deliver(7000);
+	c.sequence = 8;
+	c.in_octets = 70;
+	s = take_counters(&c, 8000);
+	ck_assert_uint_eq(s->in.octets, 1000000001570);
+	ck_assert_uint_eq(s->discontinuity_us, 0);
+}
+END_TEST
+
 START_TEST(test_counters_wrap)
 {
 	struct built_counters c = counters(1);
@@ -188,6 +255,64 @@ START_TEST(test_counters_that_cannot_be)
 }
 END_TEST
 
+static bool
+is_edge(struct built_counters c, uint32_t index, uint32_t aggregate, uint64_t uptime_ms)
+{
+	c.index = index;
+	c.sequence = (uint32_t)uptime_ms / 1000;
+	c.aggregate = aggregate;
+	take_counters(&c, uptime_ms);
+	return result.records[1].state.edge;
+}
+
+/* Somebody clears them: of what passed since the counters before only samples tell. It is told once. */
+START_TEST(what_passed_while_counters_were_cleared)
+{
+	struct built_counters c = counters(1);
+	struct built_flow f = flow(1, 100);
+	const struct ease_snapshot *s;
+
+	take_counters(&c, 1000);
+	take(&f, 1500);
+	f = flow(2, 200);
+	take(&f, 1600);
+	c.sequence = 2;
+	c.in_octets = 70;
+	c.in[0] = 1;
+	s = take_counters(&c, 2000);
+	ck_assert_uint_ne(s->discontinuity_us, 0);
+	ck_assert_uint_eq(result.records[0].uncounted[0].pkts, 2 * RATE);
+	ck_assert_uint_eq(result.records[0].uncounted[0].octets, 2 * RATE * 500);
+	ck_assert_uint_eq(result.records[0].uncounted[1].pkts, 0);
+	c.sequence = 3;
+	c.in_octets = 170;
+	take_counters(&c, 3000);
+	ck_assert_uint_eq(result.records[0].uncounted[0].pkts, 0);
+}
+END_TEST
+
+/* sFlow's rules for aggregates: counters of members and of the aggregate, samples of the members. Lists count each frame
+ * once. An aggregate that is sampled itself counts, and its members do not. */
+START_TEST(an_aggregate_counts_at_its_members)
+{
+	struct built_counters c = counters(1);
+	struct built_flow f = flow(1, 100);
+
+	ck_assert(is_edge(c, 1000, 1000, 1000)); /* nothing is known of it yet */
+	take(&f, 1500);
+	ck_assert(is_edge(c, 3, 1000, 2000));
+	ck_assert(is_edge(c, 4, 1000, 3000));
+	ck_assert(!is_edge(c, 1000, 1000, 4000));
+	f = flow(1, 100);
+	f.index = f.input = 1000;
+	take(&f, 4500);
+	ck_assert(is_edge(c, 1000, 1000, 5000));
+	ck_assert(!is_edge(c, 4, 1000, 6000));
+	ck_assert(is_edge(c, 5, 1001, 7000));
+	ck_assert(is_edge(c, 6, 0, 8000));
+}
+END_TEST
+
 START_TEST(test_unknown_counters_are_zero)
 {
 	struct built_counters c = counters(1);
@@ -237,8 +362,12 @@ main(void)
 	tcase_add_test(tc, test_counters);
 	tcase_add_test(tc, test_counters_wrap);
 	tcase_add_test(tc, discards_that_go_back_are_no_wrap);
+	tcase_add_test(tc, frames_that_go_back_are_no_wrap);
+	tcase_add_test(tc, zeros_once_are_left_out);
 	tcase_add_test(tc, test_counters_begin_again);
 	tcase_add_loop_test(tc, test_counters_over_an_agent_restart, 0, 3);
+	tcase_add_test(tc, what_passed_while_counters_were_cleared);
+	tcase_add_test(tc, an_aggregate_counts_at_its_members);
 	tcase_add_test(tc, test_unknown_counters_are_zero);
 	tcase_add_test(tc, test_pool_of_frames_sent);
 	return suite_run(suite);

@@ -181,6 +181,35 @@ START_TEST(test_two_samplers)
 }
 END_TEST
 
+/* One rate for what is received, another for what is sent, with one pool and one line of numbers (_i) or two: soon each
+ * sample has its own, and nothing is odd of that. */
+START_TEST(each_direction_may_have_its_rate)
+{
+	enum { PORT = 7, LEARNED = 200 };
+	static const uint32_t rates[2] = {100, 1000};
+	struct rate_check c = {.n_samples = 0};
+	uint32_t pools[2] = {0}, numbers[2] = {0}, odd = 0, rise;
+	double next[2] = {skip(rates[0]), skip(rates[1])}, before = 0;
+	bool differs;
+
+	for (int i = 0; i < SAMPLES; i++) {
+		int way = next[1] < next[0], of = _i ? 0 : way;
+		struct sflow_flow f = {.sequence = ++numbers[of], .rate = rates[way], .source = {SFLOW_SOURCE_IF, PORT},
+		    .input = {SFLOW_IF_INDEX, way ? 9 : PORT}, .output = {SFLOW_IF_INDEX, way ? PORT : 9}};
+
+		pools[of] += (uint32_t)((_i ? 2 : 1) * (next[way] - before));
+		f.pool_pkts = pools[of];
+		before = _i ? next[way] : before;
+		next[way] += skip(rates[way]);
+		odd = (i == LEARNED ? 0 : odd) | rate_check_sample(&c, &f, 1, &rise);
+		if (i > LEARNED)
+			ck_assert_uint_eq(rate_check_weight(&c, &differs), rates[way]);
+	}
+	ck_assert_uint_eq(odd, 0);
+	ck_assert(!rate_check_pool_is_real(&c));
+}
+END_TEST
+
 /* What the port counted decides between a rate and a pool that disagree; within chance nothing is decided. */
 START_TEST(test_counted)
 {
@@ -292,6 +321,7 @@ main(void)
 	tcase_add_loop_test(tc, test_wrong_rates, 0, 6);
 	tcase_add_loop_test(tc, test_rates_that_change, 0, 2);
 	tcase_add_test(tc, test_two_samplers);
+	tcase_add_loop_test(tc, each_direction_may_have_its_rate, 0, 2);
 	tcase_add_loop_test(tc, test_counted, 0, 5);
 	tcase_add_loop_test(tc, test_uptimes, 0, 12);
 	tcase_add_loop_test(tc, test_speeds, 0, 13);

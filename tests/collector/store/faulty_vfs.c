@@ -112,7 +112,11 @@ f_sync(sqlite3_file *f, int flags)
 static int
 f_size(sqlite3_file *f, sqlite3_int64 *size)
 {
-	return real(f)->pMethods->xFileSize(real(f), size);
+	int code = real(f)->pMethods->xFileSize(real(f), size);
+
+	if (atomic_load(&fault) == FAULT_LONG_LOG && !((struct faulty_file *)f)->database && fails())
+		*size += 1 << 30;
+	return code;
 }
 
 static int

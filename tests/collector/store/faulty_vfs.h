@@ -14,6 +14,7 @@ enum fault {
 	FAULT_SYNC,	/* what was written may be lost: SQLITE_IOERR_FSYNC */
 	FAULT_DAMAGED,	/* each read of the database: SQLITE_CORRUPT */
 	FAULT_READ,	/* the same: SQLITE_IOERR_READ */
+	FAULT_LONG_LOG, /* the log beside the database is said to have 1 GiB more */
 };
 
 /* Makes it SQLite's default VFS. */

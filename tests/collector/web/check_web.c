@@ -48,6 +48,10 @@ START_TEST(requests_mean_what_they_say)
 	ck_assert_str_eq(r.question.filter.text, "(agent 10.0.0.1) and (if \"ge-1 a\") and (vlan 5)");
 	ck_assert_uint_eq(r.question.options.from_us, 1767222000000000ull);
 	ck_assert(!r.question.options.fold_few);
+	ck_assert_int_eq(parse("/api/v1/history?from=2026-01-01T00:00:00+01:00&to=2026-01-01T01:00:00+01:00", &r, error), 200);
+	ck_assert_uint_eq(r.question.options.from_us, 1767222000000000ull); /* the sign was not encoded */
+	ck_assert_uint_eq(r.question.options.to_us, 1767225600000000ull);
+	ck_assert_int_eq(parse("/api/v1/history?from=2026-01-01+10:30", &r, error), 400); /* a time without a zone */
 }
 END_TEST
 

@@ -253,6 +253,11 @@ get --compressed "$url/api/v1/history?from=$from&to=$to&step=1m" | cmp -s - "$ri
 expect 'an answer that is long is the same compressed' $? 0
 check 'and says that it is' has_header "$url/api/v1/history?from=$from&to=$to&step=1m" content-encoding gzip \
     -H 'Accept-Encoding: gzip'
+for no in 'gzip;q=0' 'gzip ; q=0.0, identity'; do
+	get -H "Accept-Encoding: $no" "$url/api/v1/history?from=$from&to=$to&step=1m" | cmp -s - "$rig/plain" &&
+	    get -H "Accept-Encoding: $no" "$url/" | grep -q '<html'
+	expect "not for who wants none ($no)" $? 0
+done
 
 # ---- what is refused ----
 
@@ -287,6 +292,10 @@ done
 for site in same-origin none; do
 	expect "asked by its own page ($site)" "$(status -H "Sec-Fetch-Site: $site" "$url/api/v1/talkers?last=all")" 200
 done
+expect 'a link that somebody follows to an answer' "$(status -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: navigate' \
+    -H 'Sec-Fetch-Dest: document' -H 'Sec-Fetch-User: ?1' "$url/api/v1/talkers?last=all")" 200
+refused 403 'another site' -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: navigate' -H 'Sec-Fetch-Dest: iframe' \
+    -H 'Sec-Fetch-User: ?1' "$url/api/v1/talkers"
 expect 'a link of another site to the page' "$(status -H 'Sec-Fetch-Site: cross-site' "$url/")" 200
 filters=$(printf 'filter=vlan+%d&' {1..200} | sed 's/&$//')
 expect 'two hundred parameters are answered' "$(status "$url/api/v1/talkers?$filters" | grep -c '^[24]')" 1

@@ -174,6 +174,34 @@ START_TEST(old_reset_and_set_back)
 }
 END_TEST
 
+/* What samples stand for, where counters began anew, is spread over the time since the ones before, and is no part of
+ * what these count on. Of another boot it says nothing. */
+START_TEST(what_nobody_counted_is_what_samples_say)
+{
+	static const struct ease_uncounted samples[2] = {{600, 50000}, {0, 0}};
+	struct ease_snapshot s = snapshot(NOON_US, 1000, 100000, 0, 0);
+	struct minutes m = {.calls = 0};
+	struct port_totals t = {.has_base = false};
+
+	port_totals_add_uncounted(&t, 1, NOON_US, samples, add_minutes, &m);
+	add(&t, 1, &s, &m);
+	s = snapshot(NOON_US + 2 * MINUTE_US, 10, 900, 5, 700);
+	s.discontinuity_us = s.time_us;
+	port_totals_add_uncounted(&t, 1, s.time_us, samples, add_minutes, &m);
+	ck_assert_int_eq(add(&t, 1, &s, &m), PORT_TOTALS_RESET);
+	ck_assert_uint_eq(m.parts[0][PORT_TOTALS_IN_PKTS], 300);
+	ck_assert_uint_eq(m.parts[1][PORT_TOTALS_IN_OCTETS], 25000);
+	s = snapshot(NOON_US + 3 * MINUTE_US, 30, 1900, 5, 700);
+	s.discontinuity_us = NOON_US + 2 * MINUTE_US;
+	ck_assert_int_eq(add(&t, 1, &s, &m), PORT_TOTALS_COUNTED);
+	ck_assert_uint_eq(m.sum[PORT_TOTALS_IN_PKTS], 620);
+	ck_assert_uint_eq(m.sum[PORT_TOTALS_IN_OCTETS], 51000);
+	ck_assert_uint_eq(m.sum[PORT_TOTALS_OUT_OCTETS], 0);
+	port_totals_add_uncounted(&t, 2, NOON_US + 4 * MINUTE_US, samples, add_minutes, &m);
+	ck_assert_uint_eq(m.sum[PORT_TOTALS_IN_PKTS], 620);
+}
+END_TEST
+
 /* In whatever order snapshots arrive, the sums cover the time from the oldest to the newest. */
 START_TEST(order_of_snapshots_changes_no_sum)
 {
@@ -417,6 +445,7 @@ main(void)
 	tcase_add_test(tc, a_border_belongs_to_the_minute_before);
 	tcase_add_test(tc, minutes_add_up_exactly);
 	tcase_add_test(tc, old_reset_and_set_back);
+	tcase_add_test(tc, what_nobody_counted_is_what_samples_say);
 	tcase_add_test(tc, order_of_snapshots_changes_no_sum);
 	tcase_add_test(tc, nothing_is_taken_from_before_a_base_that_is_no_beginning);
 	tcase_add_test(tc, a_gap_costs_one_part);

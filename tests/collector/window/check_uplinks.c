@@ -155,6 +155,27 @@ START_TEST(asked_before_sent)
 }
 END_TEST
 
+/* Names that are asked for say nothing of whether lists count an aggregate at its members. */
+START_TEST(asked_of_an_aggregate)
+{
+	const struct ease_state sent = {.name = "po1", .edge = false}, counts = {.name = "po1", .edge = true};
+	const struct ease_state names = {.name = "Port-Channel1", .edge = true};
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	say(&f, 0, &sent, NOON_US);
+	say(&f, POLLED_NAMES, &names, NOON_US + 1);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("name = 'Port-Channel1' AND NOT edge")), 1);
+	say(&f, 0, &counts, NOON_US + MINUTE_US);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, NEWEST("name = 'Port-Channel1' AND edge")), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* A port that leads to another switch is no edge port, until that is no longer so. */
 START_TEST(asked_for_uplinks)
 {
@@ -188,6 +209,7 @@ main(void)
 	tcase_add_loop_test(tc, ports_are_named, 0, (int)(sizeof(cases) / sizeof(cases[0])));
 	tcase_add_test(tc, uplinks_are_no_edge_ports);
 	tcase_add_test(tc, asked_before_sent);
+	tcase_add_test(tc, asked_of_an_aggregate);
 	tcase_add_test(tc, asked_for_uplinks);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
