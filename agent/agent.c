@@ -448,8 +448,10 @@ on_device(evutil_socket_t fd, short what, void *ctx)
 	if (rc < 0)
 		log_warn_limited("agent", "events of the device could not be read: %s",
 		    strerror(-rc));
-	if (rc > 0)
+	if (rc > 0) {
 		event_active(agent->hal_event, EV_READ, 0);
+		event_base_loopcontinue(agent->base); /* else timers wait until there is no more */
+	}
 	arm_pack_timer(agent);
 }
 

@@ -54,3 +54,35 @@ pairs del 1 500
 is_served() { [ "$(snmp_get $if_x.1."$last")" = '"a2100"' ]; }
 if wait_for 10 is_served; then pass 'and served when there is room'; else fail 'when there is room' "$(snmp_get $if_x.1."$last")"; fi
 rig_stop
+
+# Many at once, of which each takes a while where taps are put to them: the main loop goes on beside them. A service manager of ours
+# notes when it hears that the agent lives, as it must each half second.
+for ((i = 501; i <= 2100; i++)); do echo "link del a$i"; done | ip -force -batch - 2>/dev/null
+rig_linux_config
+sed -i 's/^sampling = none/sampling = ebpf/' "$rig/agent.conf"
+: >"$rig/agent.log"
+perl -MSocket -MIO::Handle -MTime::HiRes=time -e 'socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die;
+    bind($s, sockaddr_un($ARGV[0])) or die;
+    open(my $out, ">", $ARGV[1]); $out->autoflush(1);
+    while (defined recv($s, my $m, 99, 0)) { printf $out "%.2f\n", time if $m =~ /^WATCHDOG/ }' "$rig/manager" "$rig/beats" &
+manager_pid=$!
+disown "$manager_pid"
+wait_for 5 test -S "$rig/manager"
+rig_agent_start env WATCHDOG_USEC=1000000 NOTIFY_SOCKET="$rig/manager"
+is_sampled() { [ "$(grep -c ' is sampled by eBPF' "$rig/agent.log")" -ge "$1" ]; }
+if wait_for 10 is_sampled 2; then
+	began=$(date +%s.%N)
+	pairs add 3001 3150
+	wait_for 60 is_sampled 302
+	ended=$(date +%s.%N)
+	took=$(awk -v a="$began" -v b="$ended" 'BEGIN { print b - a }')
+	longest=$(awk -v a="$began" -v b="$ended" 'function look(now) { if (now - last > worst) worst = now - last }
+	    $1 > a && $1 < b && last { look($1) } $1 < b { last = $1 } END { look(b); print worst }' "$rig/beats")
+	if awk -v t="$took" 'BEGIN { exit !(t < 3) }'; then skip 'many at once' "they took $took s alone"
+	elif awk -v t="$took" -v l="$longest" 'BEGIN { exit !(l < t / 2) }'; then pass "the main loop goes on while 300 interfaces come: $longest s of $took"
+	else fail 'the main loop goes on while 300 interfaces come' "it stood for $longest s of $took"; fi
+else
+	skip 'many at once' 'no eBPF here'
+fi
+rig_end "$manager_pid"
+rig_stop
