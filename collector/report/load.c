@@ -177,6 +177,23 @@ struct tally {
 	double n, w, w2;
 };
 
+/* Some sample what they receive at one rate and what they send at another. Both are stated, as what is measured is one. */
+static bool
+has_rate_by_direction(const struct query_port *port)
+{
+	const double spread = 1.25, apart = 1.5; /* the rates are learned from the first samples; no chance makes such means */
+	double mean[2];
+
+	for (int d = EASE_IN; d <= EASE_OUT; d++) {
+		const struct estimate_sums *all = &port->side[d].all;
+
+		if (all->n < CHECK_FEW_SAMPLES || all->w2 * (double)all->n > spread * all->w * all->w)
+			return false;
+		mean[d == EASE_OUT] = all->w / (double)all->n;
+	}
+	return fmax(mean[0], mean[1]) > apart * fmin(mean[0], mean[1]);
+}
+
 static struct tally
 tally_of(const struct port_load *p)
 {
@@ -184,7 +201,7 @@ tally_of(const struct port_load *p)
 	double all = in->all.w + out->all.w, beside = in->beside[ESTIMATE_PKTS] + out->beside[ESTIMATE_PKTS];
 	double part = all > 0 ? 1 - beside / all : 1, n = part * (double)(in->all.n + out->all.n);
 
-	if (p->stated.rate > 0)
+	if (p->stated.rate > 0 && !has_rate_by_direction(p->port))
 		return (struct tally){.n = n, .w = n * p->stated.rate, .w2 = n * p->stated.rate_square};
 	return (struct tally){.n = n, .w = part * all, .w2 = part * (in->all.w2 + out->all.w2)};
 }

@@ -362,6 +362,29 @@ START_TEST(check_is_of_what_sflow_states)
 END_TEST
 
 /* Half of what it takes it drops, and says so. */
+/* Rates that one sample of each direction states: which of them stands before counters is chance. */
+START_TEST(check_knows_a_rate_of_each_direction)
+{
+	json_t *j;
+
+	report_store_sql(&store, "UPDATE agent SET boot = %d", SFLOW_BOOT);
+	report_store_window(&store, 0, 1, 1, 40000, 2560000);
+	report_store_samples(&store, 0, 1, 1, 40, 1000, 64, 1, MAC_A, MAC_B);
+	report_store_sql_text(&store, "UPDATE window SET direction = 2");
+	report_store_sql_text(&store, "UPDATE window_key SET direction = 2");
+	report_store_sql(&store, "INSERT INTO window VALUES(%llu, 1, 1, 1, 40000, 2560000, 0, 0, 0, 0, 0, 0, 0, 0)",
+	    (unsigned long long)REPORT_STORE_T0);
+	report_store_samples(&store, 0, 1, 1, 400, 100, 64, 1, MAC_B, MAC_A);
+	sflow_counters(1, 0, 0, 0, 0, 0);
+	sflow_counters(1, 20, 13000, 150, 1000, 1000);
+	sflow_counters(1, 40, 26000, 300, 100, 100);
+	sflow_counters(1, 60, 40000, 440, 1000, 1000);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.0.check"), "ok");
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(check_knows_what_the_agent_says_it_dropped)
 {
 	const struct part parts[3] = {{40000, 50, 400, 800}, {40000, 50, 400, 800}, {40000, 50, 400, 800}};
@@ -485,6 +508,7 @@ main(void)
 	tcase_add_test(tc, check_leaves_out_the_direction_that_is_not_sampled);
 	tcase_add_test(tc, check_sees_sampling_switched_off);
 	tcase_add_loop_test(tc, check_is_of_what_sflow_states, 0, (int)(sizeof(samplers) / sizeof(*samplers)));
+	tcase_add_test(tc, check_knows_a_rate_of_each_direction);
 	tcase_add_test(tc, check_knows_what_the_agent_says_it_dropped);
 	tcase_add_loop_test(tc, sound_samplers_are_not_accused, 0, N_SKIPS);
 	tcase_add_loop_test(tc, counters_far_from_the_ends_do_not_judge, 0,
