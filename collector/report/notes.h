@@ -33,7 +33,7 @@ struct note_kind {
 };
 extern const struct note_kind note_kinds[NOTE_N_IDS];
 
-enum { NOTE_VALUES = 8, NOTE_ITEMS = 8 };
+enum { NOTE_VALUES = 9, NOTE_ITEMS = 8 };
 struct note_values {
 	size_t n;
 	struct note_value {
