@@ -10,6 +10,15 @@ enum {
 static const double SMALLEST_LOG = -745; /* of a double */
 static const double LARGEST_LOG = 709;
 
+/* lgamma() has a global, which other threads write, too. */
+static double
+log_gamma(double x)
+{
+	int sign;
+
+	return lgamma_r(x, &sign);
+}
+
 /* ln Gamma(x) without (x - 1/2) ln x - x + ln(2 pi) / 2: Stirling's series, to 1e-13 from x = 10 on
  * (DLMF 5.11.1). */
 static double
@@ -28,8 +37,8 @@ log_beta(double a, double b)
 	double small = fmin(a, b), large = fmax(a, b), sum = a + b;
 
 	if (large < 10)
-		return lgamma(a) + lgamma(b) - lgamma(sum);
-	return lgamma(small) - (large - 0.5) * log1p(small / large) - small * log(sum) + small +
+		return log_gamma(a) + log_gamma(b) - log_gamma(sum);
+	return log_gamma(small) - (large - 0.5) * log1p(small / large) - small * log(sum) + small +
 	    stirling_remainder(large) - stirling_remainder(sum);
 }
 
@@ -214,7 +223,7 @@ beta_lower_tail(double x, double a, double b)
 static struct tail
 gamma_upper_tail_at(const struct beta *d, bool upper, double t)
 {
-	double x = exp(t), log_front = d->a * t - x - lgamma(d->a), term = 1 / d->a, sum = term;
+	double x = exp(t), log_front = d->a * t - x - log_gamma(d->a), term = 1 / d->a, sum = term;
 	double b = x + 1 - d->a, c = 1e300, f = 1 / b, value = f;
 
 	(void)upper;
