@@ -257,7 +257,7 @@ port_totals_add(struct port_totals *t, struct port_pools pools[2], uint32_t boot
 }
 
 void
-port_totals_add_uncounted(struct port_totals *t, uint32_t boot, uint64_t time_us, const struct ease_uncounted uncounted[2],
+port_totals_add_uncounted(struct port_totals *t, uint32_t boot, uint64_t time_us, const struct ease_uncounted *uncounted,
     port_totals_sink *sink, void *arg)
 {
 	struct port_totals end = *t;

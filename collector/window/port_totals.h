@@ -82,7 +82,7 @@ enum port_totals_verdict port_totals_add(struct port_totals *t, struct port_pool
 /* Before a snapshot of such a boot and time is added, at which counters began anew: adds what passed since the base, and
  * that none has counted. Where there is no room for it, it is in no total. */
 void port_totals_add_uncounted(struct port_totals *t, uint32_t boot, uint64_t time_us,
-    const struct ease_uncounted uncounted[2], port_totals_sink *sink, void *arg);
+    const struct ease_uncounted *uncounted, port_totals_sink *sink, void *arg);
 
 /* Makes a snapshot the base without adding anything; snapshots before it are not used. For loading
  * from the store, which has the totals up to this snapshot. */
