@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* An agent of EASE sends its counters each minute at the latest. */
-#define SILENT_US UINT64_C(900000000)
+/* Each ten minutes an agent of EASE tells of its ports, whatever happens. */
+#define GONE_US UINT64_C(900000000)
 enum { LOOKED_AT_MOST = 16 }; /* agents at an address, for each of their ports each second */
 
 static bool
@@ -94,9 +94,9 @@ accounting_add_state(struct accounting *acc, struct port *p, const struct ease_r
 }
 
 static bool
-is_heard(const struct accounting *acc, const struct agent *a)
+speaks_still(const struct accounting *acc, const struct agent *a)
 {
-	return a->heard_us > 0 && acc->mono_us - a->heard_us <= SILENT_US;
+	return a->heard_us > 0 && acc->mono_us - a->heard_us <= GONE_US;
 }
 
 /* Where several speak, who answers is not known (a relay, NAT); whoever sends sFlow, too, is asked as what it sends by
@@ -107,7 +107,7 @@ is_alone_at_address(const struct accounting *acc, const struct agent *a)
 	const struct agent *other = inventory_first_at(&acc->inventory, a->row.address);
 	unsigned n = 0;
 
-	while (other && n++ < LOOKED_AT_MOST && (other == a || !is_heard(acc, other)))
+	while (other && n++ < LOOKED_AT_MOST && (other == a || !speaks_still(acc, other)))
 		other = inventory_next_at(&acc->inventory, other);
 	return other == NULL;
 }
@@ -119,7 +119,7 @@ accounting_place(const struct accounting *acc, uint32_t place, struct polled_pla
 	const struct agent *a = p ? p->agent : NULL;
 
 	if (!a || !p->has_state || p->if_index > INT32_MAX || made_id_kind(a->row.agent_id) != MADE_ID_NONE ||
-	    !is_heard(acc, a) || !is_alone_at_address(acc, a))
+	    !speaks_still(acc, a) || !is_alone_at_address(acc, a))
 		return false;
 	*to = (struct polled_place){.place = place, .number = (uint32_t)a->row.id, .agent = (uint32_t)(a - acc->inventory.agents),
 	    .if_index = (uint32_t)p->if_index, .address = a->row.address, .sends_counters = true};
