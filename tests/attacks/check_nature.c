@@ -51,7 +51,7 @@ open_rig_of(unsigned most_mib, const char *further)
 static void
 open_rig(const char *further)
 {
-	open_rig_of(STORE_MIB, further);
+	open_rig_of(getenv("EASE_LONG") ? STORE_WEEK_MIB : STORE_MIB, further); /* which holds what an hour fills */
 }
 
 /* Whatever clocks showed: all that is stored is of the times of the run, and no agent has a minute more or less

@@ -39,7 +39,7 @@ enum {
  * time, so a third of it is a multiple of that. */
 static const struct span {
 	int days, day_steps, replaced_days, keep_days;
-} slow_month = {24, 1, 2, 6}, month = {24, 2, 2, 6}, year = {360, 4, 30, 100};
+} slow_month = {24, 1, 2, 6}, month = {24, 2, 2, 6}, year = {360, 2, 30, 100};
 static const struct span *span;
 
 static struct attack_rig rig;

@@ -31,7 +31,7 @@ enum {
 	TIMEOUT_MS = 30000, /* of a busy machine: nothing here is late */
 	READ_RUNS = 12,
 	OWN_RUNS = 30, /* of some 7,000 */
-	OWN_RUNS_LONG = 500,
+	OWN_RUNS_LONG = 100,
 };
 
 static struct accounting_rig books;
