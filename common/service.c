@@ -1,6 +1,7 @@
 #include "common/service.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,29 @@ service_hide_memory(void)
 
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_DUMPABLE, IS_SANITIZED, 0, 0, 0);
+}
+
+static void
+mask_signals(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(how, &set, NULL);
+}
+
+void
+service_hold_signals(void)
+{
+	mask_signals(SIG_BLOCK);
+}
+
+void
+service_release_signals(void)
+{
+	mask_signals(SIG_UNBLOCK);
 }
 
 bool

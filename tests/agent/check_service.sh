@@ -29,6 +29,21 @@ expect_logged() { # NAME PATTERN WHOSE
 	if logged "$2" "$3"; then pass "$1"; else fail "$1" "not in the log: $2"; fi
 }
 
+# The configuration is a pipe: so it is certain that a daemon starts, and reads it, when SIGHUP and SIGUSR1 come; then it is
+# read again.
+early() { # NAME PROGRAM FILE
+	local pid
+	mkfifo "$rig/pipe"
+	"$build/$2" -c "$rig/pipe" -f >"$rig/early.log" 2>&1 &
+	pid=$!
+	disown $pid
+	timeout 10 bash -c 'exec 9>"$0" && kill -HUP "$1" && kill -USR1 "$1" && cat "$2" >&9' "$rig/pipe" $pid "$3"
+	timeout 10 bash -c 'cat "$1" >"$0"' "$rig/pipe" "$3"
+	expect_logged "$1: SIGHUP that comes before it has started is taken then" ' 0 options changed' early
+	rig_end $pid
+	rm "$rig/pipe"
+}
+
 life() { # NAME PID WHOSE-LOG CHANGE... : what a manager sees; the file's change that SIGHUP finds
 	local who=$1 pid=$2 log=$3
 	expect_told "$who: ready" READY=1 1
@@ -55,6 +70,7 @@ agent() {
 	printf 'device = dummy\nagentx_socket = "unix:%s/agentx/master"\nstate_dir = "%s/agent"\nlog_level = info\ntrap_sink "127.0.0.1:9" { community = hushed }\n' \
 	    "$rig" "$rig" >"$rig/agent.conf"
 	chmod 644 "$rig/agent.conf"
+	early agent agent/easeagentd "$rig/agent.conf"
 	manager
 	rig_agent_start
 	expect_logged 'agent: a file that all may read is told of' 'everybody may read it' agent
@@ -66,6 +82,7 @@ agent() {
 }
 collector() {
 	rig_new
+	early collector collector/easecapd "$rig/collector.conf"
 	manager
 	printf 'user "u" { auth_passphrase = "words unsaid" priv_passphrase = "words unsaid" }\n' >>"$rig/collector.conf"
 	chmod 644 "$rig/collector.conf"

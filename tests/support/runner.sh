@@ -7,6 +7,7 @@
 
 jobs=$(nproc)
 at_once=$((5 * jobs / 2)) # tests: more than half of their time they wait for a daemon
+units_at_once=$at_once    # of them unit programs, which wait less
 
 # ---- counting ----
 
@@ -143,13 +144,18 @@ expect_built() { # DIR PROGRAM...
 # Of each process: how its end is judged, its name, its log, the seconds it may take, when it began, and what all that it
 # starts have in their environment.
 declare -A running=() waits=()
-waiting=0 # of those that run: scripts that tests/slowest says wait, which take no place from others
+waiting=0   # of those that run: scripts that tests/slowest says wait, which take no place from others
+units_run=0 # and unit programs
 while read -r script how; do [ "$how" != waits ] || waits[$script]=1; done < <(cat "$top/tests/slowest" 2>/dev/null)
+has_place() { # JUDGE: one more can run
+	[ $((${#running[@]} - waiting)) -lt "$at_once" ] && { [ "$1" != unit ] || [ "$units_run" -lt "$units_at_once" ]; }
+}
 start() { # JUDGE NAME SECONDS FOLDER LOG COMMAND...
 	local judge=$1 name=$2 limit=$3 folder=$4 log=$5 beside=${beside:-0}
 	shift 5
-	while [ "$beside" = 0 ] && [ $((${#running[@]} - waiting)) -ge "$at_once" ]; do reap; done
+	while [ "$beside" = 0 ] && ! has_place "$judge"; do reap; done
 	waiting=$((waiting + beside))
+	[ "$judge" != unit ] || units_run=$((units_run + 1))
 	ran
 	mkdir -p "$(dirname "$log")"
 	local mark=EASE_TEST=$$.$SRANDOM
@@ -175,6 +181,7 @@ reap() { # waits for the next one that ends, and judges it
 	IFS='|' read -r judge name log limit began mark beside <<<"${running[$pid]}"
 	unset "running[$pid]"
 	waiting=$((waiting - beside))
+	[ "$judge" != unit ] || units_run=$((units_run - 1))
 	took=$(((${EPOCHREALTIME/[.,]/} - began) / 100000))
 	took=$((took / 10)).$((took % 10))
 	seconds+=("$took $name")
