@@ -174,7 +174,7 @@ known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint64_t if_inde
 }
 
 static enum sflow_admission
-admits(void *arg, const struct ease_record *who)
+admits_sender(void *arg, const struct ease_record *who)
 {
 	enum agent_identity_verdict verdict = accounting_judge(((struct collector *)arg)->accounting, who);
 
@@ -289,7 +289,7 @@ open_input(struct collector *c, char *error, size_t error_size)
 	    .n_listen = c->options->no_sockets || !collector_takes_notifications(config) ? 0 : config->listen.n,
 	    .sflow_listen = c->sflow_listen,
 	    .n_sflow_listen = c->options->no_sockets ? 0 : config->sflow_listen.n,
-	    .accounting = {known_boot, admits, known_number, c, c->shared_agents, config->sflow_shared_agents.n},
+	    .accounting = {known_boot, admits_sender, known_number, c, c->shared_agents, config->sflow_shared_agents.n},
 	    .seed = c->seed,
 	    .senders = c->senders,
 	    .n_senders = config->senders.n,
@@ -550,7 +550,7 @@ collector_close(struct collector *c)
 }
 
 static void
-announce(const struct receiver *r, const char *what)
+print_listening(const struct receiver *r, const char *what)
 {
 	for (size_t i = 0; r && i < receiver_sockets(r); i++) {
 		char text[ENDPOINT_TEXT];
@@ -563,8 +563,8 @@ announce(const struct receiver *r, const char *what)
 void
 collector_announce(const struct collector *c)
 {
-	announce(input_sflow_receiver(c->input), "for sFlow on ");
-	announce(input_receiver(c->input), "on ");
+	print_listening(input_sflow_receiver(c->input), "for sFlow on ");
+	print_listening(input_receiver(c->input), "on ");
 	fflush(stdout);
 }
 

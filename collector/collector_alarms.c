@@ -174,7 +174,7 @@ note_for_receivers(struct collector *c, const struct alarm_told *told, bool is_a
 
 /* The event's place is the port, or for a rule of all ports the switch that told of the frame. */
 static void
-tell(void *arg, const struct alarm_told *told)
+tell_alarm(void *arg, const struct alarm_told *told)
 {
 	static const enum ease_event_kind kinds[] = {[ALARM_IS_RAISED] = EASE_EVENT_ALARM, [ALARM_IS_OVER] = EASE_EVENT_ALARM_OVER,
 	    [ALARM_STANDS] = EASE_EVENT_ALARM_STANDS};
@@ -219,7 +219,7 @@ int
 collector_open_alarms(struct collector *c, uint32_t ports)
 {
 	bool acts[OUTBOX_RECEIVERS_MAX] = {0};
-	int r = alarms_new(&c->alarms, ports, c->config->clock_tolerance_ms * UINT64_C(1000), c->seed, tell, c);
+	int r = alarms_new(&c->alarms, ports, c->config->clock_tolerance_ms * UINT64_C(1000), c->seed, tell_alarm, c);
 
 	if (c->options->receivers)
 		c->receivers = *c->options->receivers;

@@ -20,7 +20,7 @@
 enum { ERROR_OCTETS = 512 };
 
 static void
-tell(void *ctx, const struct option_row *row, bool taken)
+tell_option(void *ctx, const struct option_row *row, bool taken)
 {
 	unsigned *n = ctx;
 	char name[64];
@@ -148,7 +148,7 @@ take_over(struct collector *c, struct collector_config *fresh, struct collector_
 	} else {
 		struct store_retention retention;
 
-		options_reload(collector_options, c->options->live_config, fresh, tell, &n);
+		options_reload(collector_options, c->options->live_config, fresh, tell_option, &n);
 		retention = collector_retention(c->config);
 		change_senders(c, senders);
 		if (collector_set_alarms(c) < 0)

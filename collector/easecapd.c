@@ -68,7 +68,7 @@ static const struct option long_options[] = {
 };
 
 static int
-usage(FILE *out)
+print_usage(FILE *out)
 {
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
 	      "[--print-config]\n                [--clickhouse-schema] [--clickhouse-sql] [--agent-sources]\n"
@@ -153,15 +153,15 @@ parse_command(int argc, char **argv, struct command *cmd)
 			puts("easecapd " PACKAGE_VERSION);
 			return EXIT_SUCCESS + 1;
 		default:
-			return usage(o == 'h' ? stdout : stderr) + 1;
+			return print_usage(o == 'h' ? stdout : stderr) + 1;
 		}
 	if (optind != argc) {
 		fprintf(stderr, "easecapd: unexpected argument \"%s\"\n", argv[optind]);
-		return usage(stderr) + 1;
+		return print_usage(stderr) + 1;
 	}
 	if (!cmd->config_file && !cmd->print && !cmd->plan) {
 		fputs("easecapd: -c FILE is needed\n", stderr);
-		return usage(stderr) + 1;
+		return print_usage(stderr) + 1;
 	}
 	return 0;
 }
@@ -364,7 +364,7 @@ open_precision(const struct precision_process *process, const struct collector_c
 }
 
 static int
-collect(const struct collector_config *config, const struct clickhouse *clickhouse,
+collect_live(const struct collector_config *config, const struct clickhouse *clickhouse,
     const struct collector_arguments *options, bool foreground)
 {
 	int parent_fd = foreground ? -1 : go_to_background(), page_fd;
@@ -449,7 +449,7 @@ print_import(const struct collector *collector, const struct import_counts *coun
 }
 
 static int
-import(const struct collector_config *config, const struct command *cmd)
+import_capture(const struct collector_config *config, const struct command *cmd)
 {
 	struct clock clock = {.manual = true, .manual_wall_us = clock_wall_us(&clock_system)};
 	struct import_counts counts;
@@ -570,7 +570,7 @@ forget_source(const struct collector_config *config, const char *agent)
 
 /* The collector has what it knows in memory and would write it again, so it must be stopped. */
 static int
-forget(const struct collector_config *config, const char *agent)
+forget_one_agent(const struct collector_config *config, const char *agent)
 {
 	char error[ERROR_TEXT], reason[ERROR_TEXT - 128];
 	struct store *store = NULL;
@@ -599,7 +599,7 @@ forget(const struct collector_config *config, const char *agent)
 }
 
 static int
-start(struct collector_config *config, struct command *cmd)
+start_or_import(struct collector_config *config, struct command *cmd)
 {
 	struct collector_receivers receivers = {0};
 	struct clickhouse clickhouse;
@@ -631,8 +631,8 @@ start(struct collector_config *config, struct command *cmd)
 	cmd->options.live_config = config;
 	cmd->options.opened = drop_capabilities;
 	cmd->options.receivers = &receivers;
-	r = cmd->import_file ? import(config, cmd)
-			     : collect(config, &clickhouse, &cmd->options, cmd->foreground);
+	r = cmd->import_file ? import_capture(config, cmd)
+			     : collect_live(config, &clickhouse, &cmd->options, cmd->foreground);
 	collector_stop_receivers(&receivers);
 	clickhouse_free(&clickhouse);
 	free((char *)(uintptr_t)cmd->options.config_file);
@@ -734,11 +734,11 @@ main(int argc, char **argv)
 	else if (cmd.forget_source)
 		r = forget_source(&config, cmd.forget_source);
 	else if (cmd.forget)
-		r = forget(&config, cmd.forget);
+		r = forget_one_agent(&config, cmd.forget);
 	else if (cmd.check)
 		r = easecapd_check(cmd.config_file, &config, memory_of_services(&config));
 	else
-		r = start(&config, &cmd);
+		r = start_or_import(&config, &cmd);
 	collector_config_free(&config);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -28,7 +28,7 @@ struct check {
 };
 
 static void __attribute__((format(printf, 3, 0)))
-print(const struct check *c, const char *kind, const char *format, va_list args)
+print_found(const struct check *c, const char *kind, const char *format, va_list args)
 {
 	fprintf(stderr, "easecapd: %s: %s", c->file, kind);
 	vfprintf(stderr, format, args);
@@ -36,30 +36,30 @@ print(const struct check *c, const char *kind, const char *format, va_list args)
 }
 
 static void __attribute__((format(printf, 2, 3)))
-fail(struct check *c, const char *format, ...)
+found_error(struct check *c, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	print(c, "", format, args);
+	print_found(c, "", format, args);
 	va_end(args);
 	c->errors++;
 }
 
 static void __attribute__((format(printf, 2, 3)))
-warn(const struct check *c, const char *format, ...)
+found_warning(const struct check *c, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	print(c, "warning: ", format, args);
+	print_found(c, "warning: ", format, args);
 	va_end(args);
 }
 
 /* ---- the store ---- */
 
 static bool
-may(const char *path, int mode)
+may_access(const char *path, int mode)
 {
 	return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 }
@@ -74,11 +74,11 @@ check_store_file(struct check *c, const char *ending)
 	snprintf(path, sizeof(path), "%s%s", c->config->store, ending);
 	if (stat(path, &st) < 0) {
 		if (errno != ENOENT)
-			fail(c, "store: %s: %s", path, strerror(errno));
+			found_error(c, "store: %s: %s", path, strerror(errno));
 	} else if (!S_ISREG(st.st_mode)) {
-		fail(c, "store: %s is not a file", path);
-	} else if (!may(path, R_OK | W_OK)) {
-		fail(c, "store: %s: %s", path, strerror(errno));
+		found_error(c, "store: %s is not a file", path);
+	} else if (!may_access(path, R_OK | W_OK)) {
+		found_error(c, "store: %s: %s", path, strerror(errno));
 	}
 }
 
@@ -91,8 +91,8 @@ check_store(struct check *c)
 
 	snprintf(path, sizeof(path), "%s", c->config->store);
 	directory = dirname(path);
-	if (!may(directory, R_OK | W_OK | X_OK))
-		fail(c, "store: directory %s: %s", directory, strerror(errno));
+	if (!may_access(directory, R_OK | W_OK | X_OK))
+		found_error(c, "store: directory %s: %s", directory, strerror(errno));
 	for (size_t i = 0; c->errors == 0 && i < sizeof(endings) / sizeof(endings[0]); i++)
 		check_store_file(c, endings[i]);
 }
@@ -111,7 +111,7 @@ check_store_size(const struct check *c)
 	if (plan.fits)
 		return;
 	plan_format_stays(&plan, stays);
-	warn(c, "store_size: what keep says needs %.0f MiB with the %.0f ports and %.3g samples a second of the"
+	found_warning(c, "store_size: what keep says needs %.0f MiB with the %.0f ports and %.3g samples a second of the"
 	    " last day: once it is full, %s; easecapd --plan store says with which options all fits",
 	    plan.all / 7 * 8 / (1 << 20), question.ports, question.samples_per_s, stays);
 }
@@ -163,7 +163,7 @@ check_addresses(struct check *c, const char *option, const struct option_list *l
 		int err = bind_somewhere(list->items[i], SOCK_DGRAM);
 
 		if (err)
-			fail(c, "%s: %s: %s", option, list->items[i], strerror(-err));
+			found_error(c, "%s: %s: %s", option, list->items[i], strerror(-err));
 	}
 }
 
@@ -178,9 +178,9 @@ check_alarm_command(struct check *c)
 	if (!*path)
 		return;
 	if (stat(path, &st) < 0)
-		fail(c, "alarm_command: %s: %s", path, strerror(errno));
+		found_error(c, "alarm_command: %s: %s", path, strerror(errno));
 	else if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IXOTH))
-		fail(c, "alarm_command: %s: nobody may not run it: it must be a program that everybody may", path);
+		found_error(c, "alarm_command: %s: nobody may not run it: it must be a program that everybody may", path);
 }
 
 /* ---- the page ---- */
@@ -204,17 +204,17 @@ check_page(struct check *c)
 	if (!*config->http_listen)
 		return;
 	if (config->memory_mib < COLLECTOR_PAGE_MIB)
-		warn(c, "memory: the page would not be served: it needs at least %d MiB",
+		found_warning(c, "memory: the page would not be served: it needs at least %d MiB",
 		    COLLECTOR_PAGE_MIB);
 	err = bind_somewhere(config->http_listen, SOCK_STREAM);
 	if (err)
-		warn(c, "http_listen: %s: %s; the page would not be served", config->http_listen,
+		found_warning(c, "http_listen: %s: %s; the page would not be served", config->http_listen,
 		    strerror(-err));
 	else if (!*config->http_token && !is_loopback(config->http_listen))
-		warn(c, "http_listen: everybody who can reach %s can read the data: http_token is "
+		found_warning(c, "http_listen: everybody who can reach %s can read the data: http_token is "
 			"empty", config->http_listen);
-	if (*config->names && !may(config->names, R_OK))
-		warn(c, "names: %s: %s; the page would not be served", config->names,
+	if (*config->names && !may_access(config->names, R_OK))
+		found_warning(c, "names: %s: %s; the page would not be served", config->names,
 		    strerror(errno));
 }
 
@@ -227,7 +227,7 @@ check_device_names(struct check *c)
 	char error[ERROR_TEXT];
 
 	if (collector_devices_read(c->config, &devices, error, sizeof(error)) < 0)
-		fail(c, "%s", error);
+		found_error(c, "%s", error);
 	collector_devices_free(&devices);
 }
 
@@ -242,12 +242,12 @@ become_user(struct check *c)
 	    error, sizeof(error));
 
 	if (r < 0) {
-		fail(c, "%s", error);
+		found_error(c, "%s", error);
 		return;
 	}
 	r = privilege_become(&user, NULL, 0, false);
 	if (r < 0)
-		fail(c, "run_as: cannot become %s: %s", user.name, strerror(-r));
+		found_error(c, "run_as: cannot become %s: %s", user.name, strerror(-r));
 }
 
 int
@@ -259,7 +259,7 @@ easecapd_check(const char *file, const struct collector_config *config, size_t m
 	char error[ERROR_TEXT];
 
 	if (service_is_readable_by_all(file))
-		warn(&check, "the file holds secrets and everybody may read it");
+		found_warning(&check, "the file holds secrets and everybody may read it");
 	become_user(&check);
 	if (!directory_is_made) {
 		check_store(&check);
@@ -271,6 +271,6 @@ easecapd_check(const char *file, const struct collector_config *config, size_t m
 	check_alarm_command(&check);
 	check_device_names(&check);
 	if (collector_limits(config, memory_taken, &limits, error, sizeof(error)) < 0)
-		fail(&check, "%s", error);
+		found_error(&check, "%s", error);
 	return check.errors > 0 ? -EINVAL : 0;
 }

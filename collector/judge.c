@@ -68,7 +68,7 @@ struct judge {
 
 /* Leaves out a port that was judged anew, and what is too old. */
 static void
-forget(struct judge *j, int64_t agent, uint64_t if_index)
+forget_judged(struct judge *j, int64_t agent, uint64_t if_index)
 {
 	size_t n = 0;
 
@@ -88,7 +88,7 @@ take_verdict(void *arg, int64_t agent, uint64_t if_index, unsigned faults)
 	struct judge *j = arg;
 	struct verdict *more;
 
-	forget(j, agent, if_index);
+	forget_judged(j, agent, if_index);
 	if (faults == 0)
 		return;
 	if (j->n_accused == j->room) {
@@ -188,7 +188,7 @@ judge_turn(void *judge)
 }
 
 static void *
-run(void *arg)
+run_judge(void *arg)
 {
 	struct judge *j = arg;
 	struct pollfd stop = {.fd = j->stop_fd, .events = POLLIN};
@@ -219,7 +219,7 @@ judge_open(struct judge **out, const struct judge_config *config)
 		*out = j;
 		return 0;
 	}
-	r = j->stop_fd < 0 ? -errno : -pthread_create(&j->thread, NULL, run, j);
+	r = j->stop_fd < 0 ? -errno : -pthread_create(&j->thread, NULL, run_judge, j);
 	if (r < 0) {
 		if (j->stop_fd >= 0)
 			close(j->stop_fd);

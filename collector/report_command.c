@@ -144,7 +144,7 @@ draw_report(const struct report_command *command, const struct screen *screen, i
 }
 
 static int
-watch(const struct report_command *command)
+watch_report(const struct report_command *command)
 {
 	struct screen screen;
 	int status = COMMAND_EXIT_TROUBLE;
@@ -187,7 +187,7 @@ report_command_run(struct report_command *command)
 
 	if (open_address_names(command, &command->question.options.names) != 0)
 		return COMMAND_EXIT_TROUBLE;
-	status = command->watch_s > 0 ? watch(command) : print_report(command, stdout, stderr);
+	status = command->watch_s > 0 ? watch_report(command) : print_report(command, stdout, stderr);
 	address_names_close(command->question.options.names);
 	return status;
 }

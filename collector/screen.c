@@ -19,7 +19,7 @@
 enum { CTRL_C = 3, LINES = 24, COLUMNS = 80 };
 
 static int
-put(int fd, const char *octets, size_t n)
+put_on_screen(int fd, const char *octets, size_t n)
 {
 	while (n > 0) {
 		ssize_t written = write(fd, octets, n);
@@ -67,7 +67,7 @@ screen_open(struct screen *screen, int in, int out)
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	tcsetattr(in, TCSANOW, &raw);
-	err = put(out, SECOND_PAGE, strlen(SECOND_PAGE));
+	err = put_on_screen(out, SECOND_PAGE, strlen(SECOND_PAGE));
 	if (err)
 		screen_close(screen);
 	return err;
@@ -86,7 +86,7 @@ screen_size(const struct screen *screen, size_t *lines, size_t *columns)
 
 /* Number of octets that fill at most so many columns; continuation octets of UTF-8 fill none. */
 static size_t
-cut(const char *line, size_t n, size_t columns)
+cut_line(const char *line, size_t n, size_t columns)
 {
 	size_t i = 0;
 
@@ -111,13 +111,13 @@ screen_draw(const struct screen *screen, const char *text)
 	for (size_t i = 0; i < lines && *text; i++) {
 		size_t n = strcspn(text, "\n");
 
-		fprintf(out, "%s%.*s" CLEAR_LINE, i > 0 ? "\r\n" : "", (int)cut(text, n, columns), text);
+		fprintf(out, "%s%.*s" CLEAR_LINE, i > 0 ? "\r\n" : "", (int)cut_line(text, n, columns), text);
 		text += n + (text[n] == '\n');
 	}
 	fputs(CLEAR_BELOW, out);
 	if (fclose(out) != 0)
 		return -ENOMEM;
-	err = put(screen->out, page, octets);
+	err = put_on_screen(screen->out, page, octets);
 	free(page);
 	return err;
 }
@@ -143,7 +143,7 @@ screen_close(const struct screen *screen)
 {
 	struct signalfd_siginfo taken;
 
-	put(screen->out, FIRST_PAGE, strlen(FIRST_PAGE));
+	put_on_screen(screen->out, FIRST_PAGE, strlen(FIRST_PAGE));
 	tcsetattr(screen->in, TCSANOW, &screen->saved);
 	while (read(screen->signals, &taken, sizeof(taken)) > 0)
 		; /* screen_wait has acted on it */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static int
-refuse(const char **reason, const char *why)
+refuse_text(const char **reason, const char *why)
 {
 	*reason = why;
 	return -EINVAL;
@@ -65,19 +65,19 @@ endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason)
 	int rc;
 
 	if (!colon || strlen(text) >= sizeof(host))
-		return refuse(reason, "not ADDRESS:PORT or [IPV6-ADDRESS]:PORT");
+		return refuse_text(reason, "not ADDRESS:PORT or [IPV6-ADDRESS]:PORT");
 	if (parse_number(colon + 1, UINT16_MAX, &port) < 0)
-		return refuse(reason, "the port must be a number from 0 to 65535");
+		return refuse_text(reason, "the port must be a number from 0 to 65535");
 	if (is_v6) {
 		if (colon == text || colon[-1] != ']')
-			return refuse(reason, "write an IPv6 address in brackets: [::1]:162");
+			return refuse_text(reason, "write an IPv6 address in brackets: [::1]:162");
 		start++;
 		end--;
 	}
 	snprintf(host, sizeof(host), "%.*s", (int)(end - start), start);
 	rc = parse_address(host, is_v6, (uint16_t)port, endpoint);
 	return rc == 0 ? 0
-	    : refuse(reason, rc == -ENODEV ? "there is no interface of the name behind \"%\""
+	    : refuse_text(reason, rc == -ENODEV ? "there is no interface of the name behind \"%\""
 					   : "not a numeric address (names are not looked up)");
 }
 
@@ -121,16 +121,16 @@ prefix_parse(const char *text, struct prefix *prefix, const char **reason)
 	struct endpoint e;
 
 	if (host_len >= sizeof(host))
-		return refuse(reason, "not a numeric address or ADDRESS/BITS");
+		return refuse_text(reason, "not a numeric address or ADDRESS/BITS");
 	snprintf(host, sizeof(host), "%.*s", (int)host_len, text);
 	if (parse_address(host, is_v6, 0, &e) < 0)
-		return refuse(reason, "not a numeric address or ADDRESS/BITS");
+		return refuse_text(reason, "not a numeric address or ADDRESS/BITS");
 	if (slash && parse_number(slash + 1, all_bits, &bits) < 0)
-		return refuse(reason, "the prefix length must be 0 to 32, for IPv6 0 to 128");
+		return refuse_text(reason, "the prefix length must be 0 to 32, for IPv6 0 to 128");
 	*prefix = (struct prefix){.family = e.address.ss_family, .bits = (uint8_t)bits};
 	memcpy(prefix->octets, address_octets((struct sockaddr *)&e.address), all_bits / 8);
 	if (!host_bits_are_zero(prefix, all_bits))
-		return refuse(reason, "the address has bits set beyond the prefix length");
+		return refuse_text(reason, "the address has bits set beyond the prefix length");
 	return 0;
 }
 

@@ -78,7 +78,7 @@ is_vlan_tag(uint16_t ethertype)
 }
 
 static void
-carry(struct frame_keys *keys, enum frame_tunnel tunnel, size_t at)
+carry_tunnel(struct frame_keys *keys, enum frame_tunnel tunnel, size_t at)
 {
 	keys->carries = tunnel;
 	keys->carries_at = (uint32_t)at;
@@ -109,9 +109,9 @@ parse_udp(struct rbuf *r, struct frame_keys *keys)
 {
 	parse_ports(r, keys);
 	if (keys->dst_port == UDP_PORT_VXLAN)
-		carry(keys, FRAME_VXLAN, r->pos + UDP_LENGTH_CHECKSUM);
+		carry_tunnel(keys, FRAME_VXLAN, r->pos + UDP_LENGTH_CHECKSUM);
 	else
-		carry(keys, keys->dst_port == UDP_PORT_GENEVE ? FRAME_GENEVE : FRAME_NO_TUNNEL,
+		carry_tunnel(keys, keys->dst_port == UDP_PORT_GENEVE ? FRAME_GENEVE : FRAME_NO_TUNNEL,
 		    r->pos + UDP_LENGTH_CHECKSUM);
 }
 
@@ -148,10 +148,10 @@ parse_transport(struct rbuf *r, struct frame_keys *keys)
 		break;
 	case PROTO_IPV4:
 	case PROTO_IPV6:
-		carry(keys, FRAME_IP_IP, r->pos);
+		carry_tunnel(keys, FRAME_IP_IP, r->pos);
 		break;
 	case PROTO_GRE:
-		carry(keys, FRAME_GRE, r->pos);
+		carry_tunnel(keys, FRAME_GRE, r->pos);
 		break;
 	}
 }
@@ -278,18 +278,18 @@ parse_payload(struct rbuf *r, uint16_t ethertype, struct frame_keys *keys)
 		break;
 	case ETHERTYPE_MPLS:
 	case ETHERTYPE_MPLS_MULTICAST:
-		carry(keys, FRAME_MPLS, r->pos);
+		carry_tunnel(keys, FRAME_MPLS, r->pos);
 		break;
 	case ETHERTYPE_PBB:
-		carry(keys, FRAME_PBB, r->pos);
+		carry_tunnel(keys, FRAME_PBB, r->pos);
 		break;
 	case ETHERTYPE_PPPOE_DISCOVERY:
 	case ETHERTYPE_PPPOE_SESSION:
-		carry(keys, FRAME_PPPOE, r->pos);
+		carry_tunnel(keys, FRAME_PPPOE, r->pos);
 		break;
 	default:
 		if (ethertype <= LENGTH_MAX && is_snap(*r))
-			carry(keys, FRAME_SNAP, r->pos);
+			carry_tunnel(keys, FRAME_SNAP, r->pos);
 	}
 }
 
@@ -474,7 +474,7 @@ open_ppp(struct rbuf *r, struct frame_inner *inner)
 		break;
 	case 0x0281:
 	case 0x0283:
-		carry(&inner->keys, FRAME_MPLS, r->pos);
+		carry_tunnel(&inner->keys, FRAME_MPLS, r->pos);
 		break;
 	}
 }

@@ -33,7 +33,7 @@ struct parse {
 static _Thread_local struct parse *current;
 
 static void *
-member(void *config, size_t offset)
+member_of(void *config, size_t offset)
 {
 	return (char *)config + offset;
 }
@@ -62,7 +62,7 @@ table_rows(const struct option_row *table)
 
 /* Reports the first mistake only: later ones often follow from it. */
 static void __attribute__((format(printf, 4, 5)))
-fail(struct parse *p, int line, const char *name, const char *format, ...)
+fail_option(struct parse *p, int line, const char *name, const char *format, ...)
 {
 	char reason[REASON_OCTETS];
 	va_list args;
@@ -277,7 +277,7 @@ find_table(const struct option_row *table, const char *name)
 
 /* libconfuse calls this after each value, while its line number is still that of the value. */
 static int
-validate(cfg_t *cfg, cfg_opt_t *opt)
+validate_option(cfg_t *cfg, cfg_opt_t *opt)
 {
 	const struct option_row *table = find_table(current->table, cfg->name);
 	const struct option_row *row = find_row(table ? table : current->table, opt->name);
@@ -286,14 +286,14 @@ validate(cfg_t *cfg, cfg_opt_t *opt)
 
 	current->secret_line = row->secret ? cfg->line : 0;
 	if (row->type == OPTION_LIST && cfg_opt_size(opt) > limit_of(row, ITEMS_MAX)) {
-		fail(current, cfg->line, row->name, "must have at most %" PRIu64 " items",
+		fail_option(current, cfg->line, row->name, "must have at most %" PRIu64 " items",
 		    limit_of(row, ITEMS_MAX));
 		return -1;
 	}
 	if (row->type == OPTION_GROUP)
 		row = read_item(current->table, row, text, number, reason);
 	if (!row || !set_value(row, row->group && *number ? number : text, NULL, reason)) {
-		fail(current, cfg->line, opt->name, "%s", reason);
+		fail_option(current, cfg->line, opt->name, "%s", reason);
 		return -1;
 	}
 	return 0;
@@ -307,7 +307,7 @@ validate_section(cfg_t *cfg, cfg_opt_t *opt)
 
 	if (cfg_opt_size(opt) <= limit_of(row, ITEMS_MAX))
 		return 0;
-	fail(current, cfg->line, row->name, "at most %" PRIu64 " such sections are allowed",
+	fail_option(current, cfg->line, row->name, "at most %" PRIu64 " such sections are allowed",
 	    limit_of(row, ITEMS_MAX));
 	return -1;
 }
@@ -349,7 +349,7 @@ on_syntax_error(cfg_t *cfg, const char *format, va_list args)
 	vsnprintf(message, sizeof(message), format, args);
 	is_option = strncmp(message, "no such option", strlen("no such option")) == 0;
 	if (may_quote_secret(current, cfg, is_option)) {
-		fail(current, cfg->line, NULL, "syntax error in or behind the value of a secret,"
+		fail_option(current, cfg->line, NULL, "syntax error in or behind the value of a secret,"
 		    " which is not shown; does it need quotes?");
 		return;
 	}
@@ -358,11 +358,11 @@ on_syntax_error(cfg_t *cfg, const char *format, va_list args)
 
 		if (name && end > name) {
 			*end = '\0';
-			fail(current, cfg->line, name + 1, "unknown option");
+			fail_option(current, cfg->line, name + 1, "unknown option");
 			return;
 		}
 	}
-	fail(current, cfg->line, NULL, "%s", message);
+	fail_option(current, cfg->line, NULL, "%s", message);
 }
 
 static void free_confuse_options(cfg_opt_t *opts);
@@ -379,7 +379,7 @@ make_confuse_options(const struct option_row *table)
 
 		opt->name = table[i].name;
 		opt->type = CFGT_STR;
-		opt->validcb = validate;
+		opt->validcb = validate_option;
 		opt->flags = CFGF_NODEFAULT;
 		if (table[i].type == OPTION_LIST || table[i].type == OPTION_GROUP) {
 			opt->flags = CFGF_LIST;
@@ -406,7 +406,7 @@ free_confuse_options(cfg_opt_t *opts)
 	free(opts);
 }
 
-static bool fill(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config);
+static bool fill_config(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config);
 
 static bool
 fill_list(struct parse *p, cfg_t *cfg, const struct option_row *row, struct option_list *list)
@@ -423,7 +423,7 @@ fill_list(struct parse *p, cfg_t *cfg, const struct option_row *row, struct opti
 			goto fail;
 	return true;
 fail:
-	fail(p, cfg->line, row->name, "%s", reason);
+	fail_option(p, cfg->line, row->name, "%s", reason);
 	return false;
 }
 
@@ -435,21 +435,21 @@ fill_sections(struct parse *p, cfg_t *cfg, const struct option_row *row,
 
 	sections->items = calloc(n ? n : 1, row->section_size);
 	if (!sections->items) {
-		fail(p, cfg->line, row->name, "out of memory");
+		fail_option(p, cfg->line, row->name, "out of memory");
 		return false;
 	}
 	for (unsigned i = 0; i < n; i++) {
 		cfg_t *section = cfg_getnsec(cfg, row->name, i);
-		void *item = member(sections->items, i * row->section_size);
-		char **title = member(item, row->section_title_offset);
+		void *item = member_of(sections->items, i * row->section_size);
+		char **title = member_of(item, row->section_title_offset);
 
 		sections->n++;
 		if (row->section_line_offset)
-			*(uint32_t *)member(item, row->section_line_offset) =
+			*(uint32_t *)member_of(item, row->section_line_offset) =
 			    (uint32_t)section->line;
 		*title = strdup(cfg_title(section));
-		if (!*title || !fill(p, section, row->section, item)) {
-			fail(p, cfg->line, row->name, "out of memory");
+		if (!*title || !fill_config(p, section, row->section, item)) {
+			fail_option(p, cfg->line, row->name, "out of memory");
 			return false;
 		}
 	}
@@ -473,7 +473,7 @@ fill_scalar(struct parse *p, cfg_t *cfg, const struct option_row *row, void *to)
 		unchecked.min = 0;
 	if (set_value(&unchecked, text, to, reason))
 		return true;
-	fail(p, cfg->line, row->name, "%s", reason);
+	fail_option(p, cfg->line, row->name, "%s", reason);
 	return false;
 }
 
@@ -489,11 +489,11 @@ fill_group(struct parse *p, cfg_t *cfg, const struct option_row *table, const st
 		for (unsigned j = 0; j < i && !again; j++)
 			again = row == read_item(table, group, cfg_getnstr(cfg, group->name, j), (char[32]){0}, reason);
 		if (again) {
-			fail(p, cfg->line, row->name, "it is set twice, once in %s", group->name);
+			fail_option(p, cfg->line, row->name, "it is set twice, once in %s", group->name);
 			return false;
 		}
-		if (!row || !set_value(row, number, member(config, row->offset), reason)) {
-			fail(p, cfg->line, group->name, "%s", reason);
+		if (!row || !set_value(row, number, member_of(config, row->offset), reason)) {
+			fail_option(p, cfg->line, group->name, "%s", reason);
 			return false;
 		}
 	}
@@ -502,12 +502,12 @@ fill_group(struct parse *p, cfg_t *cfg, const struct option_row *table, const st
 
 /* All values were checked while they were read, so only memory or a wrong default can fail here. */
 static bool
-fill(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config)
+fill_config(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config)
 {
 	bool good = true;
 
 	for (const struct option_row *row = table; row->name && good; row++) {
-		void *to = member(config, row->offset);
+		void *to = member_of(config, row->offset);
 
 		if (row->type == OPTION_LIST)
 			good = fill_list(p, cfg, row, to);
@@ -620,7 +620,7 @@ options_parse(const char *name, const char *text, const struct option_row *table
 	current = &p; /* cfg_init already parses the defaults of lists */
 	cfg = opts && plain ? cfg_init(opts, CFGF_NONE) : NULL;
 	if (!cfg) {
-		fail(&p, 0, NULL, "out of memory");
+		fail_option(&p, 0, NULL, "out of memory");
 		goto out;
 	}
 	cfg_set_error_function(cfg, on_syntax_error);
@@ -628,14 +628,14 @@ options_parse(const char *name, const char *text, const struct option_row *table
 		memset(plain, ' ', 3);
 	scan = blank_comments(plain);
 	if (scan.variable_line)
-		fail(&p, scan.variable_line, NULL, "\"${\" would be replaced by a variable of the"
+		fail_option(&p, scan.variable_line, NULL, "\"${\" would be replaced by a variable of the"
 		    " environment: write \"\\${\" in double quotes, or use single quotes");
 	else if (cfg_parse_buf(cfg, plain) != CFG_SUCCESS)
-		fail(&p, cfg->line, NULL, "syntax error");
+		fail_option(&p, cfg->line, NULL, "syntax error");
 	else if (scan.depth > 0)
-		fail(&p, scan.opened_line, NULL, "the section that begins here has no closing \"}\"");
+		fail_option(&p, scan.opened_line, NULL, "the section that begins here has no closing \"}\"");
 	else
-		fill(&p, cfg, table, config);
+		fill_config(&p, cfg, table, config);
 out:
 	current = NULL;
 	if (cfg)
@@ -941,8 +941,8 @@ static void
 free_sections(const struct option_row *row, struct option_sections *sections)
 {
 	for (size_t i = 0; i < sections->n; i++) {
-		void *item = member(sections->items, i * row->section_size);
-		char **title = member(item, row->section_title_offset);
+		void *item = member_of(sections->items, i * row->section_size);
+		char **title = member_of(item, row->section_title_offset);
 
 		options_free(row->section, item);
 		free(*title);
@@ -956,7 +956,7 @@ void
 options_free(const struct option_row *table, void *config)
 {
 	for (const struct option_row *row = table; row->name; row++) {
-		void *value = member(config, row->offset);
+		void *value = member_of(config, row->offset);
 
 		if (row->type == OPTION_STRING) {
 			free(*(char **)value);

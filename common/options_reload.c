@@ -5,7 +5,7 @@
 static bool same_table(const struct option_row *table, const void *a, const void *b);
 
 static const void *
-at(const void *config, size_t offset)
+member_at(const void *config, size_t offset)
 {
 	return (const char *)config + offset;
 }
@@ -34,11 +34,11 @@ same_sections(const struct option_row *row, const struct option_sections *a,
 	if (a->n != b->n)
 		return false;
 	for (size_t i = 0; i < a->n; i++) {
-		const void *x = at(a->items, i * row->section_size);
-		const void *y = at(b->items, i * row->section_size);
+		const void *x = member_at(a->items, i * row->section_size);
+		const void *y = member_at(b->items, i * row->section_size);
 
-		if (!same_text(*(char *const *)at(x, row->section_title_offset),
-			*(char *const *)at(y, row->section_title_offset)) ||
+		if (!same_text(*(char *const *)member_at(x, row->section_title_offset),
+			*(char *const *)member_at(y, row->section_title_offset)) ||
 		    !same_table(row->section, x, y))
 			return false;
 	}
@@ -77,7 +77,7 @@ static bool
 same_table(const struct option_row *table, const void *a, const void *b)
 {
 	for (const struct option_row *row = table; row->name; row++)
-		if (row->type != OPTION_GROUP && !same_value(row, at(a, row->offset), at(b, row->offset)))
+		if (row->type != OPTION_GROUP && !same_value(row, member_at(a, row->offset), member_at(b, row->offset)))
 			return false;
 	return true;
 }
@@ -99,7 +99,7 @@ member_octets(enum option_type type)
 }
 
 static void
-swap(void *a, void *b, size_t n)
+swap_octets(void *a, void *b, size_t n)
 {
 	unsigned char kept[sizeof(struct option_list) + sizeof(struct option_sections)];
 
@@ -118,7 +118,7 @@ options_reload(const struct option_row *table, void *config, void *fresh,
 		if (row->type == OPTION_GROUP || same_value(row, value, new))
 			continue; /* a group has no value but those of its rows */
 		if (row->live)
-			swap(value, new, member_octets(row->type));
+			swap_octets(value, new, member_octets(row->type));
 		differs(ctx, row, row->live);
 	}
 }

@@ -59,7 +59,7 @@ sflow_verdict_text(enum sflow_verdict verdict)
 }
 
 static size_t
-padded(size_t n)
+sflow_padded(size_t n)
 {
 	return (n + 3) & ~(size_t)3;
 }
@@ -191,7 +191,7 @@ get_opaque(struct rbuf *r)
 {
 	uint32_t length = rbuf_be32(r);
 	size_t left = rbuf_left(r);
-	struct rbuf whole = rbuf_sub(r, length <= left && padded(length) > left ? left : padded(length));
+	struct rbuf whole = rbuf_sub(r, length <= left && sflow_padded(length) > left ? left : sflow_padded(length));
 
 	if (!whole.failed)
 		whole.size = length;
@@ -681,7 +681,7 @@ put_header(struct wbuf *w, const struct sflow_flow *flow)
 	wbuf_be32(w, flow->stripped_octets);
 	wbuf_be32(w, flow->kept_octets);
 	wbuf_put(w, flow->header, flow->kept_octets);
-	wbuf_put(w, zeros, padded(flow->kept_octets) - flow->kept_octets);
+	wbuf_put(w, zeros, sflow_padded(flow->kept_octets) - flow->kept_octets);
 	end_opaque(w, record);
 }
 
@@ -795,7 +795,7 @@ put_text(struct wbuf *w, const struct sflow_text *text)
 
 	wbuf_be32(w, n);
 	wbuf_put(w, text->octets, n);
-	wbuf_put(w, zeros, padded(n) - n);
+	wbuf_put(w, zeros, sflow_padded(n) - n);
 }
 
 static void

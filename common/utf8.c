@@ -91,7 +91,7 @@ is_hidden(uint32_t character)
 
 /* The character of n octets, which are valid. */
 static uint32_t
-decode(const unsigned char *text, size_t n)
+decode_character(const unsigned char *text, size_t n)
 {
 	uint32_t character = n == 1 ? text[0] : text[0] & (0x7fu >> n);
 
@@ -107,7 +107,7 @@ utf8_printable(const char *text, char *to, size_t size)
 
 	while (*at) {
 		size_t n = character_octets(at);
-		uint32_t character = n ? decode(at, n) : *at;
+		uint32_t character = n ? decode_character(at, n) : *at;
 		unsigned char latin1[2] = {0xc0 | (*at >> 6), 0x80 | (*at & 0x3f)};
 		const void *shown = is_hidden(character) ? "?" : n ? (const void *)at : latin1;
 		size_t shown_octets = is_hidden(character) ? 1 : n ? n : 2;

@@ -299,7 +299,7 @@ const struct mib_table ease_mib_buffer_table = {
 /* ---- forwarding, of devices that tell it ---- */
 
 static int
-forwarding(const struct mib_cell *cell, struct mib_value *value)
+forwarding_value(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_port *port = cell->row;
 
@@ -317,7 +317,7 @@ sampled_by(const struct mib_cell *cell, struct mib_value *value)
 }
 
 static const struct mib_column forwarding_columns[] = {
-	{1, "easeForwardingBy", MIB_INTEGER, MIB_FN(forwarding)},
+	{1, "easeForwardingBy", MIB_INTEGER, MIB_FN(forwarding_value)},
 	{2, "easeForwardingSampledBy", MIB_INTEGER, MIB_FN(sampled_by)},
 };
 const struct mib_table ease_mib_forwarding_table = {

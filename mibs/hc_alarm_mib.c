@@ -65,7 +65,7 @@ capability_rows(const struct mib_context *context, const void **first)
 
 /* hcAlarmCreation(0) and hcAlarmNvStorage(1). */
 static int
-capabilities(const struct mib_cell *cell, struct mib_value *value)
+capabilities_value(const struct mib_cell *cell, struct mib_value *value)
 {
 	static const uint8_t bits[] = {0xc0};
 
@@ -75,7 +75,7 @@ capabilities(const struct mib_cell *cell, struct mib_value *value)
 }
 
 static const struct mib_column capability_columns[] = {
-	{1, "hcAlarmCapabilities", MIB_STRING, MIB_FN(capabilities)},
+	{1, "hcAlarmCapabilities", MIB_STRING, MIB_FN(capabilities_value)},
 };
 const struct mib_table hc_alarm_mib_capabilities = {
 	.name = "hcAlarmCapabilitiesObjects",

@@ -269,7 +269,7 @@ take_prefixes(struct words *w, const char *word, struct alarm_prefixes *to)
 }
 
 static const char *
-parse(struct words *w, struct alarm_rule *rule)
+parse_rule(struct words *w, struct alarm_rule *rule)
 {
 	const char *reason;
 	int kind = 0;
@@ -309,7 +309,7 @@ alarm_rule_parse(const char *text, struct alarm_rule *rule, const char **reason)
 	struct words w = {text};
 
 	*rule = (struct alarm_rule){.burst_s = BURST_DEFAULT_S};
-	*reason = strlen(text) < sizeof(rule->text) ? parse(&w, rule) : "a rule has at most 255 characters";
+	*reason = strlen(text) < sizeof(rule->text) ? parse_rule(&w, rule) : "a rule has at most 255 characters";
 	if (*reason)
 		return -EINVAL;
 	snprintf(rule->text, sizeof(rule->text), "%s", text);

@@ -633,7 +633,7 @@ go_below_if(struct alarms *a, struct standing_alarm *alarm, double statistic)
 
 /* A sample of a key whose alarm stands. */
 static void
-follow(struct alarms *a, struct standing_alarm *alarm, const struct watched_sample *s, double units)
+follow_standing(struct alarms *a, struct standing_alarm *alarm, const struct watched_sample *s, double units)
 {
 	uint64_t time_us = s->sample->time_us;
 	double skip = s->sample->mean_skip;
@@ -656,7 +656,7 @@ follow(struct alarms *a, struct standing_alarm *alarm, const struct watched_samp
 }
 
 static void
-test(struct alarms *a, size_t rule, const struct watched_sample *s, const struct watched_port *p, uint32_t epoch,
+test_rule(struct alarms *a, size_t rule, const struct watched_sample *s, const struct watched_port *p, uint32_t epoch,
     double rate)
 {
 	struct rule_state *r = &a->rules[rule];
@@ -675,7 +675,7 @@ test(struct alarms *a, size_t rule, const struct watched_sample *s, const struct
 	tag = tag_of(a, rule, s, key);
 	standing = standing_find(&a->standing, tag);
 	if (standing && !standing->is_below) {
-		follow(a, standing, s, units);
+		follow_standing(a, standing, s, units);
 		return;
 	}
 	stat_add_own(&a->stats, ALARM_STAT_TESTED, 1);
@@ -723,9 +723,9 @@ alarms_sample(void *arg, const struct watched_sample *s)
 		if (rate <= 0)
 			continue;
 		if (rule->of_all_ports)
-			test(a, i, s, p, 0, rate);
+			test_rule(a, i, s, p, 0, rate);
 		else if (pass_gate(gate, rule, rate, passed, elapsed_s))
-			test(a, i, s, p, gate->epoch, rate);
+			test_rule(a, i, s, p, gate->epoch, rate);
 		else
 			stat_add_own(&a->stats, ALARM_STAT_GATED, 1);
 	}

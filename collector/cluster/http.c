@@ -314,7 +314,7 @@ set_body(struct cluster_http *http, bool compressed)
 
 /* Reads ClickHouse's error: "Code: 60, e.displayText() = DB::Exception: …". */
 static int
-refuse(struct cluster_http *http, const struct server *server, long status)
+refuse_answer(struct cluster_http *http, const struct server *server, long status)
 {
 	http->says[strcspn(http->says, "\r\n")] = '\0';
 	if (sscanf(http->says, "Code: %d", &http->code) != 1)
@@ -328,7 +328,7 @@ refuse(struct cluster_http *http, const struct server *server, long status)
 }
 
 static int
-judge(struct cluster_http *http, const struct server *server, CURLcode result)
+judge_transfer(struct cluster_http *http, const struct server *server, CURLcode result)
 {
 	long status = 0;
 
@@ -339,7 +339,7 @@ judge(struct cluster_http *http, const struct server *server, CURLcode result)
 	}
 	if (result == CURLE_OK) {
 		curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
-		return status == 200 ? 0 : refuse(http, server, status);
+		return status == 200 ? 0 : refuse_answer(http, server, status);
 	}
 	snprintf(http->error, sizeof(http->error), "%s: %s", server->name,
 	    *http->curl_error ? http->curl_error : curl_easy_strerror(result));
@@ -393,7 +393,7 @@ ask_server(struct cluster_http *http, const struct server *server, bool compress
 	}
 	curl_slist_free_all(headers);
 	free(address);
-	return judge(http, server, result);
+	return judge_transfer(http, server, result);
 }
 
 int

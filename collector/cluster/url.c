@@ -23,7 +23,7 @@ struct parser {
 };
 
 static bool
-skip(struct parser *p, const char *text)
+skip_text(struct parser *p, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -34,7 +34,7 @@ skip(struct parser *p, const char *text)
 }
 
 static void
-fail(struct parser *p, const char *reason)
+fail_url(struct parser *p, const char *reason)
 {
 	if (!p->reason)
 		p->reason = reason;
@@ -42,10 +42,10 @@ fail(struct parser *p, const char *reason)
 
 /* Copies n octets and skips them. */
 static void
-take(struct parser *p, char *to, size_t room, size_t n, const char *what)
+take_url_part(struct parser *p, char *to, size_t room, size_t n, const char *what)
 {
 	if (n == 0 || n >= room) {
-		fail(p, what);
+		fail_url(p, what);
 		return;
 	}
 	memcpy(to, p->at, n);
@@ -63,12 +63,12 @@ parse_user(struct parser *p, struct cluster_url *url)
 	if (p->at[n] != '@')
 		return;
 	if (memchr(p->at, ':', n)) {
-		fail(p, "a URL must not contain a password: use clickhouse_password");
+		fail_url(p, "a URL must not contain a password: use clickhouse_password");
 		return;
 	}
-	take(p, url->user, sizeof(url->user), n, "a user's name has 1 to 64 characters");
+	take_url_part(p, url->user, sizeof(url->user), n, "a user's name has 1 to 64 characters");
 	if (strspn(url->user, further) != strlen(url->user))
-		fail(p, "a user's name may contain only letters, digits, . _ -");
+		fail_url(p, "a user's name may contain only letters, digits, . _ -");
 	p->at += p->reason ? 0 : 1;
 }
 
@@ -79,17 +79,17 @@ parse_host(struct parser *p, struct cluster_url *url)
 	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
 	struct in6_addr address;
 
-	if (!skip(p, "[")) {
-		take(p, url->host, sizeof(url->host), strspn(p->at, host),
+	if (!skip_text(p, "[")) {
+		take_url_part(p, url->host, sizeof(url->host), strspn(p->at, host),
 		    "a host name or address is needed after http://");
 		return;
 	}
-	take(p, url->host, sizeof(url->host), strcspn(p->at, "]"),
+	take_url_part(p, url->host, sizeof(url->host), strcspn(p->at, "]"),
 	    "the brackets do not contain an IPv6 address");
 	if (inet_pton(AF_INET6, url->host, &address) != 1)
-		fail(p, "the brackets do not contain an IPv6 address");
-	if (!p->reason && !skip(p, "]"))
-		fail(p, "] is missing");
+		fail_url(p, "the brackets do not contain an IPv6 address");
+	if (!p->reason && !skip_text(p, "]"))
+		fail_url(p, "] is missing");
 }
 
 static void
@@ -99,13 +99,13 @@ parse_port(struct parser *p, struct cluster_url *url)
 	size_t n;
 
 	url->port = url->tls ? HTTPS_PORT : HTTP_PORT;
-	if (!skip(p, ":"))
+	if (!skip_text(p, ":"))
 		return;
 	n = strspn(p->at, "0123456789");
 	for (size_t i = 0; i < n && i < 6; i++)
 		port = port * 10 + (unsigned long)(p->at[i] - '0');
 	if (n == 0 || n > 5 || port == 0 || port > UINT16_MAX)
-		fail(p, "the port must be a number from 1 to 65535");
+		fail_url(p, "the port must be a number from 1 to 65535");
 	url->port = (uint16_t)port;
 	p->at += n;
 }
@@ -113,20 +113,20 @@ parse_port(struct parser *p, struct cluster_url *url)
 static void
 parse_names(struct parser *p, struct cluster_url *url)
 {
-	if (skip(p, "/") && *p->at && *p->at != '?') {
-		take(p, url->database, sizeof(url->database), strcspn(p->at, "?"),
+	if (skip_text(p, "/") && *p->at && *p->at != '?') {
+		take_url_part(p, url->database, sizeof(url->database), strcspn(p->at, "?"),
 		    "a database's name has at most 64 characters");
 		if (!p->reason && !cluster_is_database_name(url->database))
-			fail(p, "a database's name may contain only letters, digits and _");
+			fail_url(p, "a database's name may contain only letters, digits and _");
 	}
-	if (!skip(p, "?"))
+	if (!skip_text(p, "?"))
 		return;
-	if (!skip(p, "cluster="))
-		fail(p, "after ? only cluster=NAME is allowed");
-	take(p, url->cluster, sizeof(url->cluster), strlen(p->at),
+	if (!skip_text(p, "cluster="))
+		fail_url(p, "after ? only cluster=NAME is allowed");
+	take_url_part(p, url->cluster, sizeof(url->cluster), strlen(p->at),
 	    "a cluster's name has 1 to 64 characters");
 	if (!p->reason && !cluster_is_cluster_name(url->cluster))
-		fail(p, "a cluster's name may contain only letters, digits, _ . -");
+		fail_url(p, "a cluster's name may contain only letters, digits, _ . -");
 }
 
 int
@@ -137,14 +137,14 @@ cluster_url_parse(const char *text, struct cluster_url *url, const char **reason
 	struct parser p = {text, NULL};
 
 	*url = (struct cluster_url){0};
-	skip(&p, PREFIX);
-	url->tls = skip(&p, "https://");
-	if (!url->tls && !skip(&p, "http://"))
-		fail(&p, "it must begin with http:// or https://");
+	skip_text(&p, PREFIX);
+	url->tls = skip_text(&p, "https://");
+	if (!url->tls && !skip_text(&p, "http://"))
+		fail_url(&p, "it must begin with http:// or https://");
 	for (size_t i = 0; !p.reason && i < sizeof(parts) / sizeof(parts[0]); i++)
 		parts[i](&p, url);
 	if (!p.reason && *p.at)
-		fail(&p, "unexpected text at its end");
+		fail_url(&p, "unexpected text at its end");
 	*reason = p.reason;
 	return p.reason ? -EINVAL : 0;
 }

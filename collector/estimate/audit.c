@@ -152,7 +152,7 @@ struct between {
 };
 
 static struct between
-between(const struct span *span, size_t first, size_t last, double age_s)
+between_counters(const struct span *span, size_t first, size_t last, double age_s)
 {
 	struct between b = {
 	    .from = samples_until(span, (double)span->counters[first].time_us - 1e6 * age_s),
@@ -379,7 +379,7 @@ judge_load(const struct span *span, struct audit_result *r)
 		double taken = 0, of_busy = 0, fewer = (1 - LOAD_MARGIN) * busy, larger = busy / (1 - LOAD_MARGIN);
 
 		for (size_t i = 0; i < n; i++) {
-			double k = between(span, all[i].from, all[i].to, ages_s[a]).taken;
+			double k = between_counters(span, all[i].from, all[i].to, ages_s[a]).taken;
 
 			taken += k;
 			of_busy += i < n_quiet ? 0 : k;
@@ -399,7 +399,7 @@ judge_load(const struct span *span, struct audit_result *r)
 /* How far a mean of n lengths may be from the true one: the empirical Bernstein bound (Maurer and Pontil, COLT 2009,
  * theorem 4), which holds for any distribution within the range and any n. */
 static double
-bernstein(double n, double variance, double error)
+bernstein_bound(double n, double variance, double error)
 {
 	double l = log(2 / error);
 
@@ -417,14 +417,14 @@ judge_size(const struct span *span, struct audit_result *r)
 		return;
 	r->counted_octets = octets / r->counted;
 	for (size_t a = 0; a < AGES; a++) {
-		struct between b = between(span, 0, last, ages_s[a]);
+		struct between b = between_counters(span, 0, last, ages_s[a]);
 		double n = (double)(b.to - b.from), mean, variance, slack;
 
 		if (n < AUDIT_ENOUGH_SAMPLES)
 			return;
 		mean = (span->octets[b.to] - span->octets[b.from]) / n;
 		variance = fmax(0, (span->lengths2[b.to] - span->lengths2[b.from] - n * mean * mean) / (n - 1));
-		slack = bernstein(n, variance, span->in->error / 2) + CONVENTION_OCTETS;
+		slack = bernstein_bound(n, variance, span->in->error / 2) + CONVENTION_OCTETS;
 		larger = larger && mean > r->counted_octets + slack;
 		smaller = smaller && mean < r->counted_octets - slack;
 		if (a == 0)
@@ -547,7 +547,7 @@ by_number(const void *a, const void *b)
 }
 
 static void
-classify(const struct spacings *d, const uint32_t *sorted, double error, struct audit_result *r)
+classify_spacings(const struct spacings *d, const uint32_t *sorted, double error, struct audit_result *r)
 {
 	size_t lag;
 
@@ -586,7 +586,7 @@ judge_spacing(const struct span *span, struct audit_result *r)
 		if (find_spacings(span, d)) {
 			memcpy(sorted, items, d->n * sizeof(*sorted));
 			qsort(sorted, d->n, sizeof(*sorted), by_number);
-			classify(d, sorted, span->in->error, r);
+			classify_spacings(d, sorted, span->in->error, r);
 		}
 	}
 	free(items);
@@ -616,12 +616,12 @@ is_too_regular(const struct span *span, const struct audit_result *r)
 	double least = INFINITY;
 
 	for (size_t a = 0; a < AGES; a++) {
-		double per_frame = between(span, 0, n, ages_s[a]).taken / r->counted, sum = 0;
+		double per_frame = between_counters(span, 0, n, ages_s[a]).taken / r->counted, sum = 0;
 
 		used = 0;
 		for (size_t i = 0; i < n && per_frame > 0; i++) {
 			double expected = per_frame * frames_between(span, r, i, i + 1);
-			double off = between(span, i, i + 1, ages_s[a]).taken - expected;
+			double off = between_counters(span, i, i + 1, ages_s[a]).taken - expected;
 
 			if (expected < 5)
 				continue;

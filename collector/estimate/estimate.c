@@ -233,7 +233,7 @@ is_quiet(const struct estimate_stratum *stratum)
 
 /* Sums as they would be had each sample's weight been f times as large. */
 static struct estimate_sums
-scaled(const struct estimate_sums *s, double f)
+scaled_sums(const struct estimate_sums *s, double f)
 {
 	return (struct estimate_sums){s->n, f * s->w, f * f * s->w2, f * s->wb, f * s->wb2, f * f * s->w2b2,
 	    {f * f * s->same.pkts, f * f * s->same.octets}, {f * f * s->any.pkts, f * f * s->any.octets}};
@@ -241,7 +241,7 @@ scaled(const struct estimate_sums *s, double f)
 
 /* What makes the weights of a stratum add up to its frames. */
 static double
-calibration(const struct estimate_stratum *stratum)
+calibration_of(const struct estimate_stratum *stratum)
 {
 	return estimate_total(ESTIMATE_PKTS, stratum) / stratum->all.w;
 }
@@ -261,7 +261,7 @@ unite_quiet(struct estimate_range *r)
 
 		if (!is_quiet(s))
 			continue;
-		all = scaled(&s->all, calibration(s));
+		all = scaled_sums(&s->all, calibration_of(s));
 		estimate_add_sums(&r->united.all, &all);
 		r->united.pool_pkts += estimate_total(ESTIMATE_PKTS, s);
 		r->united.pool_octets += estimate_total(ESTIMATE_OCTETS, s);
@@ -278,7 +278,7 @@ unite_quiet(struct estimate_range *r)
 static double
 mean_weight(const struct estimate_stratum *s)
 {
-	return fmax(1, calibration(s) * s->all.w2 / s->all.w);
+	return fmax(1, calibration_of(s) * s->all.w2 / s->all.w);
 }
 
 /* The mean square of it, w'^3 / w'. Of n samples with these sums, none above w_max, it is at most that of two
@@ -287,7 +287,7 @@ mean_weight(const struct estimate_stratum *s)
 static double
 mean_square_weight(const struct estimate_stratum *s)
 {
-	double n = (double)s->all.n, mean = s->all.w / n, most = s->w_max, least, part, g = calibration(s);
+	double n = (double)s->all.n, mean = s->all.w / n, most = s->w_max, least, part, g = calibration_of(s);
 
 	if (!(most > mean * (1 + 1e-9)))
 		return mean_weight(s) * mean_weight(s);
@@ -302,7 +302,7 @@ struct weighing {
 };
 
 static void
-weigh(struct weighing *sum, const struct estimate_stratum *s)
+weigh_stratum(struct weighing *sum, const struct estimate_stratum *s)
 {
 	double pkts = estimate_total(ESTIMATE_PKTS, s);
 
@@ -311,8 +311,8 @@ weigh(struct weighing *sum, const struct estimate_stratum *s)
 	sum->w += s->all.w;
 	sum->wb += s->all.wb;
 	sum->wb2 += s->all.wb2;
-	sum->cal_w += calibration(s) * s->all.w;
-	sum->cal_w2 += calibration(s) * calibration(s) * s->all.w2;
+	sum->cal_w += calibration_of(s) * s->all.w;
+	sum->cal_w2 += calibration_of(s) * calibration_of(s) * s->all.w2;
 }
 
 /* The most that a key can have of a stratum. */
@@ -333,12 +333,12 @@ is_united(const struct estimate_range *r, const struct estimate_stratum *s)
 }
 
 static void
-describe(struct estimate_range *r)
+describe_strata(struct estimate_range *r)
 {
 	struct weighing sum = {0};
 
 	if (r->n_quiet > 0)
-		weigh(&sum, &r->united);
+		weigh_stratum(&sum, &r->united);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct estimate_stratum *s = &r->strata[i];
 
@@ -353,7 +353,7 @@ describe(struct estimate_range *r)
 			r->bound[u] += bound_of((enum estimate_unit)u, s);
 		}
 		if (s->all.n > 0 && !is_united(r, s))
-			weigh(&sum, s);
+			weigh_stratum(&sum, s);
 	}
 	if (!(sum.pkts > 0))
 		return;
@@ -414,7 +414,7 @@ estimate_range_create(const struct estimate_stratum *strata, size_t n, struct es
 			r->facts[i] = facts_of(r, &strata[i]);
 	if (r->n_quiet > 0)
 		r->facts[n] = facts_of(r, &r->united);
-	describe(r);
+	describe_strata(r);
 	*range = r;
 	return 0;
 }
@@ -562,7 +562,7 @@ estimate_key_add(const struct estimate_range *range, struct estimate_key *key, s
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 		key->own_total[u] += facts->bound[u];
 	if (facts->united) {
-		struct estimate_sums quiet = scaled(sums, g);
+		struct estimate_sums quiet = scaled_sums(sums, g);
 
 		add_sums(&key->quiet, &quiet);
 		add_sums(&key->sums, &quiet);
@@ -736,7 +736,7 @@ upper_limit_of_rest(const struct estimate_range *r, const struct estimate_key *k
 
 /* Limits of a product, of a share and of totals. */
 static struct estimate_figure
-widened(struct estimate_figure f, double of_totals, const struct estimate_claim *claim)
+widened_by_totals(struct estimate_figure f, double of_totals, const struct estimate_claim *claim)
 {
 	double down = f.estimate - f.low, up = f.high - f.estimate;
 	double z_low, z_high;
@@ -785,7 +785,7 @@ figure_of(const struct estimate_range *r, const struct estimate_key *key, enum e
 		f.low = f.estimate - sqrt(down * down + above * above);
 		f.high = f.estimate + sqrt(up * up + below * below);
 	}
-	return within_certain(r, key, unit, widened(f, sum->of_totals, claim));
+	return within_certain(r, key, unit, widened_by_totals(f, sum->of_totals, claim));
 }
 
 struct estimate_figure

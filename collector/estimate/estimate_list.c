@@ -354,7 +354,7 @@ estimate_not_seen_figure(const struct estimate_range *range, const struct estima
 
 /* A figure less or more something else of its own variance (limits of a difference, Zou and Donner 2008). */
 static struct estimate_figure
-moved(const struct estimate_figure *f, double by, double variance)
+moved_figure(const struct estimate_figure *f, double by, double variance)
 {
 	double z = 1.959963984540054; /* 95 % of a normal distribution */
 	double down = f->estimate - f->low, up = f->high - f->estimate, value = f->estimate + by;
@@ -377,11 +377,11 @@ estimate_account(const struct estimate_range *range, enum estimate_unit unit, co
 	struct estimate_figure of_others = estimate_key_figure(range, others, unit, &estimate_claim_95);
 	struct estimate_figure *f = &account->not_seen;
 
-	account->rows = moved(&of_rows, -chosen->value, chosen->variance);
+	account->rows = moved_figure(&of_rows, -chosen->value, chosen->variance);
 	*f = estimate_not_seen_figure(range, not_seen, unit, 0.025);
 	f->estimate = fmin(f->estimate, of_others.estimate + chosen->value);
 	f->low = fmin(f->low, f->estimate);
-	account->others = moved(&of_others, chosen->value - f->estimate,
+	account->others = moved_figure(&of_others, chosen->value - f->estimate,
 	    chosen->variance + (all_sampled ? 0 : not_seen->sum[unit].variance));
 }
 

@@ -170,7 +170,7 @@ quantile_from(double t, tail_function *tail_of, const struct beta *d, bool upper
 }
 
 static double
-quantile(const struct beta *d, bool upper, double p)
+beta_quantile(const struct beta *d, bool upper, double p)
 {
 	return quantile_from(guess_log_quantile(d, upper, p), tail_at, d, upper, p, 0);
 }
@@ -192,8 +192,8 @@ quantile_of(bool upper, double p, double a, double b)
 	struct beta d = {a, b, log_beta(a, b)};
 
 	if (!is_in_upper_half(&d, upper, p))
-		return quantile(&d, upper, p);
-	return 1 - quantile(&(struct beta){b, a, d.log_beta}, !upper, p);
+		return beta_quantile(&d, upper, p);
+	return 1 - beta_quantile(&(struct beta){b, a, d.log_beta}, !upper, p);
 }
 
 double

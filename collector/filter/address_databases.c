@@ -108,7 +108,7 @@ place_of(const struct found_table *t, uint32_t number)
 
 /* Without memory a group has no name. */
 static void
-remember(struct found_table *t, const struct found *found)
+remember_found(struct found_table *t, const struct found *found)
 {
 	if (2 * t->n >= t->room) {
 		struct found_table larger = {.room = t->room ? 2 * t->room : 256, .n = t->n};
@@ -182,7 +182,7 @@ address_databases_find(struct address_databases *d, enum address_group group, si
 			if (found.number == 0)
 				continue;
 			if (t->room == 0 || place_of(t, found.number)->number == 0)
-				remember(t, &found);
+				remember_found(t, &found);
 			return found.number;
 		}
 	}

@@ -54,7 +54,7 @@ compare_entries(const void *a, const void *b)
 }
 
 static int
-add(struct entries *entries, const struct entry *entry)
+add_entry(struct entries *entries, const struct entry *entry)
 {
 	if (entries->n == entries->room) {
 		size_t room = entries->room ? 2 * entries->room : 64;
@@ -70,7 +70,7 @@ add(struct entries *entries, const struct entry *entry)
 }
 
 static void
-sort(struct entries *entries)
+order_entries(struct entries *entries)
 {
 	if (entries->n > 1)
 		qsort(entries->items, entries->n, sizeof(*entries->items), compare_entries);
@@ -94,7 +94,7 @@ find_entry(const struct entries *entries, size_t n_octets, const uint8_t *octets
 }
 
 static const char *
-find(const struct entries *entries, size_t n_octets, const uint8_t *octets, unsigned bits)
+find_address(const struct entries *entries, size_t n_octets, const uint8_t *octets, unsigned bits)
 {
 	const struct entry *found = find_entry(entries, n_octets, octets, bits);
 
@@ -107,7 +107,7 @@ find_longest(const struct entries *entries, size_t n_octets, const uint8_t *octe
 	const char *name = NULL;
 
 	for (unsigned bits = 8 * (unsigned)n_octets + 1; !name && bits-- > 0;)
-		name = find(entries, n_octets, octets, bits);
+		name = find_address(entries, n_octets, octets, bits);
 	return name;
 }
 
@@ -122,7 +122,7 @@ struct place {
 };
 
 static int __attribute__((format(printf, 2, 3)))
-mistake(const struct place *place, const char *format, ...)
+file_mistake(const struct place *place, const char *format, ...)
 {
 	int n = snprintf(place->error, place->error_size, "%s:%u: ", place->file, place->line);
 	va_list args;
@@ -194,16 +194,16 @@ read_line(struct entries *entries, char *line, const struct place *place)
 	if (is_vlan)
 		word = next_word(&rest);
 	if (is_vlan && read_vlan(word, &entry) != 0)
-		return mistake(place, "%s is no VLAN", word);
+		return file_mistake(place, "%s is no VLAN", word);
 	if (!is_vlan && read_prefix(word, &entry) != 0)
-		return mistake(place, "%s is no address or prefix", word);
+		return file_mistake(place, "%s is no address or prefix", word);
 	word = next_word(&rest);
 	if (!*word || !is_printable(word))
-		return mistake(place, "a name is missing");
+		return file_mistake(place, "a name is missing");
 	if (entries->n == ADDRESS_NAMES_MAX)
-		return mistake(place, "too many names");
+		return file_mistake(place, "too many names");
 	snprintf(entry.name, sizeof(entry.name), "%s", word);
-	return add(entries, &entry);
+	return add_entry(entries, &entry);
 }
 
 static int
@@ -216,12 +216,12 @@ read_file(struct entries *entries, FILE *in, struct place place)
 		if (place.line++ == 0 && strncmp(line, "\xef\xbb\xbf", 3) == 0) /* some editors begin UTF-8 with this mark */
 			memset(line, ' ', 3);
 		if (!strchr(line, '\n') && !feof(in))
-			err = mistake(&place, "the line is too long");
+			err = file_mistake(&place, "the line is too long");
 		else
 			err = read_line(entries, line, &place);
 	}
 	if (err == 0 && ferror(in))
-		err = mistake(&place, "cannot be read");
+		err = file_mistake(&place, "cannot be read");
 	return err;
 }
 
@@ -268,7 +268,7 @@ read_vendor(struct entries *entries, char *line)
 		entry.octets[i / 2] |= (uint8_t)(strtoul((const char[]){digits[i], 0}, NULL, 16)
 		    << (i % 2 ? 0 : 4));
 	snprintf(entry.name, sizeof(entry.name), "%s", name);
-	return add(entries, &entry);
+	return add_entry(entries, &entry);
 }
 
 static int
@@ -293,7 +293,7 @@ read_vendors(struct entries *entries, const char *folder, char *error, size_t er
 			err = read_vendor(entries, line);
 		fclose(in);
 	}
-	sort(entries);
+	order_entries(entries);
 	return err;
 }
 
@@ -344,7 +344,7 @@ open_file(struct entries *entries, const char *path, char *error, size_t error_s
 	}
 	err = read_file(entries, in, (struct place){path, 0, error, error_size});
 	fclose(in);
-	sort(entries);
+	order_entries(entries);
 	return err;
 }
 
@@ -388,7 +388,7 @@ address_names_parse(const char *name, const char *text, struct address_names **n
 	if (in)
 		fclose(in);
 	if (d)
-		sort(&d->named);
+		order_entries(&d->named);
 	if (err == 0)
 		err = number_networks(d);
 	if (err) {
@@ -416,7 +416,7 @@ address_names_close(struct address_names *names)
 
 /* The cache is kept in the order of asking: it is short, and the resolver is slow. */
 static void
-resolve(struct address_names *d, size_t n_octets, const uint8_t *octets,
+resolve_address(struct address_names *d, size_t n_octets, const uint8_t *octets,
     char name[ADDRESS_NAME_ROOM])
 {
 	struct entry entry = prefix_of(n_octets, octets, 8 * (unsigned)n_octets);
@@ -429,7 +429,7 @@ resolve(struct address_names *d, size_t n_octets, const uint8_t *octets,
 	resolver_ask(n_octets, octets, entry.name);
 	memcpy(name, entry.name, ADDRESS_NAME_ROOM);
 	if (d->resolved.n < ADDRESS_NAMES_CACHE)
-		add(&d->resolved, &entry); /* without memory it is asked again */
+		add_entry(&d->resolved, &entry); /* without memory it is asked again */
 }
 
 static void
@@ -448,7 +448,7 @@ address_names_of_address(struct address_names *d, size_t n_octets, const uint8_t
 	if (n_octets == FRAME_MAC_LEN)
 		copy_name(name, find_longest(&d->vendors, n_octets, octets));
 	else if (d->resolve)
-		resolve(d, n_octets, octets, name);
+		resolve_address(d, n_octets, octets, name);
 	else if (d->resolver)
 		resolver_name(d->resolver, n_octets, octets, name);
 }
@@ -458,7 +458,7 @@ address_names_of_prefix(const struct address_names *d, size_t n_octets, const ui
     unsigned bits,
     char name[ADDRESS_NAME_ROOM])
 {
-	copy_name(name, d ? find(&d->named, n_octets, octets, bits) : NULL);
+	copy_name(name, d ? find_address(&d->named, n_octets, octets, bits) : NULL);
 }
 
 void
@@ -466,7 +466,7 @@ address_names_of_vlan(const struct address_names *d, unsigned vlan, char name[AD
 {
 	uint8_t octets[VLAN_OCTETS] = {(uint8_t)(vlan >> 8), (uint8_t)vlan};
 
-	copy_name(name, d ? find(&d->named, VLAN_OCTETS, octets, 8 * VLAN_OCTETS) : NULL);
+	copy_name(name, d ? find_address(&d->named, VLAN_OCTETS, octets, 8 * VLAN_OCTETS) : NULL);
 }
 
 /* ---- groups ---- */

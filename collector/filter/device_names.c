@@ -49,7 +49,7 @@ struct device_names {
 /* ---- mistakes ---- */
 
 static int __attribute__((format(printf, 2, 3)))
-refuse(char error[DEVICE_NAMES_ERROR], const char *format, ...)
+refuse_file(char error[DEVICE_NAMES_ERROR], const char *format, ...)
 {
 	va_list args;
 
@@ -61,14 +61,14 @@ refuse(char error[DEVICE_NAMES_ERROR], const char *format, ...)
 
 /* "7: expected …, not "…"". */
 static int
-expected(char error[DEVICE_NAMES_ERROR], unsigned line, const char *what, const char *got)
+refuse_expected(char error[DEVICE_NAMES_ERROR], unsigned line, const char *what, const char *got)
 {
 	char shown[2 * DEVICE_NAME_MAX];
 
 	if (!*got)
-		return refuse(error, "%u: expected %s, not the end of the line", line, what);
+		return refuse_file(error, "%u: expected %s, not the end of the line", line, what);
 	utf8_printable(got, shown, sizeof(shown));
-	return refuse(error, "%u: expected %s, not \"%s\"", line, what, shown);
+	return refuse_file(error, "%u: expected %s, not \"%s\"", line, what, shown);
 }
 
 /* ---- words ---- */
@@ -108,7 +108,7 @@ take_word(const char **at, struct word *word)
 
 /* Octets of the row without blanks and comment at its end. */
 static size_t
-content(const char *text)
+row_octets(const char *text)
 {
 	bool quoted = false;
 	size_t n = 0;
@@ -139,7 +139,7 @@ is_printable(const char *text)
 
 /* 0: no memory. */
 static uint32_t
-keep(struct device_names *names, const char *text, size_t n)
+keep_text(struct device_names *names, const char *text, size_t n)
 {
 	size_t at = names->n_octets;
 
@@ -198,7 +198,7 @@ read_index(const char *text, uint32_t *if_index)
 }
 
 static unsigned
-stars(const char *text)
+count_stars(const char *text)
 {
 	unsigned n = 0;
 
@@ -215,14 +215,14 @@ take_port(struct device_names *names, unsigned line, const char **at, struct row
 {
 	struct word word;
 
-	if (!take_word(at, &word) || !*word.text || strlen(word.text) > EASE_NAME_MAX || stars(word.text) > 1)
-		return expected(error, line, EXPECTED_PORT, word.text);
+	if (!take_word(at, &word) || !*word.text || strlen(word.text) > EASE_NAME_MAX || count_stars(word.text) > 1)
+		return refuse_expected(error, line, EXPECTED_PORT, word.text);
 	if (!word.quoted && isdigit((unsigned char)*word.text) && read_index(word.text, &row->if_index)) {
 		row->at.what = WHAT_INDEX;
 		return 0;
 	}
-	row->at.what = stars(word.text) > 0 ? WHAT_PATTERN : WHAT_SENT;
-	row->port = keep(names, word.text, strlen(word.text));
+	row->at.what = count_stars(word.text) > 0 ? WHAT_PATTERN : WHAT_SENT;
+	row->port = keep_text(names, word.text, strlen(word.text));
 	return row->port ? 0 : -ENOMEM;
 }
 
@@ -234,7 +234,7 @@ name_mistake(const struct row *row, const char *name)
 
 	if (row->at.what == WHAT_AGENT && !is_one)
 		return "site: a prefix or * is not one agent to be named";
-	if (stars(name) != (row->at.what == WHAT_PATTERN))
+	if (count_stars(name) != (row->at.what == WHAT_PATTERN))
 		return row->at.what == WHAT_PATTERN ? "a name with one *, for what the port's * stands for"
 						    : "a name without *: the port has none";
 	return NULL;
@@ -250,23 +250,23 @@ take_setting(struct device_names *names, unsigned line, const char **at, struct 
 	uint32_t text;
 
 	if (!take_word(at, &key))
-		return expected(error, line, "blanks between words, and a quote at the end of a quoted one", key.text);
+		return refuse_expected(error, line, "blanks between words, and a quote at the end of a quoted one", key.text);
 	if (!*key.text && !key.quoted)
 		return 1;
 	is_name = !key.quoted && strcmp(key.text, "name") == 0 && row->name == 0;
 	is_site = !key.quoted && strcmp(key.text, "site") == 0 && row->site == 0;
 	if (!is_name && !is_site)
-		return expected(error, line, "name or site, each once", key.text);
+		return refuse_expected(error, line, "name or site, each once", key.text);
 	if (!take_word(at, &value) || !*value.text)
-		return expected(error, line, is_name ? "a name" : "a site", value.text);
+		return refuse_expected(error, line, is_name ? "a name" : "a site", value.text);
 	if (strlen(value.text) > DEVICE_NAME_MAX)
-		return refuse(error, "%u: expected at most %d octets as a name, not %zu", line, DEVICE_NAME_MAX,
+		return refuse_file(error, "%u: expected at most %d octets as a name, not %zu", line, DEVICE_NAME_MAX,
 		    strlen(value.text));
 	if (is_name)
 		mistake = name_mistake(row, value.text);
 	if (mistake)
-		return expected(error, line, mistake, value.text);
-	text = keep(names, value.text, strlen(value.text));
+		return refuse_expected(error, line, mistake, value.text);
+	text = keep_text(names, value.text, strlen(value.text));
 	*(is_name ? &row->name : &row->site) = text;
 	return text ? 0 : -ENOMEM;
 }
@@ -278,16 +278,16 @@ read_row(struct device_names *names, unsigned line, const char *text, struct row
 	int err = 0;
 
 	if (!take_word(&text, &word) || word.quoted || (strcmp(word.text, "agent") != 0 && strcmp(word.text, "port") != 0))
-		return expected(error, line, "agent, port, uplink or source", word.text);
+		return refuse_expected(error, line, "agent, port, uplink or source", word.text);
 	row->at.what = strcmp(word.text, "port") == 0 ? WHAT_SENT : WHAT_AGENT;
 	if (!take_word(&text, &word) || word.quoted || !read_who(word.text, &row->at))
-		return expected(error, line, EXPECTED_WHO, word.text);
+		return refuse_expected(error, line, EXPECTED_WHO, word.text);
 	if (row->at.what != WHAT_AGENT)
 		err = take_port(names, line, &text, row, error);
 	while (err == 0)
 		err = take_setting(names, line, &text, row, error);
 	if (err == 1 && row->name == 0 && row->site == 0)
-		return expected(error, line, "name or site", "");
+		return refuse_expected(error, line, "name or site", "");
 	return err == 1 ? 0 : err;
 }
 
@@ -301,13 +301,13 @@ add_other(struct device_names *names, unsigned line, const char *text, char *err
 	if (!take_word(&text, &kind) || kind.quoted || (strcmp(kind.text, "uplink") != 0 && strcmp(kind.text, "source") != 0))
 		return 1;
 	if (!take_word(&text, &who) || !*who.text)
-		return expected(error, line, "an agent, or *", who.text);
+		return refuse_expected(error, line, "an agent, or *", who.text);
 	if (!take_word(&text, &what) || !*what.text)
-		return expected(error, line, *kind.text == 'u' ? "a port" : "a source", what.text);
+		return refuse_expected(error, line, *kind.text == 'u' ? "a port" : "a source", what.text);
 	if (!take_word(&text, &end) || *end.text || end.quoted)
-		return expected(error, line, "the end of the line", end.text);
+		return refuse_expected(error, line, "the end of the line", end.text);
 	if (names->n_others == DEVICE_NAMES_OTHERS_MAX)
-		return refuse(error, "%u: expected at most %d rows of uplinks and sources", line, DEVICE_NAMES_OTHERS_MAX);
+		return refuse_file(error, "%u: expected at most %d rows of uplinks and sources", line, DEVICE_NAMES_OTHERS_MAX);
 	if (names->n_others == names->others_room) {
 		size_t room = names->others_room ? 2 * names->others_room : 64;
 		struct other *others = realloc(names->others, room * sizeof(*others));
@@ -318,7 +318,7 @@ add_other(struct device_names *names, unsigned line, const char *text, char *err
 		names->others_room = room;
 	}
 	snprintf(joined, sizeof(joined), "%s %s", strcmp(who.text, "*") == 0 ? "any" : who.text, what.text);
-	names->others[names->n_others] = (struct other){keep(names, joined, strlen(joined)), line, *kind.text == 'u'};
+	names->others[names->n_others] = (struct other){keep_text(names, joined, strlen(joined)), line, *kind.text == 'u'};
 	return names->others[names->n_others++].text ? 0 : -ENOMEM;
 }
 
@@ -353,12 +353,12 @@ device_names_add(struct device_names *names, unsigned line, const char *text, ch
 
 	snprintf(error, DEVICE_NAMES_ERROR, "out of memory");
 	if (octets > DEVICE_NAMES_LINE_MAX)
-		return refuse(error, "%u: expected at most %d octets in a line, not %zu", line, DEVICE_NAMES_LINE_MAX,
+		return refuse_file(error, "%u: expected at most %d octets in a line, not %zu", line, DEVICE_NAMES_LINE_MAX,
 		    octets);
 	if (!is_printable(text))
-		return refuse(error, "%u: expected UTF-8 without control characters", line);
+		return refuse_file(error, "%u: expected UTF-8 without control characters", line);
 	text += strspn(text, " \t");
-	octets = content(text);
+	octets = row_octets(text);
 	if (octets == 0)
 		return 0;
 	memcpy(row_text, text, octets);
@@ -372,11 +372,11 @@ device_names_add(struct device_names *names, unsigned line, const char *text, ch
 	if (err)
 		return err;
 	if (names->n == DEVICE_NAMES_MAX)
-		return refuse(error, "%u: expected at most %d rows", line, DEVICE_NAMES_MAX);
+		return refuse_file(error, "%u: expected at most %d rows", line, DEVICE_NAMES_MAX);
 	if (row.at.what == WHAT_PATTERN && names->n_patterns++ == DEVICE_NAMES_PATTERNS_MAX)
-		return refuse(error, "%u: expected at most %d rows with a * in the port's name", line,
+		return refuse_file(error, "%u: expected at most %d rows with a * in the port's name", line,
 		    DEVICE_NAMES_PATTERNS_MAX);
-	row.text = keep(names, row_text, octets);
+	row.text = keep_text(names, row_text, octets);
 	names->in_order[names->n] = row.text;
 	names->rows[names->n++] = row;
 	return row.text ? 0 : -ENOMEM;
@@ -452,7 +452,7 @@ refuse_same_rows(const struct device_names *names, char *error)
 		const struct row *a = &names->rows[i], *b = find_same(names, i);
 
 		if (b)
-			return refuse(error, "%u: expected another %s: line %u has it already",
+			return refuse_file(error, "%u: expected another %s: line %u has it already",
 			    a->line > b->line ? a->line : b->line, a->at.what == WHAT_AGENT ? "agent" : "agent or port",
 			    a->line < b->line ? a->line : b->line);
 	}
@@ -485,7 +485,7 @@ refuse_same_names(struct device_names *names, char *error)
 	qsort_r(agents, n, sizeof(*agents), compare_names, names);
 	for (size_t i = 1; err == 0 && i < n; i++)
 		if (strcmp(names->arena + agents[i - 1]->name, names->arena + agents[i]->name) == 0)
-			err = refuse(error, "%u: expected another name than %s: line %u has it already", agents[i]->line,
+			err = refuse_file(error, "%u: expected another name than %s: line %u has it already", agents[i]->line,
 			    names->arena + agents[i]->name, agents[i - 1]->line);
 	free(agents);
 	return err;
@@ -511,7 +511,7 @@ device_names_create(void)
 	struct device_names *names = calloc(1, sizeof(*names));
 
 	if (names) {
-		keep(names, "", 0); /* offset 0 */
+		keep_text(names, "", 0); /* offset 0 */
 		if (names->arena)
 			return names;
 		free(names);
@@ -549,11 +549,11 @@ read_lines(struct device_names *names, const char *text, size_t octets, char *er
 
 		number++;
 		if (memchr(text, '\0', n))
-			return refuse(error, "%u: expected UTF-8 without control characters", number);
+			return refuse_file(error, "%u: expected UTF-8 without control characters", number);
 		if (n > 0 && text[n - 1] == '\r')
 			n--;
 		if (n > DEVICE_NAMES_LINE_MAX)
-			return refuse(error, "%u: expected at most %d octets in a line, not %zu", number,
+			return refuse_file(error, "%u: expected at most %d octets in a line, not %zu", number,
 			    DEVICE_NAMES_LINE_MAX, n);
 		memcpy(line, text, n);
 		line[n] = '\0';
@@ -622,7 +622,7 @@ device_names_open(const char *path, struct device_names **names, char error[DEVI
 	if (err)
 		snprintf(error, DEVICE_NAMES_ERROR, "%.*s: %s", DEVICE_NAMES_ERROR / 2, path, strerror(-err));
 	else if (octets > DEVICE_NAMES_FILE_MAX)
-		err = refuse(error, "%.*s: expected at most %d octets", DEVICE_NAMES_ERROR / 2, path,
+		err = refuse_file(error, "%.*s: expected at most %d octets", DEVICE_NAMES_ERROR / 2, path,
 		    DEVICE_NAMES_FILE_MAX);
 	else
 		err = device_names_parse(path, text, octets, names, error);
@@ -732,7 +732,7 @@ device_names_of_agent(const struct device_names *names, const uint8_t id[EASE_AG
 
 /* What the * of a pattern stands for: *from and *octets of sent. */
 static bool
-fits(const char *pattern, const char *sent, const char **from, size_t *octets)
+fits_pattern(const char *pattern, const char *sent, const char **from, size_t *octets)
 {
 	size_t before = strcspn(pattern, "*"), behind = strlen(pattern) - before - 1, n = strlen(sent);
 
@@ -819,7 +819,7 @@ device_names_of_port(const struct device_names *names, const struct device_names
 		take_exact(names, range, WHAT_INDEX, if_index, "", name, site);
 		take_exact(names, range, WHAT_SENT, 0, sent, name, site);
 		for (uint32_t i = first_pattern(names, range); i < range->to; i++)
-			if (fits(names->arena + names->rows[i].port, sent, &from, &octets))
+			if (fits_pattern(names->arena + names->rows[i].port, sent, &from, &octets))
 				take_row(names, &names->rows[i], from, octets, name, site);
 	}
 }

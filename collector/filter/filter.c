@@ -70,20 +70,20 @@ judge_term(const struct filter *filter, const struct filter_node *node, const st
 
 /* As deep as the tree: FILTER_DEPTH_MAX bounds it. */
 static enum filter_answer
-judge(const struct filter *filter, const struct filter_node *node, const struct filter_subject *subject)
+judge_node(const struct filter *filter, const struct filter_node *node, const struct filter_subject *subject)
 {
 	/* the answer that settles all of a list, and the one if no part gives it */
 	enum filter_answer settles = node->op == FILTER_ALL_OF ? FILTER_NO : FILTER_YES;
 	enum filter_answer answer = node->op == FILTER_ALL_OF ? FILTER_YES : FILTER_NO;
 
 	if (node->op == FILTER_NOT) {
-		answer = judge(filter, &filter->nodes[node->child], subject);
+		answer = judge_node(filter, &filter->nodes[node->child], subject);
 		return answer == FILTER_NOT_KNOWN ? answer : answer == FILTER_NO ? FILTER_YES : FILTER_NO;
 	}
 	if (node->op != FILTER_ALL_OF && node->op != FILTER_ANY_OF)
 		return judge_term(filter, node, subject);
 	for (uint16_t i = node->child; i > 0; i = filter->nodes[i].next) {
-		enum filter_answer part = judge(filter, &filter->nodes[i], subject);
+		enum filter_answer part = judge_node(filter, &filter->nodes[i], subject);
 
 		if (part == settles)
 			return part;
@@ -96,7 +96,7 @@ judge(const struct filter *filter, const struct filter_node *node, const struct 
 enum filter_answer
 filter_judge(const struct filter *filter, const struct filter_subject *subject)
 {
-	return filter && filter->n_nodes > 0 ? judge(filter, &filter->nodes[0], subject) : FILTER_YES;
+	return filter && filter->n_nodes > 0 ? judge_node(filter, &filter->nodes[0], subject) : FILTER_YES;
 }
 
 /* Makes a term of an AS one of what samples state, where they can: not inside of tunnels. */

@@ -80,7 +80,7 @@ has_failed(const struct parser *p)
 
 /* Only the first mistake counts. Returns 0, which is no node. */
 static uint16_t
-refuse(struct parser *p, const struct token *token, const char *expected)
+refuse_token(struct parser *p, const struct token *token, const char *expected)
 {
 	char got[64], shown[48];
 	int octets = token->octets < sizeof(got) ? (int)token->octets : (int)sizeof(got) - 1;
@@ -106,7 +106,7 @@ refuse_size(struct parser *p, const struct token *token, const char *what, int m
 }
 
 static struct token
-take(struct parser *p)
+take_token(struct parser *p)
 {
 	struct token taken = p->token;
 
@@ -119,7 +119,7 @@ take_kind(struct parser *p, enum token_kind kind)
 {
 	if (p->token.kind != kind)
 		return false;
-	take(p);
+	take_token(p);
 	return true;
 }
 
@@ -158,7 +158,7 @@ add_part(struct parser *p, struct parts *parts, uint16_t node)
 
 /* One part stands for itself. */
 static uint16_t
-join(struct parser *p, enum filter_op op, const struct parts *parts, const struct token *at)
+join_parts(struct parser *p, enum filter_op op, const struct parts *parts, const struct token *at)
 {
 	return parts->n == 1 ? parts->first
 			     : new_node(p, (struct filter_node){.op = (uint8_t)op, .child = parts->first}, at);
@@ -171,7 +171,7 @@ join_two(struct parser *p, enum filter_op op, uint16_t a, uint16_t b, const stru
 
 	add_part(p, &parts, a);
 	add_part(p, &parts, b);
-	return join(p, op, &parts, at);
+	return join_parts(p, op, &parts, at);
 }
 
 static struct filter_node
@@ -182,7 +182,7 @@ range_node(enum filter_field field, uint32_t low, uint32_t high)
 
 /* The term for a source, a destination, either or both. */
 static uint16_t
-directed(struct parser *p, const struct qualifiers *q, struct filter_node node, enum filter_field src,
+directed_term(struct parser *p, const struct qualifiers *q, struct filter_node node, enum filter_field src,
     enum filter_field dst, const struct token *at)
 {
 	uint16_t first = 0, second = 0;
@@ -246,7 +246,7 @@ read_range(const struct token *token, uint32_t max, uint32_t *low, uint32_t *hig
 
 /* What may stand before a number, and the range that the number then ends. */
 static bool
-compare(enum token_kind comparison, uint32_t max, uint32_t *low, uint32_t *high)
+range_of_number(enum token_kind comparison, uint32_t max, uint32_t *low, uint32_t *high)
 {
 	uint32_t number = *low;
 
@@ -276,23 +276,23 @@ take_range(struct parser *p, uint32_t max, const char *expected, uint32_t *low, 
 	uint16_t port;
 
 	if (comparison == TOKEN_NOT_EQUAL) {
-		refuse(p, &p->token, "=, <, >, <= or >= (and \"not\" before the term)");
+		refuse_token(p, &p->token, "=, <, >, <= or >= (and \"not\" before the term)");
 		return false;
 	}
 	if (compares)
-		take(p);
+		take_token(p);
 	if (read_range(&p->token, max, low, high) && (!compares || *low == *high) &&
-	    compare(comparison, max, low, high)) {
-		take(p);
+	    range_of_number(comparison, max, low, high)) {
+		take_token(p);
 		return true;
 	}
 	if (max == 65535 && p->token.kind == TOKEN_WORD && filter_token_text(&p->token, name, sizeof(name)) &&
 	    protocol_names_find_service(name, &port) == 0) {
 		*low = *high = port;
-		take(p);
-		return compare(comparison, max, low, high);
+		take_token(p);
+		return range_of_number(comparison, max, low, high);
 	}
-	refuse(p, &p->token, expected);
+	refuse_token(p, &p->token, expected);
 	return false;
 }
 
@@ -303,7 +303,7 @@ parse_port(struct parser *p, const struct qualifiers *q, const struct token *at)
 
 	if (!take_range(p, 65535, "a port (0 to 65535, two with a dash, or a service's name)", &low, &high))
 		return 0;
-	return of_layer(p, q, directed(p, q, range_node(FILTER_SRC_PORT, low, high), FILTER_SRC_PORT, FILTER_DST_PORT,
+	return of_layer(p, q, directed_term(p, q, range_node(FILTER_SRC_PORT, low, high), FILTER_SRC_PORT, FILTER_DST_PORT,
 	    at), at);
 }
 
@@ -399,7 +399,7 @@ parse_icmp(struct parser *p, const struct qualifiers *q, const struct token *at)
 	    icmp_names_find_type(name, &ip_proto, &type) == 0) {
 		uint16_t family = protocol_node(p, ip_proto, -1, at);
 
-		take(p);
+		take_token(p);
 		return join_two(p, FILTER_ALL_OF, family, new_node(p, range_node(field, type, type), at), at);
 	}
 	if (!take_range(p, 255, q->type == ICMP_TYPE ? "a type of ICMP (0 to 255, icmp-echo, icmp6-echo, …)"
@@ -417,16 +417,16 @@ parse_proto(struct parser *p, const struct qualifiers *q, const struct token *at
 
 	if (find_protocol(&p->token, &ip_proto, &ethertype)) {
 		if (is_ether ? ethertype < 0 : is_ip && ip_proto < 0)
-			return refuse(p, &p->token, is_ether ? "an ethertype" : "an IP protocol");
-		take(p);
+			return refuse_token(p, &p->token, is_ether ? "an ethertype" : "an IP protocol");
+		take_token(p);
 		return of_layer(p, q, protocol_node(p, ip_proto, ethertype, at), at);
 	}
 	if (!is_ip && read_range(&p->token, 65535, &low, &high) && low > LENGTH_MAX) {
-		take(p);
+		take_token(p);
 		return new_node(p, range_node(FILTER_ETHERTYPE, low, high), at);
 	}
 	if (is_ether)
-		return refuse(p, &p->token, "an ethertype (0x0800, arp, …)");
+		return refuse_token(p, &p->token, "an ethertype (0x0800, arp, …)");
 	if (!take_range(p, 255, is_ip ? "an IP protocol (a name, or 0 to 255)"
 				      : "a protocol (a name, 0 to 255, or an ethertype such as 0x0800)", &low, &high))
 		return 0;
@@ -470,14 +470,14 @@ take_mask(struct parser *p, struct filter_prefix *prefix)
 
 	if (prefix->n_octets != 4 || !filter_token_is(&p->token, "mask"))
 		return true;
-	take(p);
+	take_token(p);
 	if (p->token.kind != TOKEN_WORD || !filter_token_text(&p->token, text, sizeof(text)) ||
 	    inet_pton(AF_INET, text, &address) != 1 ||
 	    (~ntohl(address.s_addr) & (~ntohl(address.s_addr) + 1)) != 0) {
-		refuse(p, &p->token, "a mask such as 255.255.0.0");
+		refuse_token(p, &p->token, "a mask such as 255.255.0.0");
 		return false;
 	}
-	take(p);
+	take_token(p);
 	mask = ntohl(address.s_addr);
 	prefix->bits = (uint8_t)__builtin_popcount(mask);
 	return true;
@@ -496,7 +496,7 @@ expected_address(const struct qualifiers *q)
 }
 
 static bool
-fits(const struct qualifiers *q, const struct filter_prefix *prefix)
+fits_qualifiers(const struct qualifiers *q, const struct filter_prefix *prefix)
 {
 	bool is_mac = prefix->n_octets == FRAME_MAC_LEN;
 
@@ -518,7 +518,7 @@ read_address(const struct token *token, const struct qualifiers *q, struct filte
 		return false;
 	if (filter_parse_prefix(text, prefix) != 0 && !(q->type == NET && read_short_net(text, prefix)))
 		return false;
-	return fits(q, prefix);
+	return fits_qualifiers(q, prefix);
 }
 
 static uint16_t
@@ -528,9 +528,9 @@ address_node(struct parser *p, const struct qualifiers *q, const struct filter_p
 	uint16_t made;
 
 	if (prefix->n_octets == FRAME_MAC_LEN)
-		return directed(p, q, node, FILTER_SRC_MAC, FILTER_DST_MAC, at);
-	made = q->inner ? directed(p, q, node, FILTER_INNER_SRC_IP, FILTER_INNER_DST_IP, at)
-			: directed(p, q, node, FILTER_SRC_IP, FILTER_DST_IP, at);
+		return directed_term(p, q, node, FILTER_SRC_MAC, FILTER_DST_MAC, at);
+	made = q->inner ? directed_term(p, q, node, FILTER_INNER_SRC_IP, FILTER_INNER_DST_IP, at)
+			: directed_term(p, q, node, FILTER_SRC_IP, FILTER_DST_IP, at);
 	return q->layer == OVER_IP ? of_layer(p, q, made, at) : made; /* a family is in the address */
 }
 
@@ -540,8 +540,8 @@ parse_address(struct parser *p, const struct qualifiers *q, const struct token *
 	struct filter_prefix prefix;
 
 	if (!read_address(&p->token, q, &prefix))
-		return refuse(p, &p->token, expected_address(q));
-	take(p);
+		return refuse_token(p, &p->token, expected_address(q));
+	take_token(p);
 	return take_mask(p, &prefix) ? address_node(p, q, &prefix, at) : 0;
 }
 
@@ -554,7 +554,7 @@ parse_group(struct parser *p, const struct qualifiers *q, const struct token *at
 	struct filter_node node = {.op = FILTER_IN_PREFIX, .field = FILTER_DST_IP};
 
 	if (q->type == BROADCAST && q->layer != ANY_LAYER && q->layer != ETHER)
-		return refuse(p, at, "\"broadcast\" of Ethernet: no sample says which addresses IP networks have");
+		return refuse_token(p, at, "\"broadcast\" of Ethernet: no sample says which addresses IP networks have");
 	if (q->type == BROADCAST)
 		node = (struct filter_node){.op = FILTER_IN_PREFIX, .field = FILTER_DST_MAC, .prefix = all};
 	else if (q->layer == IP4)
@@ -595,12 +595,12 @@ take_name(struct parser *p, enum type type, enum filter_field field, uint8_t *nu
 	char *text = f->name_text + f->name_octets;
 
 	if ((p->token.kind != TOKEN_WORD && p->token.kind != TOKEN_QUOTED) || p->token.octets == 0)
-		return refuse(p, &p->token, expected_name(type));
+		return refuse_token(p, &p->token, expected_name(type));
 	if (f->n_names == FILTER_NAMES_MAX)
 		return refuse_size(p, &p->token, "names of agents, interfaces, sites and networks", FILTER_NAMES_MAX);
 	if (!filter_token_text(&p->token, text, sizeof(f->name_text) - f->name_octets))
 		return refuse_size(p, &p->token, "octets", FILTER_TEXT_MAX);
-	take(p);
+	take_token(p);
 	f->names[f->n_names] = (struct filter_name){(uint8_t)field, f->name_octets};
 	f->name_octets = (uint16_t)(f->name_octets + strlen(text) + 1);
 	*number = f->n_names++;
@@ -626,7 +626,7 @@ parse_member(struct parser *p, const struct qualifiers *q, const struct token *a
 
 	if (!take_name(p, q->type, src, &node.name))
 		return 0;
-	return directed(p, q, node, src, q->inner ? FILTER_INNER_DST_IP : FILTER_DST_IP, at);
+	return directed_term(p, q, node, src, q->inner ? FILTER_INNER_DST_IP : FILTER_DST_IP, at);
 }
 
 /* ---- terms ---- */
@@ -672,7 +672,7 @@ parse_value(struct parser *p, const struct qualifiers *q)
 static uint16_t
 parse_list(struct parser *p, const struct qualifiers *q)
 {
-	const struct token open = take(p);
+	const struct token open = take_token(p);
 	struct parts parts = {0};
 
 	do {
@@ -680,8 +680,8 @@ parse_list(struct parser *p, const struct qualifiers *q)
 		take_kind(p, TOKEN_COMMA);
 	} while (!has_failed(p) && p->token.kind != TOKEN_LIST_END && p->token.kind != TOKEN_END);
 	if (!take_kind(p, TOKEN_LIST_END))
-		return refuse(p, &p->token, "]");
-	return join(p, FILTER_ANY_OF, &parts, &open);
+		return refuse_token(p, &p->token, "]");
+	return join_parts(p, FILTER_ANY_OF, &parts, &open);
 }
 
 static bool
@@ -697,14 +697,14 @@ goes_deeper(struct parser *p, const struct token *at)
 static uint16_t
 parse_parentheses(struct parser *p)
 {
-	const struct token open = take(p);
+	const struct token open = take_token(p);
 	uint16_t node;
 
 	if (!goes_deeper(p, &open))
 		return 0;
 	node = parse_any(p);
 	p->depth--;
-	return take_kind(p, TOKEN_CLOSE) ? node : refuse(p, &p->token, "and, or, or )");
+	return take_kind(p, TOKEN_CLOSE) ? node : refuse_token(p, &p->token, "and, or, or )");
 }
 
 /* ---- qualifiers ---- */
@@ -718,7 +718,7 @@ take_direction(struct parser *p, struct qualifiers *q)
 
 	if (p->token.kind != TOKEN_WORD || (!is_src && !is_dst) || q->direction != EITHER)
 		return false;
-	take(p);
+	take_token(p);
 	q->direction = is_src ? SRC : DST;
 	joint = p->token;
 	other = filter_next_token(&joint);
@@ -728,8 +728,8 @@ take_direction(struct parser *p, struct qualifiers *q)
 
 		/* "src port 1 or dst port 2" is two terms; here no value has come yet */
 		if (behind.kind != TOKEN_END) {
-			take(p);
-			take(p);
+			take_token(p);
+			take_token(p);
 			q->direction = joint.kind == TOKEN_OR ? EITHER : BOTH;
 		}
 	}
@@ -756,7 +756,7 @@ take_layer(struct parser *p, struct qualifiers *q)
 		q->layer = ethertype == ETHERTYPE_IP4 ? IP4 : ethertype == ETHERTYPE_IP6 ? IP6 : OVER_IP;
 		q->ip_proto = (uint8_t)ip_proto;
 	}
-	take(p);
+	take_token(p);
 	return true;
 }
 
@@ -765,7 +765,7 @@ take_type(struct parser *p, struct qualifiers *q)
 {
 	for (size_t i = 0; p->token.kind == TOKEN_WORD && q->type == NO_TYPE && i < N_TYPES; i++)
 		if (filter_token_is(&p->token, types[i].word)) {
-			take(p);
+			take_token(p);
 			q->type = types[i].type;
 			return true;
 		}
@@ -777,7 +777,7 @@ take_inner(struct parser *p, struct qualifiers *q)
 {
 	if (p->token.kind != TOKEN_WORD || q->inner || !filter_token_is(&p->token, "inner"))
 		return false;
-	take(p);
+	take_token(p);
 	return q->inner = true;
 }
 
@@ -802,17 +802,17 @@ check_qualifiers(struct parser *p, const struct qualifiers *q, const struct toke
 	bool is_member = q->type == NETWORK || q->type == AS || q->type == COUNTRY;
 
 	if (q->direction != EITHER && !is_address && !is_member && q->type != PORT)
-		refuse(p, at, "src or dst before host, net, mac, port, network, as or country only");
+		refuse_token(p, at, "src or dst before host, net, mac, port, network, as or country only");
 	else if (q->inner && ((!is_address && !is_member) || q->type == MAC || q->layer == ETHER))
-		refuse(p, at, "inner before host, net, network, as or country only");
+		refuse_token(p, at, "inner before host, net, network, as or country only");
 	else if (q->layer == ETHER && !is_address && !is_group && q->type != PROTO)
-		refuse(p, at, "ether before host, proto, broadcast or multicast only");
+		refuse_token(p, at, "ether before host, proto, broadcast or multicast only");
 	else if (q->layer == ETHER && q->type == NET)
-		refuse(p, at, "ether host: Ethernet has no networks");
+		refuse_token(p, at, "ether host: Ethernet has no networks");
 	else if (q->layer > ETHER && (q->type == MAC || q->type >= VLAN) && !is_group)
-		refuse(p, at, "a protocol before host, net, port or proto only");
+		refuse_token(p, at, "a protocol before host, net, port or proto only");
 	else if (q->layer == OVER_IP && (q->type == PROTO || is_group))
-		refuse(p, at, "ip or ip6 before proto and multicast");
+		refuse_token(p, at, "ip or ip6 before proto and multicast");
 	return !has_failed(p);
 }
 
@@ -820,7 +820,7 @@ check_qualifiers(struct parser *p, const struct qualifiers *q, const struct toke
 
 /* A value alone: with the qualifiers of the term before it, if it can have these. */
 static struct qualifiers
-inherited(const struct parser *p)
+inherited_qualifiers(const struct parser *p)
 {
 	const struct qualifiers none = {0};
 	struct filter_prefix prefix;
@@ -843,11 +843,11 @@ parse_qualified(struct parser *p)
 	if (q.type == EVERYTHING)
 		return new_node(p, (struct filter_node){.op = FILTER_ALL_OF}, &at);
 	if (!has_any && find_protocol(&at, &ip_proto, &ethertype)) {
-		take(p);
+		take_token(p);
 		return protocol_node(p, ip_proto, ethertype, &at);
 	}
 	if (!has_any)
-		q = inherited(p);
+		q = inherited_qualifiers(p);
 	free_family(p, &q);
 	if (!check_qualifiers(p, &q, &at))
 		return 0;
@@ -857,12 +857,12 @@ parse_qualified(struct parser *p)
 		struct filter_prefix prefix;
 
 		if (!read_address(&p->token, &q, &prefix))
-			return refuse(p, &p->token, EXPECTED_TERM);
+			return refuse_token(p, &p->token, EXPECTED_TERM);
 	}
 	p->last = q;
 	p->has_last = true;
 	if (filter_token_is(&p->token, "in") && p->token.kind == TOKEN_WORD)
-		take(p);
+		take_token(p);
 	if (p->token.kind == TOKEN_LIST)
 		return parse_list(p, &q);
 	if (has_any && p->token.kind == TOKEN_OPEN)
@@ -877,7 +877,7 @@ parse_term(struct parser *p)
 	uint16_t node;
 
 	if (at.kind == TOKEN_NOT) {
-		take(p);
+		take_token(p);
 		if (!goes_deeper(p, &at))
 			return 0;
 		node = parse_term(p);
@@ -887,7 +887,7 @@ parse_term(struct parser *p)
 	if (at.kind == TOKEN_OPEN)
 		return parse_parentheses(p);
 	if (at.kind != TOKEN_WORD)
-		return refuse(p, &at, EXPECTED_TERM);
+		return refuse_token(p, &at, EXPECTED_TERM);
 	return parse_qualified(p);
 }
 
@@ -901,11 +901,11 @@ parse_any(struct parser *p)
 	add_part(p, &parts, parse_term(p));
 	while (!has_failed(p) && (p->token.kind == TOKEN_AND || p->token.kind == TOKEN_OR)) {
 		if (joint != TOKEN_END && p->token.kind != joint)
-			return refuse(p, &p->token, "parentheses: here \"and\" and \"or\" stand side by side");
-		joint = take(p).kind;
+			return refuse_token(p, &p->token, "parentheses: here \"and\" and \"or\" stand side by side");
+		joint = take_token(p).kind;
 		add_part(p, &parts, parse_term(p));
 	}
-	return has_failed(p) ? 0 : join(p, joint == TOKEN_OR ? FILTER_ANY_OF : FILTER_ALL_OF, &parts, &at);
+	return has_failed(p) ? 0 : join_parts(p, joint == TOKEN_OR ? FILTER_ANY_OF : FILTER_ALL_OF, &parts, &at);
 }
 
 /* ---- the whole ---- */
@@ -946,7 +946,7 @@ asks_for_ports(const struct filter *f, const struct filter_node *node)
 }
 
 static void
-finish(struct filter *f)
+note_fields(struct filter *f)
 {
 	f->fields = 0;
 	for (size_t i = 0; i < f->n_nodes; i++) {
@@ -1000,7 +1000,7 @@ filter_add(struct filter *filter, const char *text, char error[FILTER_ERROR_TEXT
 		p.token = filter_next_token(&(struct token){.at = text, .column = 1});
 		node = parse_any(&p);
 		if (!has_failed(&p) && p.token.kind != TOKEN_END)
-			refuse(&p, &p.token, "and, or, or the end");
+			refuse_token(&p, &p.token, "and, or, or the end");
 		if (!has_failed(&p) && !add_text(filter, text))
 			snprintf(error, FILTER_ERROR_TEXT, "expected at most %d octets in all", FILTER_TEXT_MAX);
 	}
@@ -1011,7 +1011,7 @@ filter_add(struct filter *filter, const char *text, char error[FILTER_ERROR_TEXT
 		return -EINVAL;
 	}
 	append_to_root(filter, node);
-	finish(filter);
+	note_fields(filter);
 	return 0;
 }
 

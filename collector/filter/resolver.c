@@ -56,7 +56,7 @@ next_waiting(struct resolver *r)
 }
 
 static void *
-run(void *arg)
+run_resolver(void *arg)
 {
 	struct resolver *r = arg;
 
@@ -100,7 +100,7 @@ resolver_new(struct resolver **out, uint64_t seed, const struct clock *clock)
 	r->seed = seed;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->wanted, NULL);
-	err = -pthread_create(&thread, NULL, run, r);
+	err = -pthread_create(&thread, NULL, run_resolver, r);
 	if (err < 0) {
 		free(r);
 		return err;

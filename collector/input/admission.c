@@ -100,7 +100,7 @@ admission_listener(struct admission *a, int fd)
 }
 
 static void
-refuse(const struct admission *a, enum input_stat_id stat, const struct decode_origin *origin,
+refuse_sender(const struct admission *a, enum input_stat_id stat, const struct decode_origin *origin,
     const char *why)
 {
 	stat_add(a->stats, stat, 1);
@@ -136,7 +136,7 @@ admission_allows(const struct admission *a, const struct sockaddr *from,
 {
 	if (is_allowed(a, from))
 		return true;
-	refuse(a, INPUT_STAT_REFUSED_SENDER, origin,
+	refuse_sender(a, INPUT_STAT_REFUSED_SENDER, origin,
 	    "its address is not in the option senders; add it to accept it");
 	return false;
 }
@@ -147,7 +147,7 @@ struct share_filter {
 };
 
 static bool
-keep(void *arg, const struct sockaddr *from, size_t n)
+keep_address(void *arg, const struct sockaddr *from, size_t n)
 {
 	const struct share_filter *f = arg;
 
@@ -170,7 +170,7 @@ admission_limit_senders(struct admission *a, struct fair_share *share, const str
 
 	fair_share_turn(share, clock_mono_us(a->config->clock),
 	    receiver_fill_percent(r, socket, b));
-	dropped = receive_filter(b, keep, &filter);
+	dropped = receive_filter(b, keep_address, &filter);
 	stat_add(a->stats, INPUT_STAT_OVER_SHARE, dropped);
 	stat_add(a->stats, INPUT_STAT_DATAGRAMS, dropped);
 }
@@ -206,6 +206,6 @@ admission_decode(struct admission *a, const void *octets, size_t n,
 	if (verdict == DECODE_FOREIGN)
 		ignore_foreign(a, origin);
 	else
-		refuse(a, refusals[verdict], origin, decode_verdict_text(verdict));
+		refuse_sender(a, refusals[verdict], origin, decode_verdict_text(verdict));
 	return ADMISSION_REFUSED;
 }

@@ -14,7 +14,7 @@ enum {
 
 /* Reads a length; -EBADMSG for the indefinite form and for what is longer than any message. */
 static int64_t
-length(struct rbuf *r)
+ber_length(struct rbuf *r)
 {
 	uint8_t first = rbuf_u8(r);
 	size_t octets = first & ~LENGTH_LONG;
@@ -34,7 +34,7 @@ ber_next(struct rbuf *r, uint8_t *tag, struct rbuf *content)
 	*tag = rbuf_u8(r);
 	if ((*tag & LONG_TAG) == LONG_TAG)
 		return -EBADMSG;
-	n = length(r);
+	n = ber_length(r);
 	if (n < 0 || r->failed)
 		return -EBADMSG;
 	*content = rbuf_sub(r, (size_t)n);

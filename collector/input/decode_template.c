@@ -94,7 +94,7 @@ find_list(struct decode_template *s, const uint8_t *octets, size_t n, struct rbu
 }
 
 static void
-learn(struct decode_template *s, const uint8_t *octets, size_t n,
+learn_layout(struct decode_template *s, const uint8_t *octets, size_t n,
     const struct decode_result *result)
 {
 	struct rbuf list;
@@ -114,7 +114,7 @@ learn(struct decode_template *s, const uint8_t *octets, size_t n,
 
 /* True if the message equals the template outside its fields, which are in rising order. */
 static bool
-matches(const struct decode_template *s, const uint8_t *octets, size_t n)
+matches_layout(const struct decode_template *s, const uint8_t *octets, size_t n)
 {
 	size_t at = 0;
 
@@ -207,7 +207,7 @@ decode_templates_forget(struct decode_templates *templates)
 bool
 decode_templates_match(const struct decode_templates *templates, const void *octets, size_t n)
 {
-	return n > 0 && matches(&templates->slots[n % DECODE_TEMPLATES_MAX], octets, n);
+	return n > 0 && matches_layout(&templates->slots[n % DECODE_TEMPLATES_MAX], octets, n);
 }
 
 enum decode_verdict
@@ -218,10 +218,10 @@ decode_templates_decode(struct decode_templates *templates, const void *octets, 
 	struct decode_template *s = slot_of(templates, n);
 	enum decode_verdict verdict;
 
-	if (n > 0 && matches(s, octets, n) && read_fields(s, octets, origin, result))
+	if (n > 0 && matches_layout(s, octets, n) && read_fields(s, octets, origin, result))
 		return DECODE_OK;
 	verdict = decode_notification(octets, n, communities, n_communities, origin, result);
 	if (verdict == DECODE_OK)
-		learn(s, octets, n, result);
+		learn_layout(s, octets, n, result);
 	return verdict;
 }

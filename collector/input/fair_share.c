@@ -135,7 +135,7 @@ all_offered(const struct fair_share *s)
  * together, only they are cut: the others keep what they offer and half as much again, since their
  * datagrams that waited now come faster. */
 static uint64_t
-less(const struct fair_share *s, uint64_t taken)
+smaller_capacity(const struct fair_share *s, uint64_t taken)
 {
 	size_t n_above;
 	uint64_t modest = sum_below(s, fair_limit(s, taken * USUAL_PARTS), &n_above);
@@ -150,7 +150,7 @@ next_capacity(const struct fair_share *s, uint64_t taken)
 {
 	if (s->fill >= FAIR_SHARE_PRESSED_PERCENT &&
 	    (s->fill >= s->last_fill || s->limit == UINT64_MAX))
-		return less(s, taken);
+		return smaller_capacity(s, taken);
 	return s->fill < FAIR_SHARE_CALM_PERCENT ? s->capacity * MORE_OF_8 / 8 : s->capacity;
 }
 

@@ -73,7 +73,7 @@ struct forward {
 };
 
 static size_t
-padded(size_t n)
+padded_to_block(size_t n)
 {
 	return (n + BLOCK - 1) / BLOCK * BLOCK;
 }
@@ -103,7 +103,7 @@ send_to(struct forward *f, struct receiver_out *r, const void *octets, size_t n)
 static bool
 came_before(struct forward *f, const uint8_t *octets, size_t n)
 {
-	uint64_t hash = hash_octets(f->seed, octets, padded(n)) + n, now_us = clock_mono_us(f->clock);
+	uint64_t hash = hash_octets(f->seed, octets, padded_to_block(n)) + n, now_us = clock_mono_us(f->clock);
 	struct seen *seen = &f->seen[hash % SEEN];
 	bool is_again = seen->hash == hash && now_us - seen->time_us < FORWARD_AGAIN_US;
 
@@ -131,12 +131,12 @@ send_first(struct forward *f)
 			send_to(f, &f->receivers[i], f->ring + at + BLOCK, (size_t)head.n);
 		pthread_mutex_unlock(&f->lock);
 	}
-	f->held[head.sender] -= (uint32_t)(BLOCK + padded((size_t)head.n));
-	f->taken = taken + BLOCK + padded((size_t)head.n);
+	f->held[head.sender] -= (uint32_t)(BLOCK + padded_to_block((size_t)head.n));
+	f->taken = taken + BLOCK + padded_to_block((size_t)head.n);
 }
 
 static void
-wake(struct forward *f)
+wake_sender(struct forward *f)
 {
 	if (eventfd_write(f->wake_fd, 1) < 0)
 		log_warn_limited(ROOM, "the thread cannot be woken: %s", strerror(errno));
@@ -154,7 +154,7 @@ sleep_until_woken(struct forward *f)
 }
 
 static void *
-run(void *arg)
+run_forward(void *arg)
 {
 	struct forward *f = arg;
 
@@ -179,7 +179,7 @@ forward_put(struct forward *f, const struct sockaddr *from, const void *octets, 
 		return;
 	put = f->put;
 	rest = FORWARD_RING_OCTETS - put % FORWARD_RING_OCTETS;
-	octets_needed = BLOCK + padded(n);
+	octets_needed = BLOCK + padded_to_block(n);
 	used = put - f->taken;
 	if (used + octets_needed + (rest < octets_needed ? rest : 0) > FORWARD_RING_OCTETS) {
 		stat_add_own(&f->stats, FORWARD_STAT_QUEUE_FULL, 1);
@@ -202,7 +202,7 @@ forward_put(struct forward *f, const struct sockaddr *from, const void *octets, 
 	f->held[head.sender] += (uint32_t)octets_needed;
 	f->put = put + octets_needed;
 	if (f->is_asleep) /* read after put was written: either it sees the datagram, or this sees that it sleeps */
-		wake(f);
+		wake_sender(f);
 }
 
 /* ---- begin and end ---- */
@@ -224,7 +224,7 @@ forward_new(struct forward **out, uint64_t seed, const struct clock *clock)
 }
 
 static int
-start(struct forward *f)
+start_sending(struct forward *f)
 {
 	int err = -ENOMEM;
 
@@ -232,7 +232,7 @@ start(struct forward *f)
 	f->seen = calloc(SEEN, sizeof(*f->seen));
 	f->wake_fd = eventfd(0, EFD_CLOEXEC);
 	if (f->ring && f->seen)
-		err = f->wake_fd < 0 ? -errno : -pthread_create(&f->thread, NULL, run, f);
+		err = f->wake_fd < 0 ? -errno : -pthread_create(&f->thread, NULL, run_forward, f);
 	if (err == 0) {
 		pthread_setname_np(f->thread, ROOM);
 		return 0;
@@ -256,7 +256,7 @@ int
 forward_set(struct forward *f, const char *const *receivers, size_t n)
 {
 	struct receiver_out fresh[FORWARD_RECEIVERS_MAX] = {0};
-	int err = n > 0 && !f->ring ? start(f) : 0;
+	int err = n > 0 && !f->ring ? start_sending(f) : 0;
 	size_t opened = 0;
 
 	while (err == 0 && opened < n) {
@@ -284,7 +284,7 @@ forward_free(struct forward *f)
 		return;
 	if (f->ring) {
 		f->stops = true;
-		wake(f);
+		wake_sender(f);
 		pthread_join(f->thread, NULL);
 		close(f->wake_fd);
 	}

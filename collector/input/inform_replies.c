@@ -75,7 +75,7 @@ receiver_of(const struct inform_reply *reply)
 
 /* Returns the ring's index + 1 of the reply that waits for the same inform; 0: there is none. */
 static uint16_t
-find(const struct inform_replies *r, const struct inform_identity *inform)
+find_reply(const struct inform_replies *r, const struct inform_identity *inform)
 {
 	uint16_t at = r->buckets[inform->content % BUCKETS];
 
@@ -93,7 +93,7 @@ find(const struct inform_replies *r, const struct inform_identity *inform)
 int
 inform_replies_place(const struct inform_replies *r, const struct inform_identity *inform)
 {
-	if (find(r, inform) > 0)
+	if (find_reply(r, inform) > 0)
 		return 0;
 	if (r->n == INFORM_REPLIES_MAX)
 		return -ENOBUFS;
@@ -102,7 +102,7 @@ inform_replies_place(const struct inform_replies *r, const struct inform_identit
 }
 
 static struct inform_reply *
-add(struct inform_replies *r, const struct inform_identity *inform)
+add_reply(struct inform_replies *r, const struct inform_identity *inform)
 {
 	size_t at = (r->first + r->n++) % INFORM_REPLIES_MAX;
 	uint16_t *bucket = &r->buckets[inform->content % BUCKETS];
@@ -136,8 +136,8 @@ void
 inform_replies_hold(struct inform_replies *r, const struct inform_identity *inform, int fd,
     const void *octets, size_t n)
 {
-	uint16_t at = find(r, inform);
-	struct inform_reply *reply = at > 0 ? &r->ring[at - 1] : add(r, inform);
+	uint16_t at = find_reply(r, inform);
+	struct inform_reply *reply = at > 0 ? &r->ring[at - 1] : add_reply(r, inform);
 
 	reply->fd = fd;
 	reply->n = n;

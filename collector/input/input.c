@@ -245,7 +245,7 @@ take_sflow(struct input *in, const struct sockaddr *from, const void *octets, si
 
 /* True if the sender is allowed. */
 static bool
-admit(const struct input *in, const struct sockaddr *from, struct decode_origin *origin)
+admit_sender(const struct input *in, const struct sockaddr *from, struct decode_origin *origin)
 {
 	*origin = (struct decode_origin){
 	    .sender = admission_sender(in->admission, from),
@@ -262,7 +262,7 @@ take_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t
 	struct input *in = arg;
 
 	in->n_read++;
-	if (admit(in, from, &origin))
+	if (admit_sender(in, from, &origin))
 		take_notification(in, from, octets, n, &origin);
 }
 
@@ -273,7 +273,7 @@ take_sflow_datagram(void *arg, const struct sockaddr *from, const void *octets, 
 	struct input *in = arg;
 
 	in->n_read++;
-	if (admit(in, from, &origin))
+	if (admit_sender(in, from, &origin))
 		take_sflow(in, from, octets, n, &origin);
 }
 

@@ -321,7 +321,7 @@ read_record(struct rbuf *set, const struct ipfix_template *t, struct record *rec
 }
 
 static bool
-has(const struct record *r, enum field_kind kind)
+record_has(const struct record *r, enum field_kind kind)
 {
 	return r->has & 1u << kind;
 }
@@ -332,13 +332,13 @@ rate_of(const struct record *r)
 {
 	double rate = 0;
 
-	if (has(r, RATE))
+	if (record_has(r, RATE))
 		rate = (double)r->values[RATE];
-	else if (has(r, INTERVAL) && r->values[INTERVAL] > 0)
+	else if (record_has(r, INTERVAL) && r->values[INTERVAL] > 0)
 		rate = ((double)r->values[INTERVAL] + (double)r->values[SPACE]) / (double)r->values[INTERVAL];
-	else if (has(r, SIZE) && r->values[SIZE] > 0)
+	else if (record_has(r, SIZE) && r->values[SIZE] > 0)
 		rate = (double)r->values[POPULATION] / (double)r->values[SIZE];
-	else if (has(r, PROBABILITY) && r->probability > 0)
+	else if (record_has(r, PROBABILITY) && r->probability > 0)
 		rate = 1 / r->probability;
 	return rate >= 1 && rate <= EASE_MEAN_SKIP_MAX ? (uint32_t)(rate + 0.5) : 0;
 }
@@ -378,7 +378,7 @@ told_rate(const struct ipfix_domain *d, const struct record *r)
 
 	if (rate == 0 && !sampler)
 		sampler = sampler_of(d, 0);
-	if (rate == 0 && !sampler && !has(r, SELECTOR) && d->n_samplers == 1)
+	if (rate == 0 && !sampler && !record_has(r, SELECTOR) && d->n_samplers == 1)
 		sampler = d->samplers; /* there is no other */
 	return rate > 0 || !sampler ? rate : sampler->rate;
 }
@@ -394,13 +394,13 @@ interface_of(const struct record *r, enum field_kind logical, enum field_kind ph
 static void
 make_sample(const struct ipfix_message *m, const struct record *r, struct sflow_flow *f)
 {
-	bool is_packet = !has(r, FRAME), is_readable = r->section_octets > 0 && r->values[SECTION_OFFSET] == 0 &&
-	    (is_packet || !has(r, FRAME_TYPE) || r->values[FRAME_TYPE] == OWN_FRAMES);
+	bool is_packet = !record_has(r, FRAME), is_readable = r->section_octets > 0 && r->values[SECTION_OFFSET] == 0 &&
+	    (is_packet || !record_has(r, FRAME_TYPE) || r->values[FRAME_TYPE] == OWN_FRAMES);
 	uint64_t octets = r->values[FRAME_OCTETS];
 
 	*f = (struct sflow_flow){
 	    .is_record = true,
-	    .is_sent = has(r, DIRECTION) && r->values[DIRECTION] == 1,
+	    .is_sent = record_has(r, DIRECTION) && r->values[DIRECTION] == 1,
 	    .sequence = m->sequence + m->n_records - m->state->n_others,
 	    .source = {SFLOW_SOURCE_LOGICAL, m->domain},
 	    .rate = told_rate(m->state, r),

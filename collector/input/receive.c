@@ -311,7 +311,7 @@ receive_filter(struct receive_batch *b, receive_keep_fn *keep, void *arg)
 
 /* Calls fn for each datagram of a message. Returns the number of those that were too long. */
 static size_t
-split(struct mmsghdr *m, receive_fn *fn, void *arg)
+split_datagrams(struct mmsghdr *m, receive_fn *fn, void *arg)
 {
 	const uint8_t *octets = m->msg_hdr.msg_iov->iov_base;
 	size_t each = datagram_octets(m), left = m->msg_len, oversize = 0;
@@ -338,6 +338,6 @@ receive_each(struct receive_batch *b, receive_fn *fn, void *arg)
 
 	for (size_t i = 0; i < b->n; i++)
 		if (!b->dropped[i])
-			oversize += split(&b->messages[i], fn, arg);
+			oversize += split_datagrams(&b->messages[i], fn, arg);
 	return oversize;
 }

@@ -89,7 +89,7 @@ keep_records(struct received_block *b, const struct decode_result *result,
 }
 
 static enum received_kind
-decode(struct decoding *f, struct received_datagram *d)
+decode_datagram(struct decoding *f, struct received_datagram *d)
 {
 	const struct decode_origin origin = {
 	    .sender = d->sender,
@@ -122,7 +122,7 @@ add_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t 
 	d->octets = octets;
 	d->n = n;
 	memcpy(d->sender, admission_sender(f->admission, from), sizeof(d->sender));
-	d->kind = decode(f, d);
+	d->kind = decode_datagram(f, d);
 }
 
 /* Receiving */
@@ -177,7 +177,7 @@ read_once(struct receiver_threads *c, struct receiver_thread *m, struct received
 
 /* Waits for the turn and for datagrams; false when stopping. */
 static bool
-receive(struct receiver_threads *c, struct receiver_thread *m, struct received_block *b)
+receive_block(struct receiver_threads *c, struct receiver_thread *m, struct received_block *b)
 {
 	bool got = false;
 
@@ -214,12 +214,12 @@ hand_over(struct receiver_thread *m, struct received_block *b)
 }
 
 static void *
-serve(void *arg)
+serve_blocks(void *arg)
 {
 	struct receiver_thread *m = arg;
 	struct received_block *b;
 
-	while ((b = wait_for_block(m)) != NULL && receive(m->owner, m, b)) {
+	while ((b = wait_for_block(m)) != NULL && receive_block(m->owner, m, b)) {
 		struct decoding f = {m->admission, b,
 		    admission_listener(m->admission, b->fd)};
 
@@ -275,7 +275,7 @@ static int
 start_thread(struct receiver_threads *c, struct receiver_thread *m)
 {
 	char name[16];
-	int r = -pthread_create(&m->thread, NULL, serve, m);
+	int r = -pthread_create(&m->thread, NULL, serve_blocks, m);
 
 	if (r < 0)
 		return r;

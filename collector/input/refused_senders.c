@@ -45,13 +45,13 @@ refused_senders_free(struct refused_senders *r)
 
 /* False if another thread is there now. */
 static bool
-enter(struct refused_senders *r)
+enter_senders(struct refused_senders *r)
 {
 	return !atomic_flag_test_and_set_explicit(&r->busy, memory_order_acquire);
 }
 
 static void
-leave(struct refused_senders *r)
+leave_senders(struct refused_senders *r)
 {
 	atomic_flag_clear_explicit(&r->busy, memory_order_release);
 }
@@ -68,7 +68,7 @@ goes_before(const struct place *p, const struct place *q, uint64_t now_us)
 }
 
 static void
-begin(struct refused_senders *r, struct place *p, const char *address)
+begin_sender(struct refused_senders *r, struct place *p, const char *address)
 {
 	r->crowded_out += p->now.datagrams;
 	r->waiting -= p->now.datagrams > 0;
@@ -91,7 +91,7 @@ place_of(struct refused_senders *r, const char *address, uint64_t now_us)
 		if (!leaves || goes_before(p, leaves, now_us))
 			leaves = p;
 	}
-	begin(r, leaves, text);
+	begin_sender(r, leaves, text);
 	return leaves;
 }
 
@@ -102,7 +102,7 @@ refused_senders_note(struct refused_senders *r, const char *address, const char 
 
 	if (!r)
 		return;
-	if (!enter(r)) {
+	if (!enter_senders(r)) {
 		r->crowded_out++;
 		return;
 	}
@@ -114,7 +114,7 @@ refused_senders_note(struct refused_senders *r, const char *address, const char 
 	p->all++;
 	p->now.last_us = p->heard_us = now_us;
 	snprintf(p->now.reason, sizeof(p->now.reason), "%s", reason);
-	leave(r);
+	leave_senders(r);
 }
 
 bool
@@ -123,7 +123,7 @@ refused_senders_take(struct refused_senders *r, struct refused_sender *out)
 	char reason[REFUSED_REASON_TEXT];
 	bool found;
 
-	if (!enter(r))
+	if (!enter_senders(r))
 		return false;
 	found = r->waiting > 0;
 	while (found && r->places[r->hand].now.datagrams == 0)
@@ -133,7 +133,7 @@ refused_senders_take(struct refused_senders *r, struct refused_sender *out)
 		r->places[r->hand].now.datagrams = 0;
 		r->waiting--;
 	}
-	leave(r);
+	leave_senders(r);
 	if (found) { /* a reason quotes what a stranger sent */
 		memcpy(reason, out->reason, sizeof(reason));
 		utf8_printable(reason, out->reason, sizeof(out->reason));

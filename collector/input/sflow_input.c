@@ -174,7 +174,7 @@ sflow_input_unread_stats(const struct sflow_input *in)
 }
 
 static void
-count(const struct sflow_input *in, enum sflow_stat_id which)
+count_sflow(const struct sflow_input *in, enum sflow_stat_id which)
 {
 	stat_add_own(&in->stats, which, 1);
 }
@@ -185,7 +185,7 @@ add_record(struct taking *t, enum ease_part kind)
 	struct ease_record *r;
 
 	if (t->result->n == DECODE_RECORDS_MAX) {
-		count(t->in, SFLOW_STAT_TOO_MANY);
+		count_sflow(t->in, SFLOW_STAT_TOO_MANY);
 		return NULL;
 	}
 	r = &t->result->records[t->result->n++];
@@ -214,7 +214,7 @@ find_port(struct taking *t, const struct sflow_source *source, uint64_t if_index
 	struct sflow_port *p = sflow_port_of(t->in->state, t->peer, if_index, t->origin->received_us);
 
 	if (!p) {
-		count(t->in, SFLOW_STAT_PORTS_FULL);
+		count_sflow(t->in, SFLOW_STAT_PORTS_FULL);
 		log_warn_limited(ROOM,
 		    "samples of data source %u:%u of agent %s ignored: there is room for %d sFlow ports, all are "
 		    "heard, and its sender %s has no fewer than anybody else",
@@ -228,7 +228,7 @@ static struct sflow_port *
 port_of(struct taking *t, const struct sflow_source *source)
 {
 	if (source->class > SOURCE_PORT_CLASS_MAX) {
-		count(t->in, SFLOW_STAT_NO_INTERFACE);
+		count_sflow(t->in, SFLOW_STAT_NO_INTERFACE);
 		log_warn_limited(ROOM, "sample of agent %s ignored: its data source is %u:%u, and none has such a "
 		    "class", t->peer->address, source->class, source->index);
 		return NULL;
@@ -299,7 +299,7 @@ add_fcs(const struct taking *t, const struct sflow_port *p, const struct sflow_f
 {
 	if (!sflow_frame_is_ethernet(f) || !sflow_lacks_fcs(p))
 		return;
-	count(t->in, SFLOW_STAT_FCS_ADDED);
+	count_sflow(t->in, SFLOW_STAT_FCS_ADDED);
 	s->frame_octets += FRAME_FCS_OCTETS;
 }
 
@@ -373,7 +373,7 @@ fill_frame(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, u
 	if (octets != s->frame_octets || length_check_is_odd(&p->lengths))
 		p->odd |= 1u << EASE_ODD_LENGTH;
 	if (octets != s->frame_octets)
-		count(t->in, SFLOW_STAT_LENGTH_MENDED);
+		count_sflow(t->in, SFLOW_STAT_LENGTH_MENDED);
 	s->frame_octets = octets;
 	return 0;
 }
@@ -384,7 +384,7 @@ refuse_sample(struct taking *t, const struct sflow_flow *f, enum ease_oddity why
 	static const enum sflow_stat_id stats[EASE_N_ODDITIES] = {[EASE_ODD_NO_RATE] = SFLOW_STAT_NO_RATE,
 	    [EASE_ODD_NO_LENGTH] = SFLOW_STAT_NO_LENGTH, [EASE_ODD_NO_HEADER] = SFLOW_STAT_NO_HEADER};
 
-	count(t->in, stats[why]);
+	count_sflow(t->in, stats[why]);
 	tell_odd(t, place_of(f), why, 1);
 }
 
@@ -433,7 +433,7 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 	sflow_note_sampled(p, r->sample.direction, r->sample.frame_octets, weight);
 	if (f->is_record)
 		note_interface(t, r->sample.if_index);
-	count(t->in, SFLOW_STAT_SAMPLES);
+	count_sflow(t->in, SFLOW_STAT_SAMPLES);
 }
 
 /* Notes a sample that can be used at its port, and fills in the record, unless it comes again or nothing says its weight.
@@ -449,7 +449,7 @@ use_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, s
 	if (p->is_further && step.advance > 0)
 		p->odd |= 1u << EASE_ODD_SUB_AGENTS;
 	if (step.is_again)
-		count(t->in, SFLOW_STAT_AGAIN);
+		count_sflow(t->in, SFLOW_STAT_AGAIN);
 	if (step.is_again || *why != 0)
 		return false;
 	differs = false;
@@ -461,7 +461,7 @@ use_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, s
 		return false;
 	}
 	if (differs)
-		count(t->in, SFLOW_STAT_RATE_DIFFERS);
+		count_sflow(t->in, SFLOW_STAT_RATE_DIFFERS);
 	fill_sample(t, p, f, r, &step, weight);
 	return true;
 }
@@ -595,7 +595,7 @@ take_discard(struct taking *t, const struct sflow_sample *s)
 	struct sflow_port *p;
 
 	if (f->source.class > SOURCE_PORT_CLASS_MAX) {
-		count(t->in, SFLOW_STAT_NO_INTERFACE);
+		count_sflow(t->in, SFLOW_STAT_NO_INTERFACE);
 		return;
 	}
 	p = find_port(t, &f->source, port_of_discards(&f->source));
@@ -603,11 +603,11 @@ take_discard(struct taking *t, const struct sflow_sample *s)
 		return;
 	step = sflow_take_discard(p, f, t->arrival.place.newer);
 	if (!step.is_new) {
-		count(t->in, SFLOW_STAT_DISCARDS_AGAIN);
+		count_sflow(t->in, SFLOW_STAT_DISCARDS_AGAIN);
 		return;
 	}
 	if (add_discard(t, s))
-		count(t->in, SFLOW_STAT_DISCARDS);
+		count_sflow(t->in, SFLOW_STAT_DISCARDS);
 	add_untold(t, f, &step);
 }
 
@@ -667,10 +667,10 @@ take_counters_of(struct taking *t, struct sflow_port *p, const struct sflow_coun
 
 	switch (sflow_take_counters(t->in->state, p, c, i, &t->arrival.place, t->origin->received_us)) {
 	case SFLOW_COUNTERS_OLD:
-		count(t->in, SFLOW_STAT_COUNTERS_OLD);
+		count_sflow(t->in, SFLOW_STAT_COUNTERS_OLD);
 		return;
 	case SFLOW_COUNTERS_SHADOWED:
-		count(t->in, SFLOW_STAT_COUNTERS_TWICE);
+		count_sflow(t->in, SFLOW_STAT_COUNTERS_TWICE);
 		break;
 	case SFLOW_COUNTERS_REFUTED:
 		break;
@@ -680,7 +680,7 @@ take_counters_of(struct taking *t, struct sflow_port *p, const struct sflow_coun
 			return;
 		sflow_snapshot(p, r->received_us, r);
 		add_state(t, p, c, i, is_own);
-		count(t->in, SFLOW_STAT_COUNTERS);
+		count_sflow(t->in, SFLOW_STAT_COUNTERS);
 	}
 	tell_port(t, p, p->if_index);
 }
@@ -699,7 +699,7 @@ static void
 take_counters(struct taking *t, const struct sflow_counters *c)
 {
 	if (!c->has_interface) {
-		count(t->in, SFLOW_STAT_UNKNOWN);
+		count_sflow(t->in, SFLOW_STAT_UNKNOWN);
 		return;
 	}
 	take_interface(t, c, &c->interface);
@@ -845,7 +845,7 @@ take_one(struct taking *t, const struct sflow_sample *s)
 		take_discard(t, s);
 		break;
 	case SFLOW_OTHER:
-		count(t->in, SFLOW_STAT_UNKNOWN);
+		count_sflow(t->in, SFLOW_STAT_UNKNOWN);
 		t->result->n_ignored++;
 		break;
 	}
@@ -864,7 +864,7 @@ take_all(struct taking *t, struct sflow_datagram *d)
 		else if (verdict != SFLOW_BAD_SAMPLE)
 			return verdict;
 		else {
-			count(t->in, SFLOW_STAT_REFUSED_SAMPLE);
+			count_sflow(t->in, SFLOW_STAT_REFUSED_SAMPLE);
 			t->in->refusal = sflow_verdict_text(verdict);
 			log_warn_limited(ROOM, "sample of agent %s ignored: %s", t->peer->address,
 			    sflow_verdict_text(verdict));
@@ -880,14 +880,14 @@ note_arrival(struct taking *t)
 	sflow_hear_peer(in->state, t->peer, t->origin->received_us);
 	stat_add(&in->stats, SFLOW_STAT_DATAGRAMS_MISSING, t->arrival.missing);
 	if (!t->arrival.place.newer)
-		count(in, SFLOW_STAT_DATAGRAMS_LATE);
+		count_sflow(in, SFLOW_STAT_DATAGRAMS_LATE);
 	if (t->arrival.restarted)
-		count(in, SFLOW_STAT_AGENT_RESTARTS);
+		count_sflow(in, SFLOW_STAT_AGENT_RESTARTS);
 	tell_bits(t, 0, t->arrival.odd);
 }
 
 static void
-arrive(struct taking *t, const struct sflow_datagram *d)
+take_arrival(struct taking *t, const struct sflow_datagram *d)
 {
 	struct sflow_input *in = t->in;
 	const struct sflow_accounting *a = &in->accounting;
@@ -967,7 +967,7 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 			t->peer->source[0] = '\0'; /* it is judged again */
 	} while (admission == SFLOW_CLAIMED && !shared && (shared = true));
 	if (admission != SFLOW_ADMITTED) {
-		count(in, SFLOW_STAT_FOREIGN_SOURCE);
+		count_sflow(in, SFLOW_STAT_FOREIGN_SOURCE);
 		t->peer = &in->stranger;
 		return;
 	}
@@ -977,7 +977,7 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 		snprintf(t->peer->source, sizeof(t->peer->source), "%s", sender);
 		return;
 	}
-	count(in, SFLOW_STAT_AGENTS_FULL);
+	count_sflow(in, SFLOW_STAT_AGENTS_FULL);
 	log_warn_limited(ROOM,
 	    "datagram from %s ignored: its agent is new, there is room for %d sFlow agents, all are heard, "
 	    "and this sender has no fewer than anybody else",
@@ -1079,7 +1079,7 @@ take_ipfix(struct taking *t, const void *octets, size_t n)
 			has_samples = true;
 			take_flow_of(t, &f);
 		} else {
-			count(t->in, SFLOW_STAT_REFUSED_SAMPLE);
+			count_sflow(t->in, SFLOW_STAT_REFUSED_SAMPLE);
 		}
 	sflow_end_ipfix(t->peer, &m, t->arrival.place.newer);
 	count_ipfix(t->in, &m, has_samples);
@@ -1102,7 +1102,7 @@ take_datagram(struct taking *t, const void *octets, size_t n)
 		return SFLOW_END;
 	if (t->peer == &t->in->stranger)
 		return refuse_all(t, &d);
-	arrive(t, &d);
+	take_arrival(t, &d);
 	return take_all(t, &d);
 }
 
@@ -1124,7 +1124,7 @@ sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
 	enum sflow_verdict verdict;
 
 	result->n = result->n_ignored = 0;
-	count(in, SFLOW_STAT_DATAGRAMS);
+	count_sflow(in, SFLOW_STAT_DATAGRAMS);
 	in->refusal = NULL;
 	verdict = take_datagram(&t, octets, n);
 	note_left(in);
@@ -1132,7 +1132,7 @@ sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
 		return verdict;
 	in->refusal = verdict == SFLOW_BAD_VERSION ? foreign_flow_text(foreign_flow_of(octets, n))
 						   : sflow_verdict_text(verdict);
-	count(in, verdict == SFLOW_BAD_VERSION ? SFLOW_STAT_REFUSED_VERSION
+	count_sflow(in, verdict == SFLOW_BAD_VERSION ? SFLOW_STAT_REFUSED_VERSION
 					       : SFLOW_STAT_REFUSED_DATAGRAM);
 	log_warn_limited(ROOM, "datagram from %s%s%s %s: %s", origin->sender,
 	    origin->listener ? " to " : "", origin->listener ? origin->listener : "",

@@ -40,7 +40,7 @@ more_of(uint8_t level, unsigned more)
 }
 
 static double
-ratio(double a, double b)
+ratio_of(double a, double b)
 {
 	return a > b ? a / b : b / a;
 }
@@ -50,7 +50,7 @@ are_alike(uint64_t pkts, uint64_t numbers, uint64_t other_pkts, uint64_t other_n
 {
 	if (pkts == 0 || other_pkts == 0)
 		return pkts == other_pkts;
-	return ratio((double)pkts / (double)numbers, (double)other_pkts / (double)other_numbers) < BLOCK_ALIKE;
+	return ratio_of((double)pkts / (double)numbers, (double)other_pkts / (double)other_numbers) < BLOCK_ALIKE;
 }
 
 static bool
@@ -84,7 +84,7 @@ take_block(struct rate_check *c, const struct rate_block *b)
 }
 
 static uint32_t
-measure(struct rate_check *c, uint32_t numbers, uint32_t pkts)
+measure_step(struct rate_check *c, uint32_t numbers, uint32_t pkts)
 {
 	struct rate_block *b = &c->open;
 	uint32_t odd = 0;
@@ -184,7 +184,7 @@ note_pool(struct rate_check *c, const struct sflow_flow *f, uint32_t numbers, ui
 	if (c->leaps > 0)
 		c->leaps--;
 	c->made_up = f->rate > 1 && (pkts % f->rate == 0 || pkts == numbers) ? c->made_up + 1 : 0;
-	return measure(c, numbers, pkts);
+	return measure_step(c, numbers, pkts);
 }
 
 /* The pool goes on from none. One that does so all the time may be of several samplers. */
@@ -280,7 +280,7 @@ is_counted_so(const struct rate_check *c, double measured)
 {
 	double counted = (double)c->counted_pkts / (double)(c->counted_numbers > 0 ? c->counted_numbers : 1);
 
-	return c->counted_numbers >= BLOCK_STEPS && counted > 0 && ratio(measured, counted) <= ratio(c->stated, counted);
+	return c->counted_numbers >= BLOCK_STEPS && counted > 0 && ratio_of(measured, counted) <= ratio_of(c->stated, counted);
 }
 
 static bool
@@ -374,7 +374,7 @@ rate_check_counted(struct rate_check *c, uint64_t pkts)
 		return 0;
 	}
 	counted = (double)c->counted_pkts / (double)c->counted_numbers;
-	c->is_denied = differs_clearly(c, measured) && ratio(c->stated, counted) < ratio(measured, counted);
+	c->is_denied = differs_clearly(c, measured) && ratio_of(c->stated, counted) < ratio_of(measured, counted);
 	return c->is_denied ? BIT(EASE_ODD_POOL_DENIED) : 0;
 }
 
@@ -669,6 +669,6 @@ length_check_counted(struct length_check *c, uint64_t octets, uint64_t pkts)
 		return;
 	counted = (double)c->counted_octets / (double)c->counted_pkts;
 	c->is_of_packets = (double)c->packet_octets > 1.5 * (double)c->stated_octets &&
-	    ratio((double)c->packet_octets / n, counted) < ratio((double)c->stated_octets / n, counted);
+	    ratio_of((double)c->packet_octets / n, counted) < ratio_of((double)c->stated_octets / n, counted);
 	c->stated_octets = c->packet_octets = c->counted_octets = c->counted_pkts = c->n = 0;
 }

@@ -126,7 +126,7 @@ struct message {
 };
 
 static void
-count(const struct slow_path *s, enum slow_path_stat_id which)
+count_slow(const struct slow_path *s, enum slow_path_stat_id which)
 {
 	stat_add(&s->stats, which, 1);
 }
@@ -218,23 +218,23 @@ void
 slow_path_put(struct slow_path *s, const struct sockaddr *from, int fd, const void *octets,
     size_t n)
 {
-	count(s, SLOW_PATH_STAT_DATAGRAMS);
+	count_slow(s, SLOW_PATH_STAT_DATAGRAMS);
 	switch (slow_queue_put(s->queue, from, fd, octets, n)) {
 	case 0:
 		break;
 	case -EDQUOT:
-		count(s, SLOW_PATH_STAT_OVER_SHARE);
+		count_slow(s, SLOW_PATH_STAT_OVER_SHARE);
 		break;
 	default:
-		count(s, SLOW_PATH_STAT_QUEUE_FULL);
+		count_slow(s, SLOW_PATH_STAT_QUEUE_FULL);
 		break;
 	}
 }
 
 static void
-refuse(struct slow_path *s, enum slow_path_stat_id stat, const char *why)
+refuse_datagram(struct slow_path *s, enum slow_path_stat_id stat, const char *why)
 {
-	count(s, stat);
+	count_slow(s, stat);
 	refused_senders_note(s->config.refused, s->sender, why, clock_wall_us(s->config.clock));
 	log_warn_limited(ROOM, "message from %s refused: %s", s->sender, why);
 }
@@ -294,21 +294,21 @@ give_event(struct slow_path *s, const struct message *from, struct v2c_message *
 
 	memcpy(event.source_id, from->source_id, sizeof(event.source_id));
 	if (event_decode(m, &event) < 0) {
-		refuse(s, SLOW_PATH_STAT_REFUSED, "a variable binding breaks RFC 3416");
+		refuse_datagram(s, SLOW_PATH_STAT_REFUSED, "a variable binding breaks RFC 3416");
 		return false;
 	}
 	event.identity = event_identity(&event, &all);
 	if (event_is_known(s, &event)) {
-		count(s, SLOW_PATH_STAT_EVENTS_DUPLICATE);
+		count_slow(s, SLOW_PATH_STAT_EVENTS_DUPLICATE);
 		return true;
 	}
 	if (!s->config.event(s->config.arg, &event)) {
-		count(s, from->is_inform ? SLOW_PATH_STAT_INFORMS_NOT_KEPT
+		count_slow(s, from->is_inform ? SLOW_PATH_STAT_INFORMS_NOT_KEPT
 					 : SLOW_PATH_STAT_REFUSED);
 		return false;
 	}
 	remember_event(s, event.identity, event.received_us);
-	count(s, SLOW_PATH_STAT_EVENTS);
+	count_slow(s, SLOW_PATH_STAT_EVENTS);
 	return true;
 }
 
@@ -318,7 +318,7 @@ ignore_foreign(struct slow_path *s)
 	char name[EVENT_NAME_MAX];
 
 	event_name_foreign(&s->result.foreign, name);
-	count(s, SLOW_PATH_STAT_IGNORED);
+	count_slow(s, SLOW_PATH_STAT_IGNORED);
 	log_info_limited(ROOM, "notification %s from %s ignored: the collector does not store it",
 	    name, s->sender);
 }
@@ -341,7 +341,7 @@ take_varbinds(struct slow_path *s, const struct message *from, struct v2c_messag
 		if (s->config.records(s->config.arg, s->result.records, s->result.n))
 			return true;
 		if (from->is_inform)
-			count(s, SLOW_PATH_STAT_INFORMS_NOT_KEPT);
+			count_slow(s, SLOW_PATH_STAT_INFORMS_NOT_KEPT);
 		return false;
 	case DECODE_EVENT:
 		return give_event(s, from, m);
@@ -349,7 +349,7 @@ take_varbinds(struct slow_path *s, const struct message *from, struct v2c_messag
 		ignore_foreign(s);
 		return false;
 	default:
-		refuse(s, SLOW_PATH_STAT_REFUSED, decode_verdict_text(verdict));
+		refuse_datagram(s, SLOW_PATH_STAT_REFUSED, decode_verdict_text(verdict));
 		return false;
 	}
 }
@@ -371,7 +371,7 @@ has_place_for_reply(struct slow_path *s, const struct inform_identity *inform)
 	case 0:
 		return true;
 	case -EDQUOT:
-		count(s, SLOW_PATH_STAT_INFORMS_OVER_SHARE);
+		count_slow(s, SLOW_PATH_STAT_INFORMS_OVER_SHARE);
 		refused_senders_note(s->config.refused, s->sender, "it has its share of informs that wait for the store",
 		    clock_wall_us(s->config.clock));
 		log_warn_limited(ROOM,
@@ -380,7 +380,7 @@ has_place_for_reply(struct slow_path *s, const struct inform_identity *inform)
 		    s->sender, INFORM_REPLIES_MAX);
 		return false;
 	default:
-		count(s, SLOW_PATH_STAT_INFORMS_FULL);
+		count_slow(s, SLOW_PATH_STAT_INFORMS_FULL);
 		log_warn_limited(ROOM,
 		    "inform from %s not accepted: %d replies already wait for the store",
 		    s->sender, INFORM_REPLIES_MAX);
@@ -398,7 +398,7 @@ take_inform(struct slow_path *s, const struct message *from, struct v2c_message 
 
 	if (!has_place_for_reply(s, &inform) || !take_varbinds(s, from, m))
 		return;
-	count(s, SLOW_PATH_STAT_INFORMS);
+	count_slow(s, SLOW_PATH_STAT_INFORMS);
 	inform_replies_hold(s->replies, &inform, from->fd, answer, n_answer);
 }
 
@@ -424,10 +424,10 @@ read_by_netsnmp(struct slow_path *s, const struct slow_queue_datagram *d, struct
 
 	if (v2c_open(m, &body, d->octets, d->n) < 0 || netsnmp_reader_read(m, &body, &w) < 0 ||
 	    !is_strict(m)) {
-		refuse(s, SLOW_PATH_STAT_REFUSED, decode_verdict_text(DECODE_BAD_CODING));
+		refuse_datagram(s, SLOW_PATH_STAT_REFUSED, decode_verdict_text(DECODE_BAD_CODING));
 		return false;
 	}
-	count(s, SLOW_PATH_STAT_BY_NETSNMP);
+	count_slow(s, SLOW_PATH_STAT_BY_NETSNMP);
 	return true;
 }
 
@@ -479,11 +479,11 @@ send_report(struct slow_path *s, const struct message *from)
 		return;
 	if (!usm_reports_allow(&s->reports, from->from, m->n_answer,
 		clock_mono_us(s->config.clock))) {
-		count(s, SLOW_PATH_STAT_V3_REPORTS_HELD);
+		count_slow(s, SLOW_PATH_STAT_V3_REPORTS_HELD);
 		return;
 	}
 	if (inform_replies_send(from->from, from->fd, m->answer, m->n_answer) < 0)
-		count(s, SLOW_PATH_STAT_SEND_ERRORS);
+		count_slow(s, SLOW_PATH_STAT_SEND_ERRORS);
 }
 
 /* As whom the sender of an authentic message is known: window/agent_identity.h. */
@@ -511,7 +511,7 @@ take_authentic(struct slow_path *s, struct message *from)
 	uint8_t source_id[EASE_AGENT_ID_LEN];
 	char source[SOURCE_TEXT];
 
-	count(s, SLOW_PATH_STAT_V3_ACCEPTED);
+	count_slow(s, SLOW_PATH_STAT_V3_ACCEPTED);
 	format_source(s, from->is_inform, source);
 	from->source = source;
 	if (from->is_inform) /* its engine is ours, so the address identifies the sender */
@@ -531,7 +531,7 @@ refuse_v3(struct slow_path *s, enum v3_verdict verdict)
 	char why[V3_REASON_MAX];
 
 	v3_explain(s->v3, verdict, why);
-	refuse(s, v3_refusals[verdict], why);
+	refuse_datagram(s, v3_refusals[verdict], why);
 }
 
 static void
@@ -549,7 +549,7 @@ take_v3(struct slow_path *s, struct message *from, const struct slow_queue_datag
 		return;
 	}
 	if (verdict == V3_PROBE)
-		count(s, SLOW_PATH_STAT_V3_PROBES);
+		count_slow(s, SLOW_PATH_STAT_V3_PROBES);
 	else
 		refuse_v3(s, verdict);
 	send_report(s, from);

@@ -35,7 +35,7 @@ slow_queue_free(struct slow_queue *q)
 }
 
 static void
-fill(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const void *octets,
+fill_datagram(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const void *octets,
     size_t n)
 {
 	memcpy(&d->from, from,
@@ -54,7 +54,7 @@ slow_queue_put(struct slow_queue *q, const struct sockaddr *from, int fd, const 
 	if (!sender_share_allows(&q->share, from, SLOW_QUEUE_MAX - q->n))
 		return -EDQUOT;
 	sender_share_take(&q->share, from);
-	fill(&q->slots[(q->first + q->n++) % SLOW_QUEUE_MAX], from, fd, octets, n);
+	fill_datagram(&q->slots[(q->first + q->n++) % SLOW_QUEUE_MAX], from, fd, octets, n);
 	return 0;
 }
 

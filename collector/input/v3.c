@@ -129,7 +129,7 @@ write_engine_file(const struct v3 *v, const char *file, unsigned long boots)
 /* The library */
 
 static void
-remember(const char *token, const char *value)
+remember_setting(const char *token, const char *value)
 {
 	char line[HEX_MAX + 64];
 
@@ -148,9 +148,9 @@ start_library(const struct v3 *v, unsigned long boots)
 	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
 	format_engine_id(v->own_id, v->n_own_id, id);
 	snprintf(number, sizeof(number), "%lu", boots);
-	remember("exactEngineID", id);
-	remember("oldEngineID", id); /* else the library sets boots to 1, as for a new engine */
-	remember("engineBoots", number);
+	remember_setting("exactEngineID", id);
+	remember_setting("oldEngineID", id); /* else the library sets boots to 1, as for a new engine */
+	remember_setting("engineBoots", number);
 	init_snmp(APP_NAME);
 }
 
@@ -564,7 +564,7 @@ v3_close(struct v3 *v)
 /* The verdict for a message that the library refused. If the digest was right and the PDU does not
  * parse, it was decrypted with the wrong key, as AES does not check that itself. */
 static enum v3_verdict
-refused(int result)
+verdict_of_refusal(int result)
 {
 	switch (result) {
 	case SNMPERR_USM_UNKNOWNENGINEID:
@@ -665,7 +665,7 @@ v3_take(struct v3 *v, const void *octets, size_t n, struct v3_message *m)
 		return verdict;
 	read_by_library(v, octets, n);
 	if (v->command == 0 || v->parse_result != 0) {
-		verdict = refused(v->parse_result);
+		verdict = verdict_of_refusal(v->parse_result);
 		return is_probe(v, verdict) ? V3_PROBE : verdict;
 	}
 	memcpy(m->engine_id, v->header.engine_id.data, v->header.engine_id.size);

@@ -115,7 +115,7 @@ poll_stats(const struct poller *p)
 }
 
 static void
-count(struct poller *p, enum poll_stat_id which)
+count_poll(struct poller *p, enum poll_stat_id which)
 {
 	stat_add_own(&p->stats, which, 1);
 }
@@ -146,14 +146,14 @@ take_port(void *arg, const struct polled_port *port, uint64_t read_mono_us)
 	struct polled_port read = *port;
 
 	if (read.parts == 0) {
-		count(p, POLL_STAT_NO_COUNTERS);
+		count_poll(p, POLL_STAT_NO_COUNTERS);
 		return;
 	}
 	read.read_us = wall_of(p, read_mono_us);
 	if (!p->sink.port(p->sink.arg, &read))
-		count(p, POLL_STAT_LEFT);
+		count_poll(p, POLL_STAT_LEFT);
 	else
-		count(p, read.parts & POLLED_UPLINK ? POLL_STAT_UPLINKS
+		count_poll(p, read.parts & POLLED_UPLINK ? POLL_STAT_UPLINKS
 		    : read.parts & POLLED_NAMES	    ? POLL_STAT_NAMES
 						    : POLL_STAT_COUNTERS);
 }
@@ -166,19 +166,19 @@ take_answers(struct poller *p)
 			return;
 		if (!poll_plan_answer(p->plan, clock_mono_us(p->clock), &p->answer, take_port, p))
 			continue;
-		count(p, stat_of[p->answer.verdict]);
+		count_poll(p, stat_of[p->answer.verdict]);
 		tell_of_agent(p, p->answer.id);
 	}
 }
 
 static void
-ask(struct poller *p)
+send_questions(struct poller *p)
 {
 	while (p->has_waiting || poll_plan_next(p->plan, clock_mono_us(p->clock), &p->waiting)) {
 		p->has_waiting = send(p->fd, &p->waiting, sizeof(p->waiting), MSG_DONTWAIT | MSG_NOSIGNAL) < 0;
 		if (p->has_waiting)
 			return;
-		count(p, POLL_STAT_QUESTIONS);
+		count_poll(p, POLL_STAT_QUESTIONS);
 	}
 }
 
@@ -193,5 +193,5 @@ poll_turn(struct poller *p)
 		stat_add_own(&p->stats, POLL_STAT_GIVEN_UP, poll_plan_expire(p->plan, now_us));
 		stat_raise(&p->stats, POLL_STAT_CROWDED, poll_plan_crowded(p->plan));
 	}
-	ask(p);
+	send_questions(p);
 }

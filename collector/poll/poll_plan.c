@@ -260,7 +260,7 @@ poll_plan_next(struct poll_plan *plan, uint64_t now_us, struct poll_job *job)
 /* ---- answers ---- */
 
 static void
-fail(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict verdict, uint64_t now_us)
+fail_agent(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict verdict, uint64_t now_us)
 {
 	uint64_t pause_us = a->failures == 0 ? FIRST_PAUSE_US : LONG_PAUSE_US;
 
@@ -385,7 +385,7 @@ poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answ
 		return true;
 	}
 	if (answer->verdict != POLL_ANSWERED) {
-		fail(plan, a, answer->verdict, now_us);
+		fail_agent(plan, a, answer->verdict, now_us);
 		return true;
 	}
 	forget_job(plan, a);
@@ -417,7 +417,7 @@ poll_plan_expire(struct poll_plan *plan, uint64_t now_us)
 
 	for (uint32_t i = 0; i < plan->source.n_agents; i++)
 		if (plan->agents[i].job != 0 && now_us - plan->agents[i].asked_us > EXPIRED_US) {
-			fail(plan, &plan->agents[i], POLL_SILENT, now_us);
+			fail_agent(plan, &plan->agents[i], POLL_SILENT, now_us);
 			n++;
 		}
 	return n;

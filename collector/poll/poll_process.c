@@ -47,7 +47,7 @@ struct process {
 };
 
 static void
-finish(struct task *t, enum poll_verdict verdict)
+finish_task(struct task *t, enum poll_verdict verdict)
 {
 	t->answer.verdict = verdict;
 	t->answer.answered_us = clock_mono_us(&clock_system);
@@ -62,7 +62,7 @@ take_engine(struct task *t, const netsnmp_pdu *pdu)
 {
 	if (pdu->command != SNMP_MSG_REPORT || pdu->securityEngineIDLen == 0 ||
 	    pdu->securityEngineIDLen > sizeof(t->engine_id)) {
-		finish(t, POLL_REFUSED);
+		finish_task(t, POLL_REFUSED);
 		return;
 	}
 	memcpy(t->engine_id, pdu->securityEngineID, pdu->securityEngineIDLen);
@@ -79,14 +79,14 @@ on_answer(int operation, netsnmp_session *session, int request_id, netsnmp_pdu *
 	if (t->is_done || t->n_engine_id > 0)
 		return 1;
 	if (operation == NETSNMP_CALLBACK_OP_TIMED_OUT)
-		finish(t, POLL_SILENT);
+		finish_task(t, POLL_SILENT);
 	else if (operation == NETSNMP_CALLBACK_OP_SEND_FAILED || operation == NETSNMP_CALLBACK_OP_DISCONNECT)
-		finish(t, POLL_UNREACHABLE);
+		finish_task(t, POLL_UNREACHABLE);
 	else if (operation == NETSNMP_CALLBACK_OP_RECEIVED_MESSAGE && t->is_probing)
 		take_engine(t, pdu);
 	else if (operation == NETSNMP_CALLBACK_OP_RECEIVED_MESSAGE) {
 		poll_read_answer(&t->job, pdu, &t->answer);
-		finish(t, t->answer.verdict);
+		finish_task(t, t->answer.verdict);
 	}
 	return 1;
 }
@@ -148,7 +148,7 @@ connect_to(const struct task *t)
 }
 
 static bool
-begin(struct process *p, struct task *t)
+begin_task(struct process *p, struct task *t)
 {
 	struct poll_credentials *as = &t->job.as;
 	netsnmp_session s;
@@ -225,8 +225,8 @@ take_job(struct process *p)
 	p->n_tasks++;
 	t->answer.id = t->job.id;
 	t->answer.asked_us = clock_mono_us(&clock_system);
-	if (!begin(p, t))
-		finish(t, POLL_UNREACHABLE);
+	if (!begin_task(p, t))
+		finish_task(t, POLL_UNREACHABLE);
 }
 
 static void
@@ -253,15 +253,15 @@ why_unread(struct task *t)
 }
 
 static void
-serve(struct process *p, struct task *t, fd_set *readable)
+serve_task(struct process *p, struct task *t, fd_set *readable)
 {
 	if (!t->is_done && t->session) {
 		if (snmp_sess_read(t->session, readable) < 0 && !t->is_done && t->n_engine_id == 0)
-			finish(t, why_unread(t));
+			finish_task(t, why_unread(t));
 		snmp_sess_timeout(t->session);
 	}
 	if (!t->is_done && t->n_engine_id > 0 && !go_on(p, t))
-		finish(t, POLL_REFUSED);
+		finish_task(t, POLL_REFUSED);
 	if (t->is_done)
 		end_task(p, t);
 }
@@ -291,13 +291,13 @@ wait_and_serve(struct process *p)
 		FD_ZERO(&readable);
 	for (size_t i = 0; i < POLL_IN_FLIGHT; i++)
 		if (p->tasks[i].is_used)
-			serve(p, &p->tasks[i], &readable);
+			serve_task(p, &p->tasks[i], &readable);
 	if (n > 0 && FD_ISSET(SOCKET, &readable) && p->n_tasks < POLL_IN_FLIGHT)
 		take_job(p);
 }
 
 static _Noreturn void
-work(void)
+serve_tasks(void)
 {
 	static struct process process;
 
@@ -314,7 +314,7 @@ work(void)
 
 /* What ends of itself is replaced; what ends with the collector is not. */
 static _Noreturn void
-supervise(void)
+supervise_workers(void)
 {
 	for (;;) {
 		pid_t pid = fork(), ended;
@@ -322,7 +322,7 @@ supervise(void)
 
 		if (pid == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			work();
+			serve_tasks();
 		}
 		do
 			ended = pid > 0 ? waitpid(pid, &status, 0) : -1;
@@ -341,7 +341,7 @@ begin_process(int fd, pid_t collector)
 	if (getppid() != collector || (fd != SOCKET && dup2(fd, SOCKET) < 0) || close_range(SOCKET + 1, ~0u, 0) < 0 ||
 	    privilege_keep(NULL, 0, false) < 0)
 		_exit(0);
-	supervise();
+	supervise_workers();
 }
 
 int

@@ -72,7 +72,7 @@ static const struct object objects[] = {
 enum { N_OBJECTS = sizeof(objects) / sizeof(objects[0]) };
 
 static bool
-ask(netsnmp_pdu *pdu, const struct object *o, uint32_t instance)
+ask_object(netsnmp_pdu *pdu, const struct object *o, uint32_t instance)
 {
 	oid name[PREFIX_MAX + 1];
 
@@ -147,11 +147,11 @@ ask_objects(const struct poll_job *job)
 
 	for (size_t i = 0; ok && i < N_OBJECTS; i++)
 		if (objects[i].is_system && (objects[i].parts & job->parts))
-			ok = ask(pdu, &objects[i], 0);
+			ok = ask_object(pdu, &objects[i], 0);
 	for (uint32_t p = 0; p < job->n_ports; p++)
 		for (size_t i = 0; ok && i < N_OBJECTS; i++)
 			if (!objects[i].is_system && (objects[i].parts & job->parts))
-				ok = ask(pdu, &objects[i], job->if_index[p]);
+				ok = ask_object(pdu, &objects[i], job->if_index[p]);
 	if (ok)
 		return pdu;
 	if (pdu)
@@ -241,7 +241,7 @@ begin_port(struct poll_port *port)
 }
 
 static bool
-counts(const struct ease_side *side)
+side_counts(const struct ease_side *side)
 {
 	return side->octets != EASE_COUNT_UNKNOWN && side->ucast_pkts != EASE_COUNT_UNKNOWN;
 }
@@ -328,6 +328,6 @@ poll_read_answer(const struct poll_job *job, const netsnmp_pdu *pdu, struct poll
 		struct poll_port *port = &a->ports[p];
 
 		port->has_name = *port->name || *port->description;
-		port->has_counters = counts(&port->in) && counts(&port->out);
+		port->has_counters = side_counts(&port->in) && side_counts(&port->out);
 	}
 }

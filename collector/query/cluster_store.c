@@ -126,7 +126,7 @@ keep_entry(void *arg, const struct cluster_entry *entry)
 }
 
 static int
-fetch(struct query_steps *steps, const struct query_want *want, struct answer **answer)
+fetch_answer(struct query_steps *steps, const struct query_want *want, struct answer **answer)
 {
 	struct answer *a = &steps->answers[steps->n];
 	struct query_run *runs = NULL;
@@ -177,7 +177,7 @@ sums_of_step(struct query *query, const struct query_want *want, query_body_fn *
 		    steps->answers[i].single == want->single)
 			answer = &steps->answers[i];
 	if (!answer)
-		err = steps->n < ANSWERS_MAX ? fetch(steps, want, &answer)
+		err = steps->n < ANSWERS_MAX ? fetch_answer(steps, want, &answer)
 		    : query_fail(query, -EINVAL, "too many kinds of sums in a step");
 	if (err)
 		return err;

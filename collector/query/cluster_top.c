@@ -93,7 +93,7 @@ put_where(FILE *sql, const void *arg)
 }
 
 static int
-ask(struct ranking *r, const char *text, bool with_factors, const enum cluster_type *types, size_t n_types, row_fn *row,
+ask_servers(struct ranking *r, const char *text, bool with_factors, const enum cluster_type *types, size_t n_types, row_fn *row,
     void *arg)
 {
 	const struct sums_rows rows = {.place = mirror_place(r->query->mirror), .table = CLUSTER_KEYS, .runs = r->runs,
@@ -149,7 +149,7 @@ ask_number(struct ranking *r, const char *text, uint64_t *number)
 {
 	static const enum cluster_type type = CLUSTER_U64;
 
-	return ask(r, text, false, &type, 1, take_number, number);
+	return ask_servers(r, text, false, &type, 1, take_number, number);
 }
 
 /* reach: as far from the estimate as a pair of the list needs to be settled. */
@@ -160,7 +160,7 @@ ask_ranking(struct ranking *r)
 	    CLUSTER_F64, CLUSTER_F64, CLUSTER_U64};
 
 	r->n = 0;
-	return ask(r, "SELECT {half1} AS half1, {half2} AS half2,"
+	return ask_servers(r, "SELECT {half1} AS half1, {half2} AS half2,"
 	    " sum(factor * part * {y} + heavy * (factor * {w2y2} - {y2})) AS estimate,"
 	    " {z} * sqrt(greatest(0, sum(factor * factor * {w2y2}) - sum(factor * {y2}))) AS reach,"
 	    " estimate + reach AS high, sum(n){rows} GROUP BY half1, half2 ORDER BY high DESC LIMIT {most}",
@@ -187,7 +187,7 @@ ask_told(struct ranking *r, struct estimate_told *told)
 	static const enum cluster_type types[] = {CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64,
 	    CLUSTER_U64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64};
 
-	return ask(r, "SELECT sum(if(k = 1, cw - 1, 0)),"
+	return ask_servers(r, "SELECT sum(if(k = 1, cw - 1, 0)),"
 	    " sum(if(k = 1, cw2 - cw, if(k = 2, greatest(0, cw * cw - cw2 - 2 * cw + 2), 0))),"
 	    " sum(if(k = 1, cb - b, 0)), sum(if(k = 1, cb2 - cb * b, if(k = 2, greatest(0, cb * cb - cb2), 0))),"
 	    " toUInt64(sum(k > 1)), sum(if(k > 1, (sb2 - sb * sb / sw) * k / (k - 1), 0)),"
@@ -227,7 +227,7 @@ lowest_shown(struct ranking *r)
 
 /* 1: the items are the candidates; 0: ranking is not worth it; or an error. */
 static int
-choose(struct ranking *r)
+choose_candidates(struct ranking *r)
 {
 	double slack = unkeyed_most(r->query, r->options, r->dimension, r->options->sort);
 
@@ -256,7 +256,7 @@ choose(struct ranking *r)
 /* ---- fetching ---- */
 
 static int
-append(struct query *query, struct query_key **keys, size_t *n, struct query_key *more,
+append_keys(struct query *query, struct query_key **keys, size_t *n, struct query_key *more,
     size_t n_more)
 {
 	struct query_key *all = realloc(*keys, (*n + n_more + 1) * sizeof(*all));
@@ -292,7 +292,7 @@ fetch_candidates(struct ranking *r, struct query_key **keys, size_t *n)
 		options.n_only = r->n - i < CLUSTER_KEYS_LISTED_MAX ? r->n - i : CLUSTER_KEYS_LISTED_MAX;
 		err = query_sum_keys(r->query, &options, r->dimension, &more, &n_more);
 		if (err == 0)
-			err = append(r->query, keys, n, more, n_more);
+			err = append_keys(r->query, keys, n, more, n_more);
 	}
 	free(only);
 	return err;
@@ -375,7 +375,7 @@ rank_keys(struct ranking *r, struct query_key **keys, size_t *n, struct query_le
 	if (err)
 		return err;
 	r->z = estimate_pair_distance(r->options->top, r->n_keys);
-	err = choose(r);
+	err = choose_candidates(r);
 	if (err <= 0)
 		return err;
 	err = fetch_candidates(r, keys, n);

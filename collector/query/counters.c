@@ -92,7 +92,7 @@ oldest_from(struct query *query, const struct query_port *port, uint64_t at_us,
 
 /* Totals between two snapshots of one continuous stretch. */
 static struct totals
-interpolate(const struct totals *a, const struct totals *b, uint64_t at_us)
+interpolate_totals(const struct totals *a, const struct totals *b, uint64_t at_us)
 {
 	struct totals t = *a;
 	double part = b->time_us > a->time_us
@@ -127,7 +127,7 @@ totals_at(struct query *query, const struct query_port *port, uint64_t at_us, bo
 	if (err)
 		return err;
 	if (before.known && after.known && before.discontinuity_us == after.discontinuity_us) {
-		*totals = interpolate(&before, &after, at_us);
+		*totals = interpolate_totals(&before, &after, at_us);
 		*off_s += seconds_off(&before, &after, at_us);
 	} else {
 		*totals = forward ? after : before;
@@ -136,7 +136,7 @@ totals_at(struct query *query, const struct query_port *port, uint64_t at_us, bo
 }
 
 static double *
-field(struct query_load *load, size_t i)
+load_field(struct query_load *load, size_t i)
 {
 	return (double *)(void *)((char *)load + counter_fields[i]);
 }
@@ -151,7 +151,7 @@ add_stretch(struct query_load *load, const struct totals *first, const struct to
 		if (last->value[i] < first->value[i])
 			return;
 	for (size_t i = 0; i < ARRAY_LEN(counter_fields); i++)
-		*field(load, i) += last->value[i] - first->value[i];
+		*load_field(load, i) += last->value[i] - first->value[i];
 	load->seconds += (double)(last->time_us - first->time_us) / 1e6;
 	load->known = true;
 }
@@ -215,7 +215,7 @@ query_counted(struct query *query, const struct query_port *port, struct query_l
 	load->known = true;
 	load->newest_us = newest.time_us;
 	for (size_t i = 0; i < ARRAY_LEN(counter_fields); i++)
-		*field(load, i) = newest.value[i];
+		*load_field(load, i) = newest.value[i];
 	return 0;
 }
 

@@ -172,7 +172,7 @@ add_octets(struct query *query, struct pack_reader *reader, const struct query_b
 
 /* Fills what each port counted lately, before that time. */
 static int
-weigh(struct query *query, struct edge_port *ports, size_t n, uint64_t until_us)
+weigh_ports(struct query *query, struct edge_port *ports, size_t n, uint64_t until_us)
 {
 	const struct query_range asked = query->range;
 	double *octets = calloc(query->n_ports, sizeof(*octets));
@@ -218,10 +218,10 @@ edge_of(struct query *query, struct edge_port *ports, size_t n, uint64_t now_us,
 	*edge_us = ports[first].counters_us;
 	if (query->store->by_minute || *edge_us + WAITED_US >= ports[n - 1].counters_us)
 		return 0;
-	err = weigh(query, ports, n, store_window_start(now_us - LATE_AFTER_US, STORE_WINDOW_US));
+	err = weigh_ports(query, ports, n, store_window_start(now_us - LATE_AFTER_US, STORE_WINDOW_US));
 	most_us = edge_of_most(ports + first, n - first);
 	if (err == 0 && most_us == 0) { /* nobody counted before */
-		err = weigh(query, ports, n, store_window_start(now_us, STORE_WINDOW_US) + STORE_WINDOW_US);
+		err = weigh_ports(query, ports, n, store_window_start(now_us, STORE_WINDOW_US) + STORE_WINDOW_US);
 		most_us = edge_of_most(ports + first, n - first);
 	}
 	while (first < n - 1 && ports[first].counters_us + WAITED_US < most_us)

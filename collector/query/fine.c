@@ -436,12 +436,6 @@ add_step(struct query *query, const struct query_key *only, struct query_key **k
 
 /* ---- a step's samples ---- */
 
-static double
-ratio(double of, double to)
-{
-	return to > 0 ? of / to : 0;
-}
-
 /* What makes the weights of a coarse port's samples add up to its window's totals, by estimate_unit; 0: there are
  * none, or no total. */
 struct scale {
@@ -457,8 +451,8 @@ scale_of(const struct query *query, const struct fine_port *kept, int direction)
 	if (!kept->is_coarse || !(side->pool_pkts > 0) || !(side->pool_octets > 0) ||
 	    query->samples_since_us >= query->range.to_us)
 		return (struct scale){{0, 0}};
-	return (struct scale){{ratio(side->pool_pkts, kept->kept_w[direction] - side->beside[ESTIMATE_PKTS]) * arrived,
-	    ratio(side->pool_octets, kept->kept_wb[direction] - side->beside[ESTIMATE_OCTETS]) * arrived}};
+	return (struct scale){{query_ratio(side->pool_pkts, kept->kept_w[direction] - side->beside[ESTIMATE_PKTS]) * arrived,
+	    query_ratio(side->pool_octets, kept->kept_wb[direction] - side->beside[ESTIMATE_OCTETS]) * arrived}};
 }
 
 static void
@@ -496,7 +490,7 @@ divide_by_samples(const struct query *query, struct query_port *port, const stru
 static void
 divide_numbers(struct query_port *port, const struct fine_port *kept)
 {
-	double part = ratio(port->side[EASE_IN].all.w + port->side[EASE_OUT].all.w,
+	double part = query_ratio(port->side[EASE_IN].all.w + port->side[EASE_OUT].all.w,
 	    kept->kept_w[EASE_IN] + kept->kept_w[EASE_OUT]);
 
 	port->received = (uint64_t)llround((double)kept->received * part);

@@ -64,7 +64,7 @@ query_forget_gaps(struct query *query)
 /* ---- reading ---- */
 
 static int
-grow(struct query *query, void **items, size_t n, size_t *room, size_t octets)
+grow_items(struct query *query, void **items, size_t n, size_t *room, size_t octets)
 {
 	size_t more = *room ? 2 * *room : 256;
 	void *grown;
@@ -87,7 +87,7 @@ add_gap(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_gaps *gaps = query->gaps;
 	struct query_gap *gap;
-	int err = grow(query, (void **)&gaps->items, gaps->n, &gaps->room, sizeof(*gap));
+	int err = grow_items(query, (void **)&gaps->items, gaps->n, &gaps->room, sizeof(*gap));
 
 	if (err)
 		return err;
@@ -108,7 +108,7 @@ static int
 add_hour(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_gaps *gaps = query->gaps;
-	int err = grow(query, (void **)&gaps->hours, gaps->n_hours, &gaps->hours_room,
+	int err = grow_items(query, (void **)&gaps->hours, gaps->n_hours, &gaps->hours_room,
 	    sizeof(*gaps->hours));
 
 	if (err == 0)
@@ -124,7 +124,7 @@ add_hour(struct query *query, sqlite3_stmt *stmt)
 /* The gaps of the whole range of the question, of which a history then asks for one step after the
  * other. */
 static int
-load(struct query *query)
+load_gaps(struct query *query)
 {
 	const struct query_range now = query->range;
 	char sql[sizeof(VALUES) + 160];
@@ -259,7 +259,7 @@ int
 query_add_gaps(struct query *query)
 {
 	const struct query_gaps *gaps;
-	int err = query->gaps ? 0 : load(query);
+	int err = query->gaps ? 0 : load_gaps(query);
 
 	gaps = query->gaps;
 	query->in_gaps = (struct query_in_gaps){0};

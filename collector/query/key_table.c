@@ -98,7 +98,7 @@ fill_buckets(const struct query *query, struct key_table *t)
 }
 
 static int
-grow(struct query *query, struct key_table *t)
+grow_table(struct query *query, struct key_table *t)
 {
 	size_t n_buckets = t->n_buckets ? 4 * t->n_buckets : BUCKETS_AT_FIRST;
 	struct query_key *items = realloc(t->items, n_buckets / 2 * sizeof(*items));
@@ -137,7 +137,7 @@ key_table_find(struct query *query, struct key_table *t, const struct query_key 
 		return key_table_find(query, t, key, hash, err);
 	}
 	if (t->n == t->room) {
-		*err = grow(query, t);
+		*err = grow_table(query, t);
 		return *err == 0 ? key_table_find(query, t, key, hash, err) : NULL;
 	}
 	t->buckets[b & (t->n_buckets - 1)] = (uint32_t)t->n;
@@ -156,7 +156,7 @@ key_table_begin(struct query *query, struct key_table *t, const struct report_op
 
 		t->asked[bit / 64] |= 1ull << bit % 64;
 	}
-	return grow(query, t);
+	return grow_table(query, t);
 }
 
 bool

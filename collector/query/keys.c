@@ -20,17 +20,11 @@
 
 enum { SAMPLES_SQL = 2048 };
 
-static double
-ratio(double of, double to)
-{
-	return to > 0 ? of / to : 0;
-}
-
 void
 query_suppose_mates(struct estimate_sums *sums, const struct estimate_sums *all)
 {
-	sums->any.pkts = all->any.pkts * ratio(sums->w, all->w);
-	sums->any.octets = all->any.octets * ratio(sums->wb, all->wb);
+	sums->any.pkts = all->any.pkts * query_ratio(sums->w, all->w);
+	sums->any.octets = all->any.octets * query_ratio(sums->wb, all->wb);
 	estimate_unite(sums);
 }
 
@@ -38,7 +32,7 @@ void
 query_use_kept(struct estimate_stratum *side, const struct estimate_sums *kept)
 {
 	const struct estimate_sums pairs = {.w = 1, .wb = 1,
-	    .any = {ratio(side->all.any.pkts, side->all.w), ratio(side->all.any.octets, side->all.wb)}};
+	    .any = {query_ratio(side->all.any.pkts, side->all.w), query_ratio(side->all.any.octets, side->all.wb)}};
 
 	side->all = *kept;
 	if (kept->n > 0)

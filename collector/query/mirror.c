@@ -192,21 +192,21 @@ ask_rows(struct filling *f, unsigned i)
 }
 
 static int
-exec(struct query *query, const char *sql)
+run_on_mirror(struct query *query, const char *sql)
 {
 	return sqlite3_exec(query->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
 									    : query_fail_sql(query);
 }
 
 static int
-empty(struct query *query, const struct mirror_table *table)
+empty_table(struct query *query, const struct mirror_table *table)
 {
 	char sql[64];
 
 	snprintf(sql, sizeof(sql), "DELETE FROM %s", table->name);
 	if (table->from == CLUSTER_AGENTS)
 		query->mirror->n_agents = 0;
-	return exec(query, sql);
+	return run_on_mirror(query, sql);
 }
 
 /* ---- what is complete ---- */
@@ -263,10 +263,10 @@ end_with_minutes(struct query *query)
 }
 
 static int
-fill(struct query *query, const struct mirror_table *table)
+fill_table(struct query *query, const struct mirror_table *table)
 {
 	struct filling f = {.query = query, .table = table};
-	int err = empty(query, table), more = 1;
+	int err = empty_table(query, table), more = 1;
 
 	find_types(&f);
 	if (err == 0)
@@ -285,7 +285,7 @@ fill(struct query *query, const struct mirror_table *table)
 /* ---- what a statement reads ---- */
 
 static int
-note(void *arg, int action, const char *table, const char *column, const char *database,
+note_read(void *arg, int action, const char *table, const char *column, const char *database,
     const char *trigger)
 {
 	struct mirror *m = arg;
@@ -335,7 +335,7 @@ fill_noted(struct query *query, uint32_t noted)
 		for (size_t k = 0; k < MIRROR_N_TABLES; k++)
 			if (strcmp(mirror_tables[k].name, mirror_tables[i].name) == 0)
 				m->loaded[k].is = false;
-		err = fill(query, &mirror_tables[i]);
+		err = fill_table(query, &mirror_tables[i]);
 		m->loaded[i].is = err == 0;
 		m->loaded[i].fetch_range = query->fetch_range;
 	}
@@ -445,13 +445,13 @@ make_tables(struct query *query)
 		return query_fail(query, -ENOMEM, "no memory");
 	err = store_make_tables(query->db) == 0 ? 0 : query_fail_sql(query);
 	if (err == 0)
-		err = exec(query, "ALTER TABLE agent ADD COLUMN lacks_minute INTEGER;"
+		err = run_on_mirror(query, "ALTER TABLE agent ADD COLUMN lacks_minute INTEGER;"
 		    " ALTER TABLE agent ADD COLUMN collector INTEGER;"
 		    " ALTER TABLE gap ADD COLUMN collector INTEGER;"
 		    " CREATE TABLE cover(agent INTEGER, collector INTEGER, hour_us INTEGER,"
 		    " minutes INTEGER);"
 		    " PRAGMA journal_mode = OFF");
-	sqlite3_set_authorizer(query->db, note, query->mirror);
+	sqlite3_set_authorizer(query->db, note_read, query->mirror);
 	return err;
 }
 

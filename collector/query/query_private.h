@@ -158,6 +158,13 @@ struct query_want {
 struct query_want query_want_keys(const struct report_options *options,
     const struct dimension *dimension);
 
+/* 0 if there is nothing to divide by. */
+static inline double
+query_ratio(double of, double to)
+{
+	return to > 0 ? of / to : 0;
+}
+
 /* Reads all parts of the range. */
 static inline int
 query_bodies(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)

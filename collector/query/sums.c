@@ -142,7 +142,7 @@ struct key_sums {
 
 /* Whether the filter lets the key pass; of a port that the filter does not decide by itself. */
 static bool
-passes(const struct query *query, const struct query_port *port, const struct key_reader *keys, const struct pack_key *key)
+passes_filter(const struct query *query, const struct query_port *port, const struct key_reader *keys, const struct pack_key *key)
 {
 	struct filter_subject subject;
 
@@ -286,7 +286,7 @@ add_keys(struct query *query, struct pack_reader *reader, const struct query_bod
 		found = query_port_of(query, &reader->key, port);
 		port = found ? found : port;
 		if (found && found->chosen && pack_direction(&reader->key) == found->agent->listed &&
-		    passes(query, found, &keys, &reader->key))
+		    passes_filter(query, found, &keys, &reader->key))
 			want_key(query, t, reader, found, single, &wanted);
 		if (pack_ends_block(reader))
 			err = add_wanted(query, t, reader, &wanted);

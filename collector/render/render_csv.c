@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char *const *
-suffixes(enum report_type type)
+column_suffixes(enum report_type type)
 {
 	static const char *const figure[] = {"_estimate", "_low", "_high", NULL};
 	static const char *const rank[] = {"_low", "_high", NULL};
@@ -110,7 +110,7 @@ put_value(FILE *out, enum report_type type, const struct report_value *value)
 static void
 put_unknown(FILE *out, enum report_type type)
 {
-	for (const char *const *s = suffixes(type) + 1; *s; s++)
+	for (const char *const *s = column_suffixes(type) + 1; *s; s++)
 		putc(',', out);
 }
 
@@ -122,7 +122,7 @@ put_header(FILE *out, const struct report_result *result)
 	for (size_t c = 0; c < result->n_columns; c++) {
 		const struct report_column *column = &result->columns[c];
 
-		for (const char *const *s = suffixes(column->type); column->field && *s; s++) {
+		for (const char *const *s = column_suffixes(column->type); column->field && *s; s++) {
 			fprintf(out, "%s%s%s", comma, column->field, *s);
 			comma = ",";
 		}

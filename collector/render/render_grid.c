@@ -33,7 +33,7 @@ field_column(const struct report_result *result, const char *field)
 /* The number of an address; REPORT_GRID_ADDRESSES if there is no place left. Rows come largest
  * first. */
 static size_t
-place(struct grid *grid, const char *address)
+grid_place(struct grid *grid, const char *address)
 {
 	for (size_t i = 0; i < grid->n_addresses; i++)
 		if (strcmp(grid->addresses[i], address) == 0)
@@ -134,7 +134,7 @@ render_grid(FILE *out, const struct report_result *result, const struct render_o
 	(void)options;
 	for (size_t r = 0; r < result->n_rows; r++) {
 		const struct report_value *row = report_cell(result, r, 0);
-		size_t s = place(&grid, row[grid.src].text), d = place(&grid, row[grid.dst].text);
+		size_t s = grid_place(&grid, row[grid.src].text), d = grid_place(&grid, row[grid.dst].text);
 
 		grid.n_left_out += s == REPORT_GRID_ADDRESSES || d == REPORT_GRID_ADDRESSES;
 	}

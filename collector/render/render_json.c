@@ -15,7 +15,7 @@ enum { SIGNIFICANT_DIGITS = 12 };
 /* An object with one member more, an array with one element more; NULL if memory is short, and then
  * whatever is added to that is NULL too: a result is whole, or it is none. */
 static json_t *
-with(json_t *object, const char *name, json_t *value)
+with_member(json_t *object, const char *name, json_t *value)
 {
 	if (json_object_set_new(object, name, value) == 0)
 		return object;
@@ -24,7 +24,7 @@ with(json_t *object, const char *name, json_t *value)
 }
 
 static json_t *
-append(json_t *array, json_t *value)
+append_value(json_t *array, json_t *value)
 {
 	if (json_array_append_new(array, value) == 0)
 		return array;
@@ -63,9 +63,9 @@ figure_json(const struct estimate_figure *figure)
 static json_t *
 quantile_json(const struct estimate_figure *figure)
 {
-	json_t *object = with(json_object(), "estimate", number_json(figure->estimate));
+	json_t *object = with_member(json_object(), "estimate", number_json(figure->estimate));
 
-	return with(with(object, "low", number_json(figure->low)), "high", number_json(figure->high));
+	return with_member(with_member(object, "low", number_json(figure->low)), "high", number_json(figure->high));
 }
 
 static json_t *
@@ -109,7 +109,7 @@ row_json(const struct report_result *result, const struct report_value *row)
 
 	for (size_t c = 0; c < result->n_columns; c++)
 		if (result->columns[c].field)
-			object = with(object, result->columns[c].field,
+			object = with_member(object, result->columns[c].field,
 			    value_json(result->columns[c].type, &row[c]));
 	return object;
 }
@@ -122,7 +122,7 @@ sum_row_json(const struct report_result *result, const struct report_value *row)
 
 	for (size_t c = 0; c < result->n_columns; c++)
 		if (result->columns[c].field && row[c].known)
-			object = with(object, result->columns[c].field,
+			object = with_member(object, result->columns[c].field,
 			    value_json(result->columns[c].type, &row[c]));
 	return object;
 }
@@ -141,12 +141,12 @@ add_sums(const struct report_result *result, json_t *object)
 			continue;
 		row = sum_row_json(result, sum->row);
 		if (i == REPORT_SUM_OTHERS || i == REPORT_SUM_NO_SAMPLE)
-			row = with(row, i == REPORT_SUM_OTHERS ? "keys" : "ports", json_integer((json_int_t)sum->n));
+			row = with_member(row, i == REPORT_SUM_OTHERS ? "keys" : "ports", json_integer((json_int_t)sum->n));
 		if (i == REPORT_SUM_REST || i == REPORT_SUM_LOST)
-			row = with(row, "name", json_string(sum->name));
+			row = with_member(row, "name", json_string(sum->name));
 		if (i == REPORT_SUM_REST && note_find(result, NOTE_ID_INNER))
-			row = with(row, "has_inner", json_true());
-		object = with(object, names[i], row);
+			row = with_member(row, "has_inner", json_true());
+		object = with_member(object, names[i], row);
 	}
 	return object;
 }
@@ -197,15 +197,15 @@ account_json(const struct report_result *result)
 			f.estimate = lines[u][i];
 			f.low = fmin(f.low, f.estimate);
 			f.high = fmax(f.high, f.estimate);
-			line = with(line, u == ESTIMATE_PKTS ? "packets" : "octets",
+			line = with_member(line, u == ESTIMATE_PKTS ? "packets" : "octets",
 			    i < REPORT_SUM_NO_SAMPLE ? figure_json(&f) : number_json(f.estimate));
 		}
 		if (i == REPORT_SUM_NO_SAMPLE)
-			line = with(line, "ports", json_integer((json_int_t)result->sums[i].n));
+			line = with_member(line, "ports", json_integer((json_int_t)result->sums[i].n));
 		if (i == REPORT_SUM_LOST && result->uncounted.lost_samples > 0) /* which no frames stand for */
-			line = with(line, "uncounted_samples",
+			line = with_member(line, "uncounted_samples",
 			    json_integer((json_int_t)result->uncounted.lost_samples));
-		object = with(object, names[i], line);
+		object = with_member(object, names[i], line);
 	}
 	return object;
 }
@@ -213,8 +213,8 @@ account_json(const struct report_result *result)
 static json_t *
 add_key_fields(const struct report_result *result, json_t *object)
 {
-	object = add_sums(result, with(object, "account", account_json(result)));
-	return with(object, "mean_skip", number_json(result->list->mean_skip));
+	object = add_sums(result, with_member(object, "account", account_json(result)));
+	return with_member(object, "mean_skip", number_json(result->list->mean_skip));
 }
 
 static json_t *
@@ -223,7 +223,7 @@ counters_json(const struct report_result *result)
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < result->n_counters; i++)
-		object = with(object, result->counters[i].name,
+		object = with_member(object, result->counters[i].name,
 		    json_integer((json_int_t)result->counters[i].value));
 	return object;
 }
@@ -233,9 +233,9 @@ total_limits_json(const struct report_result *result, enum estimate_unit unit)
 {
 	double total = result->total[unit];
 	double part = estimate_deviation(total, result->total_variance[unit] + result->uncounted.variance[unit]);
-	json_t *object = with(json_object(), "low", number_json(total * (1 - fmin(1, part))));
+	json_t *object = with_member(json_object(), "low", number_json(total * (1 - fmin(1, part))));
 
-	return with(object, "high", number_json(total * (1 + part)));
+	return with_member(object, "high", number_json(total * (1 + part)));
 }
 
 static json_t *
@@ -243,15 +243,15 @@ totals_json(const struct report_result *result)
 {
 	json_t *object = json_object();
 
-	object = with(object, "packets", number_json(round(result->total[ESTIMATE_PKTS])));
-	object = with(object, "octets", number_json(round(result->total[ESTIMATE_OCTETS])));
+	object = with_member(object, "packets", number_json(round(result->total[ESTIMATE_PKTS])));
+	object = with_member(object, "octets", number_json(round(result->total[ESTIMATE_OCTETS])));
 	if (result->total_variance[ESTIMATE_OCTETS] + result->uncounted.variance[ESTIMATE_OCTETS] > 0) {
-		object = with(object, "packets_limits", total_limits_json(result, ESTIMATE_PKTS));
-		object = with(object, "octets_limits", total_limits_json(result, ESTIMATE_OCTETS));
+		object = with_member(object, "packets_limits", total_limits_json(result, ESTIMATE_PKTS));
+		object = with_member(object, "octets_limits", total_limits_json(result, ESTIMATE_OCTETS));
 	}
-	object = with(object, "packets_by_samples",
+	object = with_member(object, "packets_by_samples",
 	    number_json(round(result->from_samples[ESTIMATE_PKTS])));
-	object = with(object, "octets_by_samples",
+	object = with_member(object, "octets_by_samples",
 	    number_json(round(result->from_samples[ESTIMATE_OCTETS])));
 	return object;
 }
@@ -259,9 +259,9 @@ totals_json(const struct report_result *result)
 static json_t *
 add_change(json_t *object, const struct report_change *change)
 {
-	object = with(object, "before",
+	object = with_member(object, "before",
 	    change->known ? figure_json(&change->before) : json_null());
-	return with(object, "change", json_string(report_direction_name(change->direction)));
+	return with_member(object, "change", json_string(report_direction_name(change->direction)));
 }
 
 /* How keys share a row: only what a step has of them. */
@@ -271,14 +271,14 @@ add_within(json_t *object, const struct report_result *within)
 	json_t *rows = json_array();
 
 	for (size_t r = 0; r < within->n_rows; r++)
-		rows = append(rows, sum_row_json(within, report_cell(within, r, 0)));
-	object = with(object, within->report, rows);
+		rows = append_value(rows, sum_row_json(within, report_cell(within, r, 0)));
+	object = with_member(object, within->report, rows);
 	if (within->total_variance[ESTIMATE_OCTETS] > 0) {
-		object = with(object, "packets_limits", total_limits_json(within, ESTIMATE_PKTS));
-		object = with(object, "octets_limits", total_limits_json(within, ESTIMATE_OCTETS));
+		object = with_member(object, "packets_limits", total_limits_json(within, ESTIMATE_PKTS));
+		object = with_member(object, "octets_limits", total_limits_json(within, ESTIMATE_OCTETS));
 	}
 	if (within->sums[REPORT_SUM_OTHERS].row)
-		object = with(object, "others", sum_row_json(within, within->sums[REPORT_SUM_OTHERS].row));
+		object = with_member(object, "others", sum_row_json(within, within->sums[REPORT_SUM_OTHERS].row));
 	return object;
 }
 
@@ -294,7 +294,7 @@ rows_json(const struct report_result *result)
 			row = add_change(row, &result->list->changes[r]);
 		if (result->steps)
 			row = add_within(row, &result->steps->within[r]);
-		rows = append(rows, row);
+		rows = append_value(rows, row);
 	}
 	return rows;
 }
@@ -308,7 +308,7 @@ values_json(const struct note_values *of)
 
 	for (size_t i = 0; i < of->n; i++)
 		if (*of->values[i].name != '#')
-			object = with(object, of->values[i].name, value_json(of->values[i].type, &of->values[i].value));
+			object = with_member(object, of->values[i].name, value_json(of->values[i].type, &of->values[i].value));
 	return object;
 }
 
@@ -321,7 +321,7 @@ items_json(const struct report_note *note)
 		const struct note_value *first = note->items[i].values;
 		bool is_bare = *first->name == '\0'; /* a thing that is a name alone */
 
-		items = append(items, is_bare ? value_json(first->type, &first->value) : values_json(&note->items[i]));
+		items = append_value(items, is_bare ? value_json(first->type, &first->value) : values_json(&note->items[i]));
 	}
 	return items;
 }
@@ -336,13 +336,13 @@ note_members(const struct report_note *note)
 	if (!note_kinds[note->id].items)
 		return object;
 	snprintf(count, sizeof(count), "n_%s", note_kinds[note->id].items);
-	object = with(object, count, json_integer((json_int_t)note->n_items));
-	return with(object, note_kinds[note->id].items, items_json(note));
+	object = with_member(object, count, json_integer((json_int_t)note->n_items));
+	return with_member(object, note_kinds[note->id].items, items_json(note));
 }
 
 /* With all members of another object, which is used up. */
 static json_t *
-merge(json_t *object, json_t *members)
+merge_members(json_t *object, json_t *members)
 {
 	if (json_object_update(object, members) != 0) {
 		json_decref(object);
@@ -362,14 +362,14 @@ add_note(json_t *object, const struct report_note *note)
 	if (kind->shape == NOTE_APART)
 		return object;
 	if (kind->shape == NOTE_LIST)
-		return with(object, kind->key, items_json(note));
+		return with_member(object, kind->key, items_json(note));
 	members = note_members(note);
 	if (kind->shape == NOTE_MEMBERS)
-		return merge(object, members);
+		return merge_members(object, members);
 	if (kind->shape == NOTE_INNER)
-		members = with(json_object(), kind->name, members);
+		members = with_member(json_object(), kind->name, members);
 	there = json_object_get(object, kind->key);
-	return with(object, kind->key, there ? merge(json_incref(there), members) : members);
+	return with_member(object, kind->key, there ? merge_members(json_incref(there), members) : members);
 }
 
 static json_t *
@@ -388,10 +388,10 @@ said_json(const struct report_result *result)
 				free(text);
 				continue;
 			}
-			object = with(json_object(), "id", json_string(note_kinds[id].name));
-			object = with(object, "severity", json_string(severities[note_kinds[id].severity]));
-			object = with(object, "text", text ? json_string(text) : NULL);
-			array = append(array, with(object, "values", note_members(note)));
+			object = with_member(json_object(), "id", json_string(note_kinds[id].name));
+			object = with_member(object, "severity", json_string(severities[note_kinds[id].severity]));
+			object = with_member(object, "text", text ? json_string(text) : NULL);
+			array = append_value(array, with_member(object, "values", note_members(note)));
 			free(text);
 		}
 	return array;
@@ -402,32 +402,32 @@ result_json(const struct report_result *result)
 {
 	json_t *object = json_object();
 
-	object = with(object, "report", json_string(result->report));
-	object = with(object, "from", time_json(result->from_us));
-	object = with(object, "to", time_json(result->to_us));
-	object = with(object, "seconds", number_json(result->seconds));
-	object = with(object, "empty", json_boolean(result->empty));
-	object = with(object, "newest",
+	object = with_member(object, "report", json_string(result->report));
+	object = with_member(object, "from", time_json(result->from_us));
+	object = with_member(object, "to", time_json(result->to_us));
+	object = with_member(object, "seconds", number_json(result->seconds));
+	object = with_member(object, "empty", json_boolean(result->empty));
+	object = with_member(object, "newest",
 	    result->newest_us ? time_json(result->newest_us) : json_null());
 	if (result->counted_to_us > 0)
-		object = with(object, "counted_to", time_json(result->counted_to_us));
-	object = with(object, "completeness", result->expected
+		object = with_member(object, "counted_to", time_json(result->counted_to_us));
+	object = with_member(object, "completeness", result->expected
 	    ? json_real((double)result->samples / (double)result->expected) : json_null());
-	object = with(object, "samples", json_integer((json_int_t)result->samples));
-	object = with(object, "expected", json_integer((json_int_t)result->expected));
-	object = with(object, "totals", totals_json(result));
+	object = with_member(object, "samples", json_integer((json_int_t)result->samples));
+	object = with_member(object, "expected", json_integer((json_int_t)result->expected));
+	object = with_member(object, "totals", totals_json(result));
 	if (result->steps)
-		object = with(object, "step", number_json((double)result->steps->step_us / 1e6));
-	object = with(object, "rows", rows_json(result));
+		object = with_member(object, "step", number_json((double)result->steps->step_us / 1e6));
+	object = with_member(object, "rows", rows_json(result));
 	for (const struct report_result *below = result->below; below; below = below->below)
-		object = with(object, below->report, rows_json(below));
+		object = with_member(object, below->report, rows_json(below));
 	if (result->list)
 		object = add_key_fields(result, object);
 	if (result->n_counters > 0)
-		object = with(object, "collector", counters_json(result));
+		object = with_member(object, "collector", counters_json(result));
 	for (size_t i = 0; i < result->n_notes; i++)
 		object = add_note(object, result->notes[i]);
-	return with(object, "notes", said_json(result));
+	return with_member(object, "notes", said_json(result));
 }
 
 int

@@ -58,7 +58,7 @@ table_set(struct table *table, size_t column, const char *text)
 }
 
 static const char *
-cell(const struct table *table, size_t row, size_t column)
+table_cell(const struct table *table, size_t row, size_t column)
 {
 	const char *text = table->cells[row * table->n_columns + column];
 
@@ -77,11 +77,11 @@ width_of(const char *text)
 }
 
 static void
-measure(const struct table *table, int *widths)
+measure_widths(const struct table *table, int *widths)
 {
 	for (size_t c = 0; c < table->n_columns; c++)
 		for (size_t r = 0; r < table->n_rows; r++) {
-			int width = width_of(cell(table, r, c));
+			int width = width_of(table_cell(table, r, c));
 
 			if (width > widths[c])
 				widths[c] = width;
@@ -108,7 +108,7 @@ print_row(const struct table *table, size_t row, const int *widths, FILE *out)
 	int owed = 0;
 
 	for (size_t c = 0; c < table->n_columns; c++) {
-		const char *text = cell(table, row, c);
+		const char *text = table_cell(table, row, c);
 		int fill = widths[c] - width_of(text);
 
 		owed += table->right[c] ? fill : 0;
@@ -125,7 +125,7 @@ table_print(const struct table *table, FILE *out)
 
 	if (table->failed)
 		return -ENOMEM;
-	measure(table, widths);
+	measure_widths(table, widths);
 	for (size_t r = 0; r < table->n_rows; r++)
 		print_row(table, r, widths, out);
 	return ferror(out) ? -EIO : 0;

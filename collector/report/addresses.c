@@ -93,7 +93,7 @@ sort_places(struct places *places)
 
 /* The address as the source of a frame; without a place the VLAN where it is now is not known. */
 static enum filter_answer
-judge(const struct places *places, const struct query_port *port, const uint8_t *octets, size_t n_octets,
+judge_place(const struct places *places, const struct query_port *port, const uint8_t *octets, size_t n_octets,
     const struct place *place)
 {
 	bool is_inner = places->options->layer == REPORT_LAYER_INNER;
@@ -120,7 +120,7 @@ end_place(struct places *places, struct place *p)
 	const struct report_options *options = places->options;
 
 	if (p->last_us < places->query->range.from_us ||
-	    judge(places, p->port, p->octets, p->n_octets, p) != FILTER_YES)
+	    judge_place(places, p->port, p->octets, p->n_octets, p) != FILTER_YES)
 		return;
 	if (p->before && p->before_us >= p->since_us) { /* it came back after it was elsewhere */
 		p->since_us = p->before_us;
@@ -208,7 +208,7 @@ add_row(struct places *places, sqlite3_stmt *stmt)
 	struct place *p;
 
 	if (!octets || n_octets > FRAME_IP_LEN || !port || !port_is_counted(places->options, port) ||
-	    judge(places, port, octets, (size_t)n_octets, NULL) == FILTER_NO)
+	    judge_place(places, port, octets, (size_t)n_octets, NULL) == FILTER_NO)
 		return 0;
 	p = open_place(places, octets, (size_t)n_octets, port);
 	if (!p)

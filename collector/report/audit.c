@@ -189,7 +189,7 @@ has_samples(const struct query_port *port)
 /* ---- texts ---- */
 
 static void __attribute__((format(printf, 2, 3)))
-append(char *text, const char *format, ...)
+append_text(char *text, const char *format, ...)
 {
 	size_t n = strlen(text);
 	va_list args;
@@ -206,40 +206,40 @@ say_fault(const struct audit_result *r, enum audit_fault fault, char *text)
 
 	switch (fault) {
 	case AUDIT_FILTERED:
-		append(text, "its pool has %.0f%% of the frames that the port counted", 100 * r->pool_of_counted);
+		append_text(text, "its pool has %.0f%% of the frames that the port counted", 100 * r->pool_of_counted);
 		break;
 	case AUDIT_SMALL_LEFT_OUT:
 	case AUDIT_LARGE_LEFT_OUT:
-		append(text, "%s frames are left out: %.0f octets on average, %.0f counted",
+		append_text(text, "%s frames are left out: %.0f octets on average, %.0f counted",
 		    fault == AUDIT_SMALL_LEFT_OUT ? "small" : "large", r->octets, r->counted_octets);
 		break;
 	case AUDIT_LESS_UNDER_LOAD:
 	case AUDIT_MORE_UNDER_LOAD:
-		append(text, "takes %s when more passes", fault == AUDIT_LESS_UNDER_LOAD ? "fewer" : "more");
+		append_text(text, "takes %s when more passes", fault == AUDIT_LESS_UNDER_LOAD ? "fewer" : "more");
 		break;
 	case AUDIT_LOST_BY_LOAD:
-		append(text, "more is lost when more passes: %.0f%% at quiet times, %.0f%% at busy ones",
+		append_text(text, "more is lost when more passes: %.0f%% at quiet times, %.0f%% at busy ones",
 		    100 * r->lost_quiet, 100 * r->lost_busy);
 		break;
 	case AUDIT_RATE_OFF:
 		number_format_count(round(r->effective.estimate), number);
 		number_format_count(r->mean, other);
-		append(text, "takes 1 in %s, says 1 in %s", number, other);
+		append_text(text, "takes 1 in %s, says 1 in %s", number, other);
 		break;
 	case AUDIT_IN_STEP:
 		number_format_count(round(r->spacing_of), number);
-		append(text, r->spacing == AUDIT_REPEATING ? "the same skips again after %s samples"
+		append_text(text, r->spacing == AUDIT_REPEATING ? "the same skips again after %s samples"
 							   : "takes every Nth frame, N = %s", number);
 		break;
 	case AUDIT_POOL_NOT_COUNTED:
-		append(text, "its pool is samples x rate, no count");
+		append_text(text, "its pool is samples x rate, no count");
 		break;
 	case AUDIT_CLOCK_OFF:
 		number_format_age(fabs(r->clock_s), number);
-		append(text, "its clock is %s %s", number, r->clock_s < 0 ? "behind" : "ahead");
+		append_text(text, "its clock is %s %s", number, r->clock_s < 0 ? "behind" : "ahead");
 		break;
 	case AUDIT_CLOCK_DRIFTS:
-		append(text, "its clock is %.2g%% %s", 100 * fabs(r->drift), r->drift < 0 ? "slow" : "fast");
+		append_text(text, "its clock is %.2g%% %s", 100 * fabs(r->drift), r->drift < 0 ? "slow" : "fast");
 		break;
 	}
 }
@@ -269,17 +269,17 @@ say_verdict(const struct audit_result *r, char *text)
 	*text = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
 		if (say & faults[i].fault) {
-			append(text, "%s", *text ? "; " : "");
+			append_text(text, "%s", *text ? "; " : "");
 			say_fault(r, faults[i].fault, text);
 		}
 	if (!*text && r->mean <= 0)
-		append(text, "not sampled");
+		append_text(text, "not sampled");
 	else if (!*text && r->taken < AUDIT_ENOUGH_SAMPLES)
-		append(text, "too few samples: %d are needed", AUDIT_ENOUGH_SAMPLES);
+		append_text(text, "too few samples: %d are needed", AUDIT_ENOUGH_SAMPLES);
 	else if (isnan(r->counted) && r->taken >= AUDIT_ENOUGH_SAMPLES)
-		append(text, "%sno counters to compare with", *text ? "; " : "");
+		append_text(text, "%sno counters to compare with", *text ? "; " : "");
 	else if (!*text)
-		append(text, "sound");
+		append_text(text, "sound");
 }
 
 static void
@@ -288,7 +288,7 @@ name_faults(unsigned present, char *text)
 	*text = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
 		if (present & faults[i].fault)
-			append(text, "%s%s", *text ? " " : "", faults[i].name);
+			append_text(text, "%s%s", *text ? " " : "", faults[i].name);
 }
 
 static void
@@ -297,11 +297,11 @@ name_uses(unsigned of, char *text)
 	*text = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(uses); i++)
 		if (of & uses[i].use)
-			append(text, "%s%s", *text ? ", " : "", uses[i].name);
+			append_text(text, "%s%s", *text ? ", " : "", uses[i].name);
 }
 
 static unsigned
-spoiled(const struct audit_result *r)
+spoiled_uses(const struct audit_result *r)
 {
 	unsigned not_for = 0;
 
@@ -360,7 +360,7 @@ say_trust(unsigned not_for, char *text)
 
 	name_uses(not_for, names);
 	*text = '\0';
-	append(text, "%s%s", not_for == 0 ? "all" : not_for == USE_ALL ? "nothing" : "all but ",
+	append_text(text, "%s%s", not_for == 0 ? "all" : not_for == USE_ALL ? "nothing" : "all but ",
 	    not_for == USE_ALL ? "" : names);
 }
 
@@ -373,13 +373,13 @@ fill_verdict(struct report_value *row, const struct audit_result *r)
 	row[COLUMN_FAULTS] = cell_label(text);
 	say_verdict(r, text);
 	row[COLUMN_VERDICT] = cell_text(text);
-	name_uses(spoiled(r), text);
+	name_uses(spoiled_uses(r), text);
 	row[COLUMN_NOT_FOR] = cell_text(text);
 	if (!is_judged(r))
 		return;
-	say_trust(spoiled(r), text);
+	say_trust(spoiled_uses(r), text);
 	row[COLUMN_TRUST_TEXT] = cell_text(text);
-	name_uses(USE_ALL & ~spoiled(r), text);
+	name_uses(USE_ALL & ~spoiled_uses(r), text);
 	row[COLUMN_TRUST] = cell_text(text);
 }
 

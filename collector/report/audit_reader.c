@@ -156,7 +156,7 @@ read_boot(struct audit_reader *reader, const struct query_port *port, int64_t bo
 /* ---- counters ---- */
 
 static double
-sum3(sqlite3_stmt *stmt, int column)
+sum_of_three(sqlite3_stmt *stmt, int column)
 {
 	double sum = 0;
 
@@ -199,7 +199,7 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 		reader->counters[reader->n_counters++] = (struct audit_counters){
 		    .time_us = query_u64(stmt, 0), .received_us = query_u64(stmt, 1),
 		    .discontinuity_us = query_u64(stmt, 2),
-		    .pkts = {sum3(stmt, 3), sum3(stmt, 6)},
+		    .pkts = {sum_of_three(stmt, 3), sum_of_three(stmt, 6)},
 		    .octets = {query_count(stmt, 9), query_count(stmt, 10)},
 		    .pool = {is_ease ? query_count(stmt, 11) : NAN, is_ease ? query_count(stmt, 12) : NAN},
 		    .numbers = is_ease ? sqlite3_column_double(stmt, 14) : NAN,

@@ -207,7 +207,7 @@ compare_doubles(const void *a, const void *b)
 }
 
 static double
-bps(double octets)
+billed_bps(double octets)
 {
 	return 8 * octets / INTERVAL_S;
 }
@@ -233,8 +233,8 @@ set_direction(struct billing *b, int way, struct report_value *row)
 	if (n == 0 || isnan(all))
 		return;
 	qsort(b->sorted, n, sizeof(*b->sorted), compare_doubles);
-	row[COLUMN_RX + way] = cell_number(bps(b->sorted[(PERCENT * n + 99) / 100 - 1]));
-	row[COLUMN_MOST_RX + way] = cell_number(bps(b->sorted[n - 1]));
+	row[COLUMN_RX + way] = cell_number(billed_bps(b->sorted[(PERCENT * n + 99) / 100 - 1]));
+	row[COLUMN_MOST_RX + way] = cell_number(billed_bps(b->sorted[n - 1]));
 	row[COLUMN_OCTETS_RX + way] = cell_number(all);
 }
 
@@ -374,7 +374,7 @@ has_any(const struct billing *b)
 
 /* Adds the row that begins with ports[i]; *next: the one behind it. */
 static int
-bill(struct billing *b, size_t i, size_t *next)
+bill_port(struct billing *b, size_t i, size_t *next)
 {
 	const struct query_port *first = b->ports[i], *lag;
 	int err = 0;
@@ -398,7 +398,7 @@ bill(struct billing *b, size_t i, size_t *next)
 /* ---- the report ---- */
 
 static int
-begin(struct billing *b)
+begin_billing(struct billing *b)
 {
 	const struct query *query = b->query;
 
@@ -423,7 +423,7 @@ begin(struct billing *b)
 }
 
 static void
-end(struct billing *b)
+end_billing(struct billing *b)
 {
 	free(b->ports);
 	free(b->ends);
@@ -457,9 +457,9 @@ report_billing(struct query *query, const struct report_options *asked, uint64_t
 		if (query->ports[i].chosen)
 			result_count_port(result, &query->ports[i]);
 	if (err == 0)
-		err = begin(&b);
+		err = begin_billing(&b);
 	for (size_t i = 0, next; err == 0 && i < b.n_ports; i = next)
-		err = bill(&b, i, &next);
+		err = bill_port(&b, i, &next);
 	if (err == 0 && query->levels[LEVEL_5_MIN].kept_us > b.from_us)
 		note_set(note_of(result, NOTE_ID_BILLING_KEPT), "five_minutes_since", REPORT_TIME,
 		    cell_time(query->levels[LEVEL_5_MIN].kept_us));
@@ -469,6 +469,6 @@ report_billing(struct query *query, const struct report_options *asked, uint64_t
 	if (options.by == REPORT_BY_PORT)
 		result->hidden |= 1u << COLUMN_PORTS;
 	result_finish(result, query);
-	end(&b);
+	end_billing(&b);
 	return err;
 }

@@ -24,7 +24,7 @@ column_of(const struct report_result *result, enum report_type type)
 /* What a row has at least, a second; 0 where nothing is known. Of estimated figures it is the limit at which a
  * look is wrong once in a million times, for who looks at many rows looks often. */
 static double
-least(const struct report_result *result, size_t r, enum report_type figure, double factor)
+least_rate(const struct report_result *result, size_t r, enum report_type figure, double factor)
 {
 	const struct report_value *row = report_cell(result, r, 0);
 	double most = 0;
@@ -55,7 +55,7 @@ compare_with_rate(struct report_result *result, enum estimate_unit unit, double 
 	if (!has_column)
 		return -EINVAL;
 	for (size_t r = 0; r < result->n_rows; r++)
-		n_warned += least(result, r, figure,
+		n_warned += least_rate(result, r, figure,
 		    unit == ESTIMATE_OCTETS ? 8 : 1) > rate;
 	note_count(note_of(result, NOTE_ID_WARNED), "warned", n_warned);
 	note_set(note_of(result, NOTE_ID_WARNED), "#warn", unit == ESTIMATE_OCTETS ? REPORT_BITRATE : REPORT_RATE,
@@ -145,7 +145,7 @@ is_above(const struct estimate_figure *upper, double upper_s, const struct estim
 }
 
 static enum report_direction
-direction(const struct estimate_figure *now, double now_s, const struct estimate_figure *then, double then_s)
+direction_of_change(const struct estimate_figure *now, double now_s, const struct estimate_figure *then, double then_s)
 {
 	if (now_s <= 0 || then_s <= 0)
 		return REPORT_NOT_SETTLED;
@@ -175,7 +175,7 @@ change_of(const struct report_result *result, const struct by_key *by_key, size_
 		unit = ESTIMATE_PKTS;
 	if (then)
 		change.before = then[c].figure;
-	change.direction = direction(&result->list->extremes[r].change[unit], result->seconds,
+	change.direction = direction_of_change(&result->list->extremes[r].change[unit], result->seconds,
 	    then ? &then[unit == ESTIMATE_PKTS ? pkts : octets].figure : &missed, past->seconds);
 	return change;
 }

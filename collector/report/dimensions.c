@@ -58,7 +58,7 @@ LAYOUT_WITH(clients, {NULL, "SOURCE", REPORT_TEXT}, {"src", NULL, REPORT_TEXT},
 enum { LINE = 96, IP_PROTO_TCP = 6 };
 
 static unsigned
-be16(const uint8_t *octets)
+read_be16(const uint8_t *octets)
 {
 	return (unsigned)octets[0] << 8 | octets[1];
 }
@@ -131,7 +131,7 @@ static void
 fill_group(const struct report_options *options, enum address_group group, const uint8_t *octets,
     struct report_value *both, struct report_value *alone)
 {
-	uint32_t number = (uint32_t)be16(octets) << 16 | be16(octets + 2);
+	uint32_t number = (uint32_t)read_be16(octets) << 16 | read_be16(octets + 2);
 	char text[ADDRESS_NAME_ROOM], name[ADDRESS_NAME_ROOM];
 
 	address_names_of_group(options->names, group, number, text, name);
@@ -155,7 +155,7 @@ static void
 fill_vlan(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	unsigned vlan = be16(key->key1);
+	unsigned vlan = read_be16(key->key1);
 	char text[LINE], name[ADDRESS_NAME_ROOM];
 
 	snprintf(text, sizeof(text), "%u", vlan);
@@ -169,7 +169,7 @@ static void
 fill_vni(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	(void)options;
-	row[1] = cell_number((unsigned)key->key1[0] << 16 | be16(key->key1 + 1));
+	row[1] = cell_number((unsigned)key->key1[0] << 16 | read_be16(key->key1 + 1));
 }
 
 static void
@@ -179,10 +179,10 @@ fill_ethertype(const struct report_options *options, const struct query_key *key
 	char text[LINE];
 
 	(void)options;
-	snprintf(text, sizeof(text), "0x%04x", be16(key->key1));
-	if (be16(key->key1) > 0) /* else a length of IEEE 802.3, 3.2.6: no type */
+	snprintf(text, sizeof(text), "0x%04x", read_be16(key->key1));
+	if (read_be16(key->key1) > 0) /* else a length of IEEE 802.3, 3.2.6: no type */
 		row[1] = cell_text(text);
-	row[2] = cell_text(protocol_names_ethertype((uint16_t)be16(key->key1)));
+	row[2] = cell_text(protocol_names_ethertype((uint16_t)read_be16(key->key1)));
 }
 
 static void
@@ -232,7 +232,7 @@ static void
 fill_service(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	unsigned port = be16(key->key1 + 1);
+	unsigned port = read_be16(key->key1 + 1);
 	char text[LINE];
 
 	(void)options;

@@ -511,7 +511,7 @@ fit_to_hours(struct query *query)
 }
 
 static int
-choose(struct drops *d)
+find_grouping(struct drops *d)
 {
 	enum report_by by = d->options->by == REPORT_BY_DEFAULT ? REPORT_BY_SRC : d->options->by;
 
@@ -529,7 +529,7 @@ report_drops(struct query *query, const struct report_options *options, uint64_t
     struct report_result *result)
 {
 	struct drops d = {.query = query, .options = options, .result = result};
-	int err = choose(&d);
+	int err = find_grouping(&d);
 
 	if (err == 0)
 		err = query_begin(query, options, now_us);

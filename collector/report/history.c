@@ -266,7 +266,7 @@ count_ports(struct history *h, struct report_result *top)
 }
 
 static int
-split(struct history *h, struct report_result *top)
+split_by_keys(struct history *h, struct report_result *top)
 {
 	struct query_key *keys = NULL;
 	uint64_t kept_since_us;
@@ -293,7 +293,7 @@ split(struct history *h, struct report_result *top)
 
 /* Seconds of the step in which there can be data. */
 static double
-covered(const struct history *h, uint64_t from_us, uint64_t to_us)
+covered_s(const struct history *h, uint64_t from_us, uint64_t to_us)
 {
 	if (from_us < h->first_us)
 		from_us = h->first_us;
@@ -393,8 +393,8 @@ add_step(struct history *h, uint64_t from_us, uint64_t to_us)
 	steps->within = within;
 	top = &within[h->result->n_rows - 1];
 	query_narrow(h->query, from_us, to_us);
-	err = split(h, top);
-	fill_row(top, from_us, covered(h, from_us, to_us), row);
+	err = split_by_keys(h, top);
+	fill_row(top, from_us, covered_s(h, from_us, to_us), row);
 	row[COLUMN_TOP] = most_of_it(h, top);
 	steps->about_part = fmax(steps->about_part,
 	    estimate_deviation(top->total[h->options.sort], top->total_variance[h->options.sort]));
@@ -442,7 +442,7 @@ add_steps(struct history *h)
 
 /* The header is that of the whole range, whose list becomes the second table. */
 static int
-begin(struct history *h)
+begin_history(struct history *h)
 {
 	static const enum note_id of_range[] = {NOTE_ID_LOST_BY_LOAD, NOTE_ID_DISAGREEMENT, NOTE_ID_PARTLY,
 		NOTE_ID_UNCOUNTED_LOST, NOTE_ID_UNCOUNTED, NOTE_ID_AUDITED, NOTE_ID_KEPT_SAMPLES};
@@ -497,7 +497,7 @@ report_history(struct query *query, const struct report_options *options, uint64
 		report_result_free(h.whole);
 		free(h.whole);
 	} else {
-		err = begin(&h); /* the result owns the list from here on */
+		err = begin_history(&h); /* the result owns the list from here on */
 		/* the SQL functions still have the list's options */
 		if (err == 0 && !query_add_functions(query, &h.options))
 			err = query_fail_sql(query);

@@ -83,7 +83,7 @@ enum { OF_ROWS, OF_OTHERS, OF_REST, N_OF };
 
 /* Counted figures have no limits of their own. */
 static struct estimate_figure
-counted(double value)
+counted_figure(double value)
 {
 	return (struct estimate_figure){value, value, value};
 }
@@ -103,9 +103,9 @@ account_for(const struct list *list, const struct estimate_order *order, const s
 	lines[REPORT_SUM_OTHERS][unit] = seen.others;
 	lines[REPORT_SUM_NOT_SEEN][unit] = seen.not_seen;
 	lines[REPORT_SUM_REST][unit] = estimate_key_figure(list->range, &of[OF_REST], unit, &estimate_claim_95);
-	lines[REPORT_SUM_NO_SAMPLE][unit] = counted(estimate_range_total(list->range, unit) -
+	lines[REPORT_SUM_NO_SAMPLE][unit] = counted_figure(estimate_range_total(list->range, unit) -
 	    estimate_range_covered(list->range, unit));
-	lines[REPORT_SUM_LOST][unit] = counted(list->result->lost[unit]);
+	lines[REPORT_SUM_LOST][unit] = counted_figure(list->result->lost[unit]);
 }
 
 /* Each line as a row, of which those are said that have something to say. */

@@ -153,7 +153,7 @@ read_keys(struct list *list, uint64_t *kept_since_us)
 }
 
 static int
-gather(struct list *list)
+gather_keys(struct list *list)
 {
 	uint64_t kept_since_us = 0, again;
 	int err = read_keys(list, &kept_since_us);
@@ -296,7 +296,7 @@ sort_entries(struct list *list)
 }
 
 static const struct list_entry *
-shown(const struct list *list, size_t i)
+shown_entry(const struct list *list, size_t i)
 {
 	return list_entry(&list->order[list->rows[i]]);
 }
@@ -357,7 +357,7 @@ unseen_bounds(const struct list *list)
 /* Puts ranks among all keys, those without a sample included, into the rows. low: their lower limits, as
  * estimate_ranks asks for them. */
 static int
-rank(const struct list *list, const struct estimate_order *order, const double *low)
+rank_entries(const struct list *list, const struct estimate_order *order, const double *low)
 {
 	struct estimate_unseen_bounds bounds = unseen_bounds(list);
 	struct estimate_rank *ranks = calloc(list->n_shown + 1, sizeof(*ranks));
@@ -469,7 +469,7 @@ rank_low(const struct list *list, size_t i)
 	const struct estimate_claim claim = {0.01 / (double)n_ranked(list), 0.025, true};
 	struct estimate_key key;
 
-	sum_entry(list, shown(list, i), &key);
+	sum_entry(list, shown_entry(list, i), &key);
 	return estimate_key_figure(list->range, &key, list->options->sort, &claim).low;
 }
 
@@ -477,7 +477,7 @@ static void
 fill_entry(struct list *list, size_t i, const double unkeyed[2], size_t n_rivals)
 {
 	enum estimate_unit sort = list->options->sort;
-	const struct list_entry *entry = shown(list, i);
+	const struct list_entry *entry = shown_entry(list, i);
 	struct estimate_claim claim = claim_of(list, i, n_rivals);
 	struct report_value *row = report_cell(list->result, i, 0);
 	struct estimate_figure figure[ESTIMATE_N_UNITS];
@@ -644,7 +644,7 @@ add_shown(struct list *list, const struct estimate_order *order)
 		err = result_add_row(list->result) ? 0 : -ENOMEM;
 	}
 	if (err == 0)
-		err = rank(list, order, low);
+		err = rank_entries(list, order, low);
 	if (err == 0)
 		err = estimate_rivals(order, list->rows, list->n_shown, n_ranked(list), rivals);
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
@@ -693,7 +693,7 @@ look_inside(const struct list *list)
 }
 
 static int
-fill(struct list *list)
+fill_rows(struct list *list)
 {
 	struct ordered ordered;
 	int err = count_ports(list);
@@ -752,7 +752,7 @@ copy_shown(const struct list *list, struct list_keys *keys)
 	if (!keys->keys)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n_shown; i++)
-		keys->keys[keys->n++] = *list_key(shown(list, i)->first);
+		keys->keys[keys->n++] = *list_key(shown_entry(list, i)->first);
 	return 0;
 }
 
@@ -810,9 +810,9 @@ list_run(const char *report, struct query *query,
 	if (err == 0)
 		err = query_windows(query);
 	if (err == 0)
-		err = gather(&list);
+		err = gather_keys(&list);
 	if (err == 0)
-		err = fill(&list);
+		err = fill_rows(&list);
 	if (err == 0)
 		err = loss_by_load_name(query, &options, result);
 	if (err == 0)

@@ -245,7 +245,7 @@ check_port(const struct port_load *p, char *text)
 }
 
 static double
-utilization(double octets, double pkts, double seconds, uint64_t speed_bps)
+port_utilization(double octets, double pkts, double seconds, uint64_t speed_bps)
 {
 	return 100 * 8 * (octets + FRAME_OVERHEAD_OCTETS * pkts) / seconds / (double)speed_bps;
 }
@@ -270,9 +270,9 @@ fill_counted(const struct port_load *p, struct report_value *row)
 	row[COLUMN_SECONDS] = cell_number(s);
 	if (p->port->speed_bps == 0)
 		return;
-	row[COLUMN_UTIL_RX] = cell_number(utilization(l->in_octets, rx_pkts, s,
+	row[COLUMN_UTIL_RX] = cell_number(port_utilization(l->in_octets, rx_pkts, s,
 	    p->port->speed_bps));
-	row[COLUMN_UTIL_TX] = cell_number(utilization(l->out_octets, tx_pkts, s,
+	row[COLUMN_UTIL_TX] = cell_number(port_utilization(l->out_octets, tx_pkts, s,
 	    p->port->speed_bps));
 }
 

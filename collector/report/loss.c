@@ -269,7 +269,7 @@ lost_less(const struct shown *a, const struct shown *b)
 
 /* Moves an item down to its place in the heap. */
 static void
-sink(struct accounts *accounts, size_t at)
+sink_item(struct accounts *accounts, size_t at)
 {
 	struct shown item = accounts->items[at];
 
@@ -293,10 +293,10 @@ keep_account(struct query *query, struct accounts *accounts, const struct shown 
 	if (accounts->n == accounts->most) {
 		if (accounts->n_left_out++ == 0)
 			for (size_t i = accounts->n / 2; i-- > 0;)
-				sink(accounts, i);
+				sink_item(accounts, i);
 		if (lost_less(&accounts->items[0], item)) {
 			accounts->items[0] = *item;
-			sink(accounts, 0);
+			sink_item(accounts, 0);
 		}
 		return 0;
 	}

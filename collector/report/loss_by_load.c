@@ -149,7 +149,7 @@ add_totals(void *arg, const struct query_totals *totals)
 }
 
 static int
-judge(const struct tally *t, size_t place, struct load_loss *result)
+judge_tally(const struct tally *t, size_t place, struct load_loss *result)
 {
 	return place == 0 ? 0 : load_loss_judge(t->cells + (place - 1) * t->n_cells, t->n_cells,
 	    LEVEL / (double)t->n_places, result);
@@ -161,11 +161,11 @@ judge_places(const struct query *query, const struct tally *t)
 	int err = 0;
 
 	for (size_t a = 0; err == 0 && a < query->n_agents; a++)
-		err = judge(t, t->of_agent[a], &t->found->agents[a]);
+		err = judge_tally(t, t->of_agent[a], &t->found->agents[a]);
 	for (size_t p = 0; err == 0 && p < query->n_ports; p++) {
 		const struct load_loss *agent = &t->found->agents[query->ports[p].agent - query->agents];
 
-		err = judge(t, t->of_port[p], &t->found->ports[p]);
+		err = judge_tally(t, t->of_port[p], &t->found->ports[p]);
 		if (t->of_port[p] > 0 && !t->found->ports[p].told && agent->told)
 			t->found->ports[p] = *agent;
 	}

@@ -18,24 +18,24 @@ enum {
 };
 
 static size_t
-padded(size_t n)
+block_padded(size_t n)
 {
 	return (n + 3) / 4 * 4;
 }
 
 static void
-put(FILE *out, const void *octets, size_t n)
+put_in_file(FILE *out, const void *octets, size_t n)
 {
 	static const uint8_t zeros[4];
 
 	fwrite(octets, 1, n, out);
-	fwrite(zeros, 1, padded(n) - n, out);
+	fwrite(zeros, 1, block_padded(n) - n, out);
 }
 
 static void
 put_u32(FILE *out, uint32_t v)
 {
-	put(out, &v, sizeof(v));
+	put_in_file(out, &v, sizeof(v));
 }
 
 static void
@@ -43,15 +43,15 @@ put_option(FILE *out, uint16_t code, const void *octets, size_t n)
 {
 	const uint16_t head[] = {code, (uint16_t)n};
 
-	put(out, head, sizeof(head));
-	put(out, octets, n);
+	put_in_file(out, head, sizeof(head));
+	put_in_file(out, octets, n);
 }
 
 /* What an option of that text takes, with the end of options. */
 static size_t
 text_octets(const char *text)
 {
-	return OPTION_HEAD + padded(strlen(text)) + OPTION_HEAD;
+	return OPTION_HEAD + block_padded(strlen(text)) + OPTION_HEAD;
 }
 
 static void
@@ -71,8 +71,8 @@ pcapng_begin(FILE *out, const char *program)
 	put_u32(out, SECTION);
 	put_u32(out, octets);
 	put_u32(out, BYTE_ORDER);
-	put(out, version, sizeof(version));
-	put(out, &unknown, sizeof(unknown));
+	put_in_file(out, version, sizeof(version));
+	put_in_file(out, &unknown, sizeof(unknown));
 	put_text(out, SECTION_PROGRAM, program);
 	put_u32(out, octets);
 }
@@ -85,7 +85,7 @@ pcapng_interface(FILE *out, uint16_t link_type, uint32_t most_octets, const char
 
 	put_u32(out, INTERFACE);
 	put_u32(out, octets);
-	put(out, type, sizeof(type));
+	put_in_file(out, type, sizeof(type));
 	put_u32(out, most_octets);
 	put_text(out, INTERFACE_NAME, name);
 	put_u32(out, octets);
@@ -97,13 +97,13 @@ pcapng_packet(FILE *out, const struct pcapng_packet *p)
 {
 	const uint32_t head[] = {p->interface, (uint32_t)(p->time_us >> 32), (uint32_t)p->time_us, (uint32_t)p->n,
 	    p->wire_octets};
-	uint32_t octets = (uint32_t)(AROUND + sizeof(head) + padded(p->n) + OPTION_HEAD + sizeof(p->direction) +
+	uint32_t octets = (uint32_t)(AROUND + sizeof(head) + block_padded(p->n) + OPTION_HEAD + sizeof(p->direction) +
 	    text_octets(p->comment));
 
 	put_u32(out, PACKET);
 	put_u32(out, octets);
-	put(out, head, sizeof(head));
-	put(out, p->octets, p->n);
+	put_in_file(out, head, sizeof(head));
+	put_in_file(out, p->octets, p->n);
 	put_option(out, PACKET_FLAGS, &p->direction, sizeof(p->direction));
 	put_text(out, OPTION_COMMENT, p->comment);
 	put_u32(out, octets);

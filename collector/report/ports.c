@@ -71,7 +71,7 @@ static const char by_boot[] =
     " GROUP BY boot";
 
 static void
-bind(sqlite3_stmt *stmt, const struct query *query, const struct query_port *port)
+bind_port(sqlite3_stmt *stmt, const struct query *query, const struct query_port *port)
 {
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)query->range.from_us);
 	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)query->range.to_us);
@@ -104,7 +104,7 @@ read_resources(struct query *query, const struct query_port *port, struct port_r
 	err = stmt ? 0 : -EIO;
 	*resources = (struct port_resources){0};
 	if (stmt)
-		bind(stmt, query, port);
+		bind_port(stmt, query, port);
 	while (err == 0 && (err = query_step(query, stmt)) == 1) {
 		add_boot(resources, stmt);
 		err = 0;
@@ -114,7 +114,7 @@ read_resources(struct query *query, const struct query_port *port, struct port_r
 }
 
 static double
-figure(const struct ports_figure *f, const struct port_resources *r)
+resource_figure(const struct ports_figure *f, const struct port_resources *r)
 {
 	double value = *(const double *)(const void *)((const char *)r + f->field);
 
@@ -151,7 +151,7 @@ ports_add_resources(struct query *query, const struct ports_report *report,
 		const struct ports_figure *f = &report->figures[i];
 
 		if (f->as != PORTS_AS_NOTHING && resources.known & f->needs)
-			row[i] = cell_number(figure(f, &resources));
+			row[i] = cell_number(resource_figure(f, &resources));
 	}
 	return 0;
 }

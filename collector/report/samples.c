@@ -52,7 +52,7 @@ static const struct {
 enum { AGENT, IF_INDEX, TIME, DIRECTION, INPUT_IF, OUTPUT_IF, FIRST_FIELD };
 
 static sqlite3_stmt *
-prepare(struct query *query, const char *columns, const char *which)
+prepare_select(struct query *query, const char *columns, const char *which)
 {
 	char sql[SQL_TEXT + 1024], wanted[512] = "1";
 
@@ -69,7 +69,7 @@ typedef int sample_fn(void *arg, sqlite3_stmt *stmt, const struct query_port *po
 
 /* Returns how many of them were given to take, or -errno. */
 static int64_t
-each(struct query *query, sqlite3_stmt *stmt, uint64_t most, sample_fn *take, void *arg)
+each_sample(struct query *query, sqlite3_stmt *stmt, uint64_t most, sample_fn *take, void *arg)
 {
 	int err = stmt ? 0 : -EIO;
 	uint64_t n = 0;
@@ -141,7 +141,7 @@ samples_as_lines(struct query *query, uint64_t most, FILE *out)
 
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		text_add(columns, sizeof(columns), ", %s", fields[i].sql);
-	n = each(query, prepare(query, columns, ""), most, write_line, out);
+	n = each_sample(query, prepare_select(query, columns, ""), most, write_line, out);
 	return n < 0 ? (int)n : 0;
 }
 
@@ -231,7 +231,7 @@ samples_as_pcapng(struct query *query, uint64_t most, FILE *out)
 	struct pcapng p = {.out = out};
 	int64_t n;
 
-	n = each(query, prepare(query, "mean_skip, stands_for, frame_octets, header, src_mac IS NOT NULL",
+	n = each_sample(query, prepare_select(query, "mean_skip, stands_for, frame_octets, header, src_mac IS NOT NULL",
 		" AND header IS NOT NULL"), most, write_packet, &p);
 	tdestroy(p.interfaces, free);
 	if (n == 0)

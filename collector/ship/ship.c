@@ -183,7 +183,7 @@ start_agents(struct ship *s, int64_t received_us)
 /* The cluster does not have the revisions of batches that failed, so each start begins with one far
  * above all that the run before can have used. */
 static int
-load(struct ship *s)
+load_position(struct ship *s)
 {
 	int64_t newest[4], revision;
 	int r = ask_newest(s, newest);
@@ -227,7 +227,7 @@ detect_loss(struct ship *s)
 }
 
 static int
-prepare(struct ship *s)
+prepare_round(struct ship *s)
 {
 	bool restarted = false;
 	int r = store_reader_open(&s->store);
@@ -243,7 +243,7 @@ prepare(struct ship *s)
 	}
 	if (r == 0 && s->is_loaded)
 		r = detect_loss(s);
-	return r == 0 && !s->is_loaded ? load(s) : r;
+	return r == 0 && !s->is_loaded ? load_position(s) : r;
 }
 
 /* A batch */
@@ -298,7 +298,7 @@ note_sent(struct ship *s)
 }
 
 static int
-commit(struct ship *s)
+commit_batch(struct ship *s)
 {
 	uint64_t wall_us = clock_wall_us(&clock_system), closed_us;
 	int r;
@@ -326,7 +326,7 @@ commit(struct ship *s)
 static int
 commit_if_large(struct ship *s)
 {
-	return s->batch.rows >= BATCH_ROWS ? commit(s) : 0;
+	return s->batch.rows >= BATCH_ROWS ? commit_batch(s) : 0;
 }
 
 /* Minutes */
@@ -419,7 +419,7 @@ send_minutes(struct ship *s, uint64_t until_us)
 	while (r == 0 && i < s->units.n) {
 		r = send_minute(s, &i, until_us);
 		if (r == 0 && s->batch.rows >= BATCH_ROWS) {
-			r = commit(s);
+			r = commit_batch(s);
 			i = 0;
 		}
 	}
@@ -440,7 +440,7 @@ ship_minutes(struct ship *s, bool all)
 		if (r == 0)
 			r = send_minutes(s, s->units.n == UNITS_MAX ? UINT64_MAX : until_us);
 		if (r == 0 && s->batch.rows > 0)
-			r = commit(s);
+			r = commit_batch(s);
 	} while (r == 0 && s->scanned_id > before);
 	return r;
 }
@@ -574,7 +574,7 @@ ship_all(struct ship *s, bool last)
 	if (r == 0)
 		r = ship_rest(s);
 	if (r == 0)
-		r = commit(s);
+		r = commit_batch(s);
 	if (r == 0)
 		s->naming_version = naming_version;
 	if (r == 0 && all)
@@ -584,7 +584,7 @@ ship_all(struct ship *s, bool last)
 
 /* A failure of the upkeep on one server does not make a batch fail. */
 static void
-keep(struct ship *s)
+keep_up(struct ship *s)
 {
 	int err;
 
@@ -644,7 +644,7 @@ note_success(struct ship *s)
 static void
 ship_round(struct ship *s, bool last)
 {
-	int r = prepare(s);
+	int r = prepare_round(s);
 
 	if (r == 0)
 		r = ship_all(s, last);
@@ -653,7 +653,7 @@ ship_round(struct ship *s, bool last)
 	else
 		note_success(s);
 	if (r == 0 && !last)
-		keep(s);
+		keep_up(s);
 }
 
 /* Waits for the interval, or longer while the cluster does not answer; a stop ends the wait. */
@@ -677,7 +677,7 @@ wait_for_next(struct ship *s)
 }
 
 static void *
-run(void *arg)
+run_ship(void *arg)
 {
 	struct ship *s = arg;
 
@@ -754,7 +754,7 @@ ship_open(struct ship **out, const struct ship_config *config, char *error, size
 	store_reader_init(&s->store, config->store);
 	r = open_parts(s, error, error_size);
 	if (r == 0) {
-		r = -pthread_create(&s->thread, NULL, run, s);
+		r = -pthread_create(&s->thread, NULL, run_ship, s);
 		if (r < 0)
 			snprintf(error, error_size, "cannot start the shipping thread: %s",
 			    strerror(-r));

@@ -40,7 +40,7 @@ ship_batch_row(struct ship_batch *s, enum cluster_table_id table)
 }
 
 static int
-post(struct ship_batch *s, enum cluster_table_id table)
+post_table(struct ship_batch *s, enum cluster_table_id table)
 {
 	struct cluster_question q = {.settings = SETTINGS, .server = CLUSTER_ANY_SERVER,
 	    .body = s->buffers[table].data, .body_octets = s->buffers[table].len};
@@ -64,7 +64,7 @@ ship_batch_end_row(struct ship_batch *s, enum cluster_table_id table)
 {
 	s->sizes[table]++;
 	s->rows++;
-	return s->buffers[table].len >= SHIP_BATCH_BUFFER ? post(s, table) : 0;
+	return s->buffers[table].len >= SHIP_BATCH_BUFFER ? post_table(s, table) : 0;
 }
 
 static int
@@ -85,8 +85,8 @@ ship_batch_commit(struct ship_batch *s, const struct ship_cursor *cursor)
 
 	for (int t = 0; r == 0 && t < CLUSTER_N_TABLES; t++)
 		if (t != CLUSTER_COVER)
-			r = post(s, (enum cluster_table_id)t);
+			r = post_table(s, (enum cluster_table_id)t);
 	if (r == 0)
-		r = post(s, CLUSTER_COVER);
+		r = post_table(s, CLUSTER_COVER);
 	return r == 0 ? post_cursor(s, cursor) : r;
 }

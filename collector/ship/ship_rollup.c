@@ -83,7 +83,7 @@ write_collectors(FILE *out, const void *arg)
 }
 
 static int
-save(struct ship_rollup *r, int level)
+save_rolled(struct ship_rollup *r, int level)
 {
 	const struct windows w = {.rollup = r, .level = level};
 
@@ -315,7 +315,7 @@ roll_level(struct ship_rollup *r, int level)
 	if (err == 0)
 		err = make_new(r, level, before_us / span_us * span_us, &all);
 	if (err == 0 && (dirty || r->levels[level].done_us != done_us))
-		err = save(r, level);
+		err = save_rolled(r, level);
 	return err;
 }
 
@@ -329,7 +329,7 @@ save_kept(struct ship_rollup *r)
 		if (r->before_us[l] <= r->levels[l].kept_us)
 			continue;
 		r->levels[l].kept_us = r->before_us[l];
-		err = save(r, l);
+		err = save_rolled(r, l);
 	}
 	return err;
 }
@@ -341,7 +341,7 @@ ship_rollup_run(struct ship_rollup *r)
 
 	if (r->closed_us > r->levels[LEVEL_1_MIN].done_us) {
 		r->levels[LEVEL_1_MIN].done_us = r->closed_us;
-		err = save(r, LEVEL_1_MIN);
+		err = save_rolled(r, LEVEL_1_MIN);
 	}
 	for (int l = LEVEL_5_MIN; err == 0 && l < CLUSTER_LEVELS_END; l++)
 		err = roll_level(r, l);

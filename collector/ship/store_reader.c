@@ -46,7 +46,7 @@ store_reader_refresh(struct store_reader *s)
 }
 
 static int
-fail(struct store_reader *s)
+fail_reader(struct store_reader *s)
 {
 	int code = sqlite3_errcode(s->db) & 0xff;
 
@@ -64,10 +64,10 @@ open_anew(struct store_reader *s, const struct stat *st)
 	s->inode = st->st_ino;
 	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
-		return fail(s);
+		return fail_reader(s);
 	sqlite3_busy_timeout(s->db, BUSY_MS);
 	if (parts_open(&s->parts, s->db) < 0)
-		return fail(s);
+		return fail_reader(s);
 	return store_reader_number(s, "SELECT store_id FROM life", &s->store_id);
 }
 
@@ -93,20 +93,20 @@ store_reader_open(struct store_reader *s)
 
 /* A statement for one use; NULL after setting the error. */
 static sqlite3_stmt *
-prepare(struct store_reader *s, const char *sql)
+prepare_read(struct store_reader *s, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
 
 	if (sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-		fail(s);
+		fail_reader(s);
 	return stmt;
 }
 
 static int
-finish(struct store_reader *s, sqlite3_stmt *stmt, int code, int err)
+finish_read(struct store_reader *s, sqlite3_stmt *stmt, int code, int err)
 {
 	if (err == 0 && code != SQLITE_DONE && code != SQLITE_ROW)
-		err = fail(s);
+		err = fail_reader(s);
 	sqlite3_finalize(stmt);
 	return err;
 }
@@ -114,7 +114,7 @@ finish(struct store_reader *s, sqlite3_stmt *stmt, int code, int err)
 int
 store_reader_number(struct store_reader *s, const char *sql, int64_t *value)
 {
-	sqlite3_stmt *stmt = prepare(s, sql);
+	sqlite3_stmt *stmt = prepare_read(s, sql);
 	int code;
 
 	if (!stmt)
@@ -122,7 +122,7 @@ store_reader_number(struct store_reader *s, const char *sql, int64_t *value)
 	code = sqlite3_step(stmt);
 	if (code == SQLITE_ROW)
 		*value = sqlite3_column_int64(stmt, 0);
-	return finish(s, stmt, code, 0);
+	return finish_read(s, stmt, code, 0);
 }
 
 /* Agents */
@@ -159,7 +159,7 @@ set_agent(struct store_reader_agent *agent, sqlite3_stmt *stmt)
 int
 store_reader_load_agents(struct store_reader *s)
 {
-	sqlite3_stmt *stmt = prepare(s, "SELECT id, agent_id, a.last_us, a.last_received_us,"
+	sqlite3_stmt *stmt = prepare_read(s, "SELECT id, agent_id, a.last_us, a.last_received_us,"
 	    " ifnull(c.offset_us + c.since_us, 0) + ifnull(s.since_us, 0) + ifnull(r.records, 0)"
 	    " FROM agent a LEFT JOIN agent_clock c ON c.agent = id LEFT JOIN agent_source s ON s.agent = id"
 	    " LEFT JOIN agent_refused r ON r.agent = id");
@@ -174,7 +174,7 @@ store_reader_load_agents(struct store_reader *s)
 		if (r == 0)
 			set_agent(&s->agents[number], stmt);
 	}
-	return stmt ? finish(s, stmt, code, r) : r;
+	return stmt ? finish_read(s, stmt, code, r) : r;
 }
 
 /* Puts the octets of an agent's id. An agent that appeared after agents were loaded is looked up; if
@@ -198,7 +198,7 @@ put_agent(struct row_buffer *b, struct store_reader *s, int64_t number)
 int
 store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id, uint64_t now_us)
 {
-	sqlite3_stmt *stmt = prepare(s, "SELECT id, level, start_us, shard FROM part WHERE id > ?"
+	sqlite3_stmt *stmt = prepare_read(s, "SELECT id, level, start_us, shard FROM part WHERE id > ?"
 					" ORDER BY id LIMIT ?");
 	int code;
 
@@ -215,7 +215,7 @@ store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id
 			break;
 		*id = at;
 	}
-	return finish(s, stmt, code, 0);
+	return finish_read(s, stmt, code, 0);
 }
 
 /* The chains of both levels are distinct because ids of parts are. */
@@ -265,7 +265,7 @@ walk_kind(struct store_reader *s, const struct unit *unit, unsigned kind, entry_
 	merge_close(m);
 	part_list_free(&list);
 	r = r == 0 ? more : r;
-	return r == -EIO ? fail(s) : r;
+	return r == -EIO ? fail_reader(s) : r;
 }
 
 /* All kinds of sums, in one transaction of the store. */
@@ -276,7 +276,7 @@ walk_unit(struct store_reader *s, const struct unit *unit, entry_fn *take, void 
 
 	end_view(s);
 	if (sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
-		return fail(s);
+		return fail_reader(s);
 	r = walk_kind(s, unit, STORE_PART_TOTALS, take, arg);
 	for (size_t k = 0; r == 0 && k < KEY_N_KINDS; k++)
 		r = walk_kind(s, unit, key_layouts[k].kind, take, arg);
@@ -425,7 +425,7 @@ make_minute(struct store_reader *s)
 }
 
 static void
-widen(struct store_reader *s, sqlite3_stmt *stmt)
+widen_range(struct store_reader *s, sqlite3_stmt *stmt)
 {
 	int64_t agent = sqlite3_column_int64(stmt, 0);
 	uint64_t low = (uint64_t)sqlite3_column_int64(stmt, 1);
@@ -443,7 +443,7 @@ widen(struct store_reader *s, sqlite3_stmt *stmt)
 static int
 widen_by(struct store_reader *s, const char *sql, int64_t start_us, int64_t agent)
 {
-	sqlite3_stmt *stmt = prepare(s, sql);
+	sqlite3_stmt *stmt = prepare_read(s, sql);
 	int code;
 
 	if (!stmt)
@@ -452,8 +452,8 @@ widen_by(struct store_reader *s, const char *sql, int64_t start_us, int64_t agen
 	sqlite3_bind_int64(stmt, 2, start_us + STORE_WINDOW_US);
 	sqlite3_bind_int64(stmt, 3, agent);
 	while ((code = sqlite3_step(stmt)) == SQLITE_ROW)
-		widen(s, stmt);
-	return finish(s, stmt, code, 0);
+		widen_range(s, stmt);
+	return finish_read(s, stmt, code, 0);
 }
 
 /* The index by time contains the agents, so no row of sample is read. */
@@ -619,7 +619,7 @@ prepare_rows(struct store_reader *s, enum cluster_table_id id, const char *with,
 	}
 	fprintf(out, " %s", from);
 	if (fclose(out) == 0)
-		stmt = prepare(s, sql);
+		stmt = prepare_read(s, sql);
 	free(sql);
 	return stmt;
 }
@@ -697,7 +697,7 @@ store_reader_send_rows(struct store_reader *s, struct ship_batch *batch, enum cl
 		sqlite3_bind_int64(stmt, i + 1, values[i]);
 	while (r == 0 && (code = sqlite3_step(stmt)) == SQLITE_ROW)
 		r = send_row(s, batch, table, stmt);
-	return stmt ? finish(s, stmt, code, r) : r;
+	return stmt ? finish_read(s, stmt, code, r) : r;
 }
 
 int
@@ -722,7 +722,7 @@ store_reader_send_by_id(struct store_reader *s, struct ship_batch *batch, enum c
 		*id = sqlite3_column_int64(stmt, sqlite3_column_count(stmt) - 1);
 		++*n;
 	}
-	return stmt ? finish(s, stmt, code, r) : r;
+	return stmt ? finish_read(s, stmt, code, r) : r;
 }
 
 /* Samples */
@@ -769,5 +769,5 @@ store_reader_send_samples(struct store_reader *s, struct ship_batch *batch, cons
 			r = send_row(s, batch, CLUSTER_SAMPLES, stmt);
 	}
 	free(shards);
-	return stmt ? finish(s, stmt, code, r) : r;
+	return stmt ? finish_read(s, stmt, code, r) : r;
 }

@@ -82,7 +82,7 @@ units_see(struct units *units, uint64_t start_us, uint32_t shard, int64_t id, ui
 }
 
 static int
-compare(const void *a, const void *b)
+compare_units(const void *a, const void *b)
 {
 	const struct unit *x = a, *y = b;
 
@@ -94,7 +94,7 @@ compare(const void *a, const void *b)
 void
 units_sort(struct units *units)
 {
-	qsort(units->items, units->n, sizeof(*units->items), compare);
+	qsort(units->items, units->n, sizeof(*units->items), compare_units);
 	index_items(units);
 }
 

@@ -25,7 +25,7 @@ open_file(sqlite3 **db, const char *path, int flags, char *error, size_t error_s
 
 /* Closes the file. Returns 0 if code is SQLITE_DONE, else -EIO with the reason in error. */
 static int
-finish(sqlite3 *db, sqlite3_stmt *statement, int code, const char *path, char *error,
+finish_statement(sqlite3 *db, sqlite3_stmt *statement, int code, const char *path, char *error,
     size_t error_size)
 {
 	if (code != SQLITE_DONE)
@@ -62,7 +62,7 @@ agent_sources_each(const char *path, agent_sources_row *row, void *arg, char *er
 		source.since_us = (uint64_t)sqlite3_column_int64(statement, 3);
 		row(arg, id, &source);
 	}
-	return finish(db, statement, code, path, error, error_size);
+	return finish_statement(db, statement, code, path, error, error_size);
 }
 
 struct reading {
@@ -124,7 +124,7 @@ agent_sources_forget(const char *path, const uint8_t agent_id[EASE_AGENT_ID_LEN]
 		code = sqlite3_step(statement);
 		changed = sqlite3_changes(db);
 	}
-	r = finish(db, statement, code, path, error, error_size);
+	r = finish_statement(db, statement, code, path, error, error_size);
 	if (r == 0 && changed == 0) {
 		snprintf(error, error_size,
 		    "%s: no agent of that id is bound to a source; easetop agents lists them", path);

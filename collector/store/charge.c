@@ -203,7 +203,7 @@ fold_entries(const struct charge *c, struct parts *parts, const struct place *to
 }
 
 static int
-replace(const struct charge *c, struct rollup *r, const struct place *place, const void *body, size_t octets, uint64_t *paid)
+replace_pack(const struct charge *c, struct rollup *r, const struct place *place, const void *body, size_t octets, uint64_t *paid)
 {
 	const struct place folded = {place->level, STORE_PART_FOLDED + place->kind, place->start_us, place->shard};
 	struct parts *parts = r->parts;
@@ -237,7 +237,7 @@ fold_row(const struct charge *c, struct rollup *r, const struct place *place, ui
 			memcpy(body, sqlite3_column_blob(s, 0), octets);
 	}
 	sqlite3_reset(s);
-	err = body ? replace(c, r, place, body, octets, paid) : -ENOMEM;
+	err = body ? replace_pack(c, r, place, body, octets, paid) : -ENOMEM;
 	free(body);
 	return err < 0 ? err : 1;
 }

@@ -47,7 +47,7 @@ static const char choose_agents[] =
 
 /* Returns the rows changed, or -EIO. */
 static int
-change(struct rollup *r, const char *sql, const int64_t *parameters, int n)
+change_rows(struct rollup *r, const char *sql, const int64_t *parameters, int n)
 {
 	if (rollup_query(r, sql, parameters, n, NULL, 0) < 0)
 		return -EIO;
@@ -61,7 +61,7 @@ change_all(struct rollup *r, const char *const *sql, size_t n, uint64_t *rows)
 	static const int64_t most[] = {ROWS_A_STEP};
 
 	for (size_t i = 0; i < n; i++) {
-		int did = change(r, sql[i], most, 1);
+		int did = change_rows(r, sql[i], most, 1);
 
 		*rows += did > 0 ? (uint64_t)did : 0;
 		if (did < 0 || did == ROWS_A_STEP)
@@ -73,14 +73,14 @@ change_all(struct rollup *r, const char *const *sql, size_t n, uint64_t *rows)
 int
 forget_nothing(struct rollup *r)
 {
-	if (change(r, "CREATE TEMP TABLE IF NOT EXISTS forgotten(agent INTEGER, if_index INTEGER,"
+	if (change_rows(r, "CREATE TEMP TABLE IF NOT EXISTS forgotten(agent INTEGER, if_index INTEGER,"
 		      " PRIMARY KEY(agent, if_index)) WITHOUT ROWID", NULL, 0) < 0)
 		return -EIO;
-	return change(r, "DELETE FROM temp.forgotten", NULL, 0) < 0 ? -EIO : 0;
+	return change_rows(r, "DELETE FROM temp.forgotten", NULL, 0) < 0 ? -EIO : 0;
 }
 
 static int
-chosen(struct rollup *r)
+chosen_agents(struct rollup *r)
 {
 	int64_t n = 0;
 
@@ -110,7 +110,7 @@ static const char *const delete_agents[] = {
 static int
 forget_chosen(struct rollup *r, const char *const *sql, size_t n_sql, uint64_t *rows)
 {
-	int n = chosen(r), more = n > 0 ? change_all(r, sql, n_sql, rows) : 0;
+	int n = chosen_agents(r), more = n > 0 ? change_all(r, sql, n_sql, rows) : 0;
 
 	return n < 0 || more < 0 ? -EIO : more > 0 ? 0 : n;
 }
@@ -134,12 +134,12 @@ forget_silent(struct rollup *r, uint64_t before_us, uint64_t silent_us, uint64_t
 	int did = forget_nothing(r);
 
 	if (did >= 0)
-		did = change(r, choose_ports, parameters, 3);
+		did = change_rows(r, choose_ports, parameters, 3);
 	if (did > 0)
 		return forget_chosen(r, delete_ports, N(delete_ports), rows) < 0 ? -EIO : 1;
 	parameters[2] = AGENTS_A_STEP;
 	if (did == 0)
-		did = change(r, choose_agents, parameters, 3);
+		did = change_rows(r, choose_agents, parameters, 3);
 	if (did <= 0)
 		return did;
 	return forget_chosen(r, delete_agents, N(delete_agents), rows) < 0 ? -EIO : 1;
@@ -182,7 +182,7 @@ forget_some(struct store *store, struct rollup *r, int64_t number)
 	if (n == 0)
 		n = forget_nothing(r);
 	if (n == 0)
-		n = change(r, "INSERT INTO temp.forgotten VALUES(?1, 0)", &number, 1);
+		n = change_rows(r, "INSERT INTO temp.forgotten VALUES(?1, 0)", &number, 1);
 	if (n > 0)
 		n = forget_chosen_agents(r);
 	return n >= 0 && store_sql_run(store->db, "COMMIT") < 0 ? -EIO : n;

@@ -274,7 +274,7 @@ end_recall(struct store *store, int r)
 }
 
 static sqlite3_stmt *
-prepared(struct store_recall *recall, const char *sql, int i)
+prepared_statement(struct store_recall *recall, const char *sql, int i)
 {
 	sqlite3_stmt **statement = &recall->statements[i];
 
@@ -290,7 +290,7 @@ store_recall_agent(
 	int r = open_recall(store);
 
 	for (int i = 0; r == 0 && i < N_AGENT_LOADS; i++) {
-		sqlite3_stmt *statement = prepared(&store->recall, agent_loads[i].sql, i);
+		sqlite3_stmt *statement = prepared_statement(&store->recall, agent_loads[i].sql, i);
 
 		sqlite3_bind_blob(statement, 1, agent_id, EASE_AGENT_ID_LEN, SQLITE_STATIC);
 		r = statement ? load_rows(statement, &agent_loads[i], loader) : -EIO;
@@ -307,7 +307,7 @@ store_recall_port(
 	int r = open_recall(store);
 
 	for (int i = 0; r == 0 && i < N_PORT_LOADS; i++) {
-		sqlite3_stmt *statement = prepared(&store->recall, port_loads[i].sql, N_AGENT_LOADS + i);
+		sqlite3_stmt *statement = prepared_statement(&store->recall, port_loads[i].sql, N_AGENT_LOADS + i);
 
 		sqlite3_bind_int64(statement, 1, agent);
 		sqlite3_bind_int64(statement, 2, if_index);

@@ -65,7 +65,7 @@ report_damaged(struct merge *m, struct cursor *c)
 
 /* Moves the cursor to its next entry. Returns 1, 0 at the end of the chain, or an error. */
 static int
-advance(struct merge *m, struct cursor *c)
+advance_cursor(struct merge *m, struct cursor *c)
 {
 	for (;;) {
 		int r;
@@ -111,10 +111,10 @@ sift_down(struct merge *m, size_t i)
 }
 
 static int
-start(struct merge *m)
+start_merge(struct merge *m)
 {
 	for (size_t i = 0; i < m->n_cursors; i++) {
-		int r = advance(m, &m->cursors[i]);
+		int r = advance_cursor(m, &m->cursors[i]);
 
 		if (r < 0)
 			return r;
@@ -145,7 +145,7 @@ merge_open(struct merge **out, struct parts *parts, const struct part_list *list
 			assert(m->n_cursors <= list->n_chains);
 			m->cursors[m->n_cursors - 1].end = &list->rows[i + 1];
 		}
-		r = start(m);
+		r = start_merge(m);
 	}
 	if (r < 0) {
 		merge_close(m);
@@ -181,7 +181,7 @@ merge_next(struct merge *m, struct pack_key *key, double *values)
 
 		for (unsigned i = 0; i < c->reader.n_columns; i++)
 			values[i] = pack_merged(i, values[i], pack_value(&c->reader, i));
-		r = advance(m, c);
+		r = advance_cursor(m, c);
 		if (r < 0)
 			return r;
 		if (r == 0)

@@ -35,7 +35,7 @@ is_same(sqlite3 *db, const char *rows)
 }
 
 static int
-insert(sqlite3 *db, int64_t version, const char *rows)
+insert_rows(sqlite3 *db, int64_t version, const char *rows)
 {
 	sqlite3_stmt *statement = NULL;
 	int code = sqlite3_prepare_v2(db, "INSERT INTO naming(line, version, text) VALUES(?1, ?2, ?3)", -1, &statement,
@@ -57,14 +57,14 @@ insert(sqlite3 *db, int64_t version, const char *rows)
 }
 
 static int
-replace(sqlite3 *db, const char *rows)
+replace_rows(sqlite3 *db, const char *rows)
 {
 	int64_t version;
 	int r = store_sql_number(db, "SELECT 1 + ifnull(max(version), 0) FROM naming", &version);
 
 	if (r == 0)
 		r = store_sql_run(db, "DELETE FROM naming");
-	return r == 0 ? insert(db, version, rows) : r;
+	return r == 0 ? insert_rows(db, version, rows) : r;
 }
 
 int
@@ -76,7 +76,7 @@ naming_write(sqlite3 *db, const char *rows)
 		return same < 0 ? same : 0;
 	r = store_sql_run(db, "BEGIN IMMEDIATE");
 	if (r == 0)
-		r = replace(db, rows);
+		r = replace_rows(db, rows);
 	if (r == 0)
 		r = store_sql_run(db, "COMMIT");
 	if (r < 0 && !sqlite3_get_autocommit(db))

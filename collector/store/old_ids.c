@@ -100,7 +100,7 @@ take_address(uint8_t *id, const char *address)
 }
 
 static void
-tell(const uint8_t *old, const uint8_t *id, const char *address)
+tell_old_id(const uint8_t *old, const uint8_t *id, const char *address)
 {
 	char texts[2][2 * EASE_AGENT_ID_LEN + 1];
 
@@ -124,7 +124,7 @@ made_id_now(sqlite3_context *context, int n, sqlite3_value **values)
 	if (old && sqlite3_value_bytes(values[0]) == EASE_AGENT_ID_LEN) {
 		memcpy(id, old, sizeof(id));
 		if ((source && take_engine(id, source)) || (address && take_address(id, address))) {
-			tell(old, id, address ? address : source);
+			tell_old_id(old, id, address ? address : source);
 			sqlite3_result_blob(context, id, sizeof(id), SQLITE_TRANSIENT);
 			return;
 		}

@@ -197,7 +197,7 @@ bring_up_to_date(struct store *store, int64_t version, char *error, size_t error
 /* Databases */
 
 static int
-prepare(struct store *store, char *error, size_t error_size)
+prepare_store(struct store *store, char *error, size_t error_size)
 {
 	for (int t = 0; t < STORE_N_TABLES; t++)
 		if (store_prepare_rows(store->db, t, &store->statements[t], &store->limits[t]) != SQLITE_OK) {
@@ -257,7 +257,7 @@ set_up_database(struct store *store, char *error, size_t error_size)
 	if (r == 0)
 		r = read_life(store, error, error_size);
 	if (r == 0)
-		r = prepare(store, error, error_size);
+		r = prepare_store(store, error, error_size);
 	if (r == 0 && places_open(&store->places, store->db) < 0)
 		r = sql_error(store, error, error_size);
 	if (r == 0 && upkeep_open(&store->upkeep, store->db) < 0)

@@ -98,7 +98,7 @@ places_rolled_back(struct places *p)
 /* ---- rows ---- */
 
 static int
-run(sqlite3_stmt *statement)
+run_statement(sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
 
@@ -112,7 +112,7 @@ trim_port(struct places *p, const struct place_key *key)
 	sqlite3_bind_int64(p->trim, 1, key->agent);
 	sqlite3_bind_int64(p->trim, 2, key->if_index);
 	sqlite3_bind_int(p->trim, 3, PLACES_A_PORT);
-	if (run(p->trim) < 0)
+	if (run_statement(p->trim) < 0)
 		return -EIO;
 	p->counts.beyond_limit += (uint64_t)sqlite3_changes(p->db);
 	p->counts.beyond_agent = key->agent;
@@ -147,7 +147,7 @@ write_entry(struct places *p, struct entry *e)
 	sqlite3_bind_int64(p->upsert, 6, (sqlite3_int64)e->first_us);
 	sqlite3_bind_int64(p->upsert, 7, (sqlite3_int64)e->last_us);
 	sqlite3_bind_int64(p->upsert, 8, e->waiting);
-	if (run(p->upsert) < 0)
+	if (run_statement(p->upsert) < 0)
 		return -EIO;
 	e->waiting = 0;
 	if (e->is_written)
@@ -178,7 +178,7 @@ find_entry(struct places *p, const struct place_key *key)
 }
 
 static int
-see(struct places *p, const struct place_key *key, uint64_t time_us, int32_t vlan)
+note_seen(struct places *p, const struct place_key *key, uint64_t time_us, int32_t vlan)
 {
 	struct entry *e = find_entry(p, key);
 
@@ -242,7 +242,7 @@ see_sample(struct places *p, const struct store_sample *s)
 			const struct place_key key = key_of(sources[i].layer, s->agent, s->sample.if_index,
 			    sources[i].octets, sources[i].n);
 
-			err = see(p, &key, s->sample.time_us, k->n_vlans > 0 ? k->vlan[0] : -1);
+			err = note_seen(p, &key, s->sample.time_us, k->n_vlans > 0 ? k->vlan[0] : -1);
 		}
 	return err;
 }
@@ -254,7 +254,7 @@ see_event(struct places *p, const struct store_event *e)
 
 	if (e->kind != EASE_NOTIFY_NEW_ADDRESS || !e->has_mac)
 		return 0;
-	return see(p, &key, e->time_us, e->vlan > 0 ? e->vlan : -1);
+	return note_seen(p, &key, e->time_us, e->vlan > 0 ? e->vlan : -1);
 }
 
 /* Writes entries that wait, while there is room for rows. */

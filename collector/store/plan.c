@@ -29,19 +29,19 @@ const struct plan_kind plan_kinds[PLAN_N_KINDS] = {
 /* ---- reckoning ---- */
 
 static double
-between(double a, double b, double part)
+part_between(double a, double b, double part)
 {
 	return a + part * (b - a);
 }
 
 static void
-mix(const struct plan_kind *a, const struct plan_kind *b, double part, struct plan_kind *kind)
+mix_kinds(const struct plan_kind *a, const struct plan_kind *b, double part, struct plan_kind *kind)
 {
-	kind->sample_octets = between(a->sample_octets, b->sample_octets, part);
-	kind->counter_octets = between(a->counter_octets, b->counter_octets, part);
-	kind->port_octets = between(a->port_octets, b->port_octets, part);
+	kind->sample_octets = part_between(a->sample_octets, b->sample_octets, part);
+	kind->counter_octets = part_between(a->counter_octets, b->counter_octets, part);
+	kind->port_octets = part_between(a->port_octets, b->port_octets, part);
 	for (int l = 0; l < STORE_N_LEVELS; l++)
-		kind->sums_octets[l] = between(a->sums_octets[l], b->sums_octets[l], part);
+		kind->sums_octets[l] = part_between(a->sums_octets[l], b->sums_octets[l], part);
 }
 
 /* By the logarithm of samples; of quieter and of busier ports as of the quietest and of the busiest. */
@@ -58,7 +58,7 @@ find_kind(double samples_a_port, struct plan_kind *kind)
 	part = fmin(1, fmax(0, part));
 	*kind = plan_kinds[part < 0.5 ? i : i + 1];
 	kind->samples_a_port = samples_a_port;
-	mix(&plan_kinds[i], &plan_kinds[i + 1], part, kind);
+	mix_kinds(&plan_kinds[i], &plan_kinds[i + 1], part, kind);
 }
 
 static double
@@ -91,7 +91,7 @@ counter_rows(const struct plan_question *q, double samples_a_port)
 
 /* What is beyond the size, but for the parts of small tables, is deleted: samples first, then sums, the finest first. */
 static void
-fit(const struct plan_question *q, struct plan *plan)
+fit_plan(const struct plan_question *q, struct plan *plan)
 {
 	double over = q->keep.most_octets > 0 ? plan->all - (double)shares_of_others(q->keep.most_octets) : 0;
 	double part = plan->samples > 0 ? fmin(1, fmax(0, over) / plan->samples) : 0;
@@ -129,7 +129,7 @@ plan_reckon(const struct plan_question *q, struct plan *plan)
 		plan->sums[l] = samples_an_h * plan->sums_h[l] * plan->kind.sums_octets[l];
 		plan->all += plan->sums[l];
 	}
-	fit(q, plan);
+	fit_plan(q, plan);
 }
 
 /* ---- what is asked ---- */

@@ -430,7 +430,7 @@ thinned_until(struct rollup *r, enum store_level_index level, uint64_t *from_us)
 
 /* Goes on with a pass over all ports, or begins one when the level before has deleted windows. */
 static int
-thin(struct retention *t, struct rollup *r)
+thin_ports(struct retention *t, struct rollup *r)
 {
 	if (t->thin_to_us > 0)
 		return thin_next(t, r);
@@ -649,6 +649,6 @@ retention_step(struct retention *t, struct rollup *r, uint64_t wall_us, uint64_t
 	if (did == 0)
 		did = delete_old_sums(t, r);
 	if (did == 0)
-		did = thin(t, r);
+		did = thin_ports(t, r);
 	return did == 0 ? delete_by_size(t, r) : did;
 }

@@ -184,7 +184,7 @@ rollup_close(struct rollup *r)
  * later. For sums over pairs of samples, those with the same address (same1 or same2) become those
  * with the same key. */
 static struct pack_key
-project(enum projection projection, const struct pack_key *key, const double *values, double *to)
+project_key(enum projection projection, const struct pack_key *key, const double *values, double *to)
 {
 	uint8_t octets;
 	const uint8_t *half = projection == FIRST_HALF ? pack_half1(key, &octets)
@@ -216,7 +216,7 @@ copy_entries(struct rollup *r, struct merge *m, enum projection projection,
 		} else if (projection == WHOLE) {
 			err = parts_add(r->parts, &key, values);
 		} else {
-			key = project(projection, &key, values, projected);
+			key = project_key(projection, &key, values, projected);
 			err = sorter_add(r->sorter, &key, projected);
 		}
 	}
@@ -240,7 +240,7 @@ copy_list(struct rollup *r, const struct part_list *list, enum projection projec
 
 /* Merges all chains of a place into one if there are many. */
 static int
-compact(struct rollup *r, const struct place *place)
+compact_place(struct rollup *r, const struct place *place)
 {
 	struct part_list list;
 	int err = parts_list(r->parts, place, place->start_us + 1, SIZE_MAX, &list);
@@ -295,7 +295,7 @@ settle_into(struct rollup *r, const struct part_list *list, const struct place *
 			continue;
 		err = copy_list(r, list, unit.projection, &to);
 		if (err == 0)
-			err = compact(r, &to);
+			err = compact_place(r, &to);
 	}
 	return err;
 }
@@ -363,7 +363,7 @@ settled_until(struct rollup *r, uint64_t now_us, uint64_t *until_us)
 }
 
 static int
-settle(struct rollup *r, uint64_t now_us)
+settle_next(struct rollup *r, uint64_t now_us)
 {
 	const uint64_t ahead_us = now_us + AHEAD_WINDOWS * (uint64_t)STORE_WINDOW_US;
 	struct place unsettled;
@@ -467,7 +467,7 @@ roll_unit(struct rollup *r, enum store_level_index level)
 }
 
 static int
-roll(struct rollup *r, enum store_level_index level)
+roll_up_level(struct rollup *r, enum store_level_index level)
 {
 	int err = find_window(r, level);
 
@@ -482,9 +482,9 @@ roll(struct rollup *r, enum store_level_index level)
 int
 rollup_step(struct rollup *r, uint64_t now_us)
 {
-	int did = settle(r, now_us);
+	int did = settle_next(r, now_us);
 
 	for (int l = LEVEL_5_MIN; did == 0 && l < STORE_N_LEVELS; l++)
-		did = roll(r, (enum store_level_index)l);
+		did = roll_up_level(r, (enum store_level_index)l);
 	return did;
 }

@@ -54,7 +54,7 @@ static const char choose[] =
     " LIMIT 1) ORDER BY octets DESC LIMIT ?2";
 
 static int
-count(struct shares *s, struct rollup *r)
+count_shares(struct shares *s, struct rollup *r)
 {
 	sqlite3_stmt *stmt = rollup_statement(r, "SELECT tab, sum(octets) FROM held WHERE tab < 6 GROUP BY tab");
 	int code;
@@ -104,7 +104,7 @@ choose_payers(struct shares *s, struct rollup *r, int table)
 
 /* Runs one of the statements above. Returns the rows that it changed, or -EIO. */
 static int
-run(struct rollup *r, const char *sql, const int64_t parameters[3], int64_t *if_index)
+run_share(struct rollup *r, const char *sql, const int64_t parameters[3], int64_t *if_index)
 {
 	sqlite3_stmt *stmt = rollup_statement(r, sql);
 	int code;
@@ -123,10 +123,10 @@ static int
 fold_of_agent(struct shares *s, struct rollup *r, int64_t agent, int64_t most, uint64_t before_us)
 {
 	const int64_t row[] = {agent, most, (int64_t)before_us};
-	int n = run(r, fold, row, NULL);
+	int n = run_share(r, fold, row, NULL);
 
 	if (n >= 0)
-		n = run(r, delete_folded, row, NULL);
+		n = run_share(r, delete_folded, row, NULL);
 	s->rows[STORE_HELD_DISCARD] += n > 0 ? (uint64_t)n : 0;
 	return n;
 }
@@ -142,13 +142,13 @@ octets_of(struct rollup *r, int table, int64_t agent)
 
 /* One of the payers gives some rows; it leaves when it has given what it must, or has none. */
 static int
-pay(struct shares *s, struct rollup *r, int table)
+pay_some(struct shares *s, struct rollup *r, int table)
 {
 	struct shares_payer *p = &s->payers[s->at];
 	int64_t before = octets_of(r, table, p->agent), freed;
 	const int64_t row[] = {p->agent, p->rows < ROWS_A_STEP ? p->rows : ROWS_A_STEP, p->if_index};
 	int n = table == STORE_HELD_DISCARD ? fold_of_agent(s, r, p->agent, row[1], INT64_MAX)
-					    : run(r, tables[table].sql, row, &p->if_index);
+					    : run_share(r, tables[table].sql, row, &p->if_index);
 
 	if (n < 0)
 		return n;
@@ -169,7 +169,7 @@ pay(struct shares *s, struct rollup *r, int table)
 int
 shares_step(struct shares *s, struct rollup *r)
 {
-	if (s->due && count(s, r) < 0)
+	if (s->due && count_shares(s, r) < 0)
 		return -EIO;
 	for (int table = 0; table < STORE_N_HELD; table++) {
 		if (s->table == table && s->n_payers > 0 && s->at == s->n_payers && !s->gives)
@@ -179,7 +179,7 @@ shares_step(struct shares *s, struct rollup *r)
 		if ((s->at == s->n_payers || s->table != table) && choose_payers(s, r, table) < 0)
 			return -EIO;
 		if (s->at < s->n_payers)
-			return pay(s, r, table) < 0 ? -EIO : 1;
+			return pay_some(s, r, table) < 0 ? -EIO : 1;
 		s->excess[table] = 0;
 	}
 	return 0;

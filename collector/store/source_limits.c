@@ -87,7 +87,7 @@ count_excess(const struct source_limits *l, struct rollup *r, int t, char source
 
 /* Returns how many were chosen, or -EIO. */
 static int
-choose(struct rollup *r, int t, const char *source, int64_t excess)
+choose_excess(struct rollup *r, int t, const char *source, int64_t excess)
 {
 	sqlite3_stmt *s = forget_nothing(r) < 0 ? NULL : rollup_statement(r, tables[t].choose);
 	int code;
@@ -111,7 +111,7 @@ forget_of(const struct source_limits *l, struct rollup *r, int t, uint64_t *forg
 	int n = count_excess(l, r, t, source, &excess);
 
 	if (n == 0 && excess > 0)
-		n = choose(r, t, source, excess);
+		n = choose_excess(r, t, source, excess);
 	if (n <= 0)
 		return n;
 	log_warn_limited("store",

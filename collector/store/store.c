@@ -258,7 +258,7 @@ next_batch(struct store *store)
 }
 
 static void
-recycle(struct store *store, struct store_batch *batch)
+recycle_batch(struct store *store, struct store_batch *batch)
 {
 	store_batch_clear(batch);
 	spsc_put(&store->empty, batch);
@@ -564,7 +564,7 @@ make_room(struct store *store)
 }
 
 static void *
-writer(void *arg)
+run_writer(void *arg)
 {
 	struct store *store = arg;
 	struct store_batch *batch;
@@ -573,7 +573,7 @@ writer(void *arg)
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), WRITER_NICE);
 	while ((batch = next_batch(store)) != NULL) {
 		write_or_give_up(store, batch);
-		recycle(store, batch);
+		recycle_batch(store, batch);
 		make_room(store);
 	}
 	if (store->places && store->failures == 0 && places_end(store->places) < 0)
@@ -607,7 +607,7 @@ store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
 	if (r == 0)
 		r = unsettled_new(&store->unsettled, room);
 	if (r == 0)
-		r = -pthread_create(&store->thread, NULL, writer, store);
+		r = -pthread_create(&store->thread, NULL, run_writer, store);
 	if (r == 0) {
 		store->started = true;
 		pthread_setname_np(store->thread, "store");

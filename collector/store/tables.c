@@ -193,7 +193,7 @@ put_insert(FILE *sql, const struct stored_table *table, const struct store_state
 }
 
 static int
-prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement)
+prepare_statement(sqlite3 *db, const char *sql, sqlite3_stmt **statement)
 {
 	return sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
 }
@@ -214,7 +214,7 @@ store_prepare_rows(sqlite3 *db, enum store_table table, sqlite3_stmt **statement
 		return code;
 	put_insert(sql, &stored_tables[table], s);
 	if (fclose(sql) == 0)
-		code = prepare(db, text, statement);
+		code = prepare_statement(db, text, statement);
 	free(text);
-	return code == SQLITE_OK && s->limit_sql ? prepare(db, s->limit_sql, limit) : code;
+	return code == SQLITE_OK && s->limit_sql ? prepare_statement(db, s->limit_sql, limit) : code;
 }

@@ -99,7 +99,7 @@ end_progress(struct upkeep *u)
 }
 
 static int
-work(struct upkeep *u, uint64_t until_us)
+work_until(struct upkeep *u, uint64_t until_us)
 {
 	uint64_t wall_us = clock_wall_us(&clock_system), now_us = clock_mono_us(&clock_system), began_us;
 	int did;
@@ -135,7 +135,7 @@ struct before {
 };
 
 static struct before
-remember(const struct upkeep *u)
+remember_state(const struct upkeep *u)
 {
 	const struct rollup *r = u->rollup;
 	struct before before = {.settled = r->settled, .rolled = r->rolled, .too_old = r->too_old,
@@ -147,7 +147,7 @@ remember(const struct upkeep *u)
 }
 
 static void
-restore(struct upkeep *u, const struct before *before)
+restore_state(struct upkeep *u, const struct before *before)
 {
 	struct rollup *r = u->rollup;
 
@@ -163,11 +163,11 @@ restore(struct upkeep *u, const struct before *before)
 int
 upkeep_step(struct upkeep *u, uint64_t budget_us)
 {
-	const struct before before = remember(u);
+	const struct before before = remember_state(u);
 	int did = store_sql_run(u->db, "BEGIN IMMEDIATE"), err, code;
 
 	if (did == 0)
-		did = work(u, clock_mono_us(&clock_system) + budget_us);
+		did = work_until(u, clock_mono_us(&clock_system) + budget_us);
 	if (did >= 0 && store_sql_run(u->db, "COMMIT") == 0)
 		return did;
 	code = sqlite3_errcode(u->db) & 0xff;
@@ -176,6 +176,6 @@ upkeep_step(struct upkeep *u, uint64_t budget_us)
 	    sqlite3_errmsg(u->db));
 	if (!sqlite3_get_autocommit(u->db))
 		store_sql_run(u->db, "ROLLBACK");
-	restore(u, &before);
+	restore_state(u, &before);
 	return err;
 }

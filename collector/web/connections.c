@@ -8,14 +8,14 @@
 
 /* The library sees the shutdown and closes the connection as any other. */
 static void
-end(const struct web_connections *clients, struct web_connection *client)
+end_connection(const struct web_connections *clients, struct web_connection *client)
 {
 	shutdown(client->fd, SHUT_RDWR);
 	connection_enter(clients, client, CONNECTION_CLOSING);
 }
 
 static struct web_connection *
-oldest(const struct web_connections *clients, enum connection_state state)
+oldest_connection(const struct web_connections *clients, enum connection_state state)
 {
 	struct web_connection *found = NULL;
 
@@ -30,11 +30,11 @@ connections_add(struct web_connections *clients, int fd, bool *evicted)
 {
 	struct web_connection *client = calloc(1, sizeof(*client));
 	struct web_connection *other = clients->n >= clients->most
-	    ? oldest(clients, CONNECTION_REQUEST) : NULL;
+	    ? oldest_connection(clients, CONNECTION_REQUEST) : NULL;
 
 	*evicted = other != NULL;
 	if (other)
-		end(clients, other);
+		end_connection(clients, other);
 	if (!client)
 		return NULL;
 	client->fd = fd;
@@ -79,7 +79,7 @@ connections_close_late(struct web_connections *clients)
 
 	for (struct web_connection *c = clients->all; c; c = c->next)
 		if (longest_us[c->state] > 0 && now_us - c->since_us > longest_us[c->state]) {
-			end(clients, c);
+			end_connection(clients, c);
 			n++;
 		}
 	return n;
@@ -88,10 +88,10 @@ connections_close_late(struct web_connections *clients)
 bool
 connections_evict_reader(struct web_connections *clients)
 {
-	struct web_connection *reader = oldest(clients, CONNECTION_RESPONSE);
+	struct web_connection *reader = oldest_connection(clients, CONNECTION_RESPONSE);
 
 	if (!reader || clock_mono_us(clients->clock) - reader->since_us < SLOW_READER_US)
 		return false;
-	end(clients, reader);
+	end_connection(clients, reader);
 	return true;
 }

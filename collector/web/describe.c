@@ -27,7 +27,7 @@ has_option(const struct report *report, const struct question_option *option)
 
 /* Help for a terminal has lines. */
 static json_t *
-flowing(const char *help)
+flowing_text(const char *help)
 {
 	char text[600];
 	size_t n = 0;
@@ -84,7 +84,7 @@ by_json(const struct report *report)
 }
 
 static json_t *
-parameter(const char *name, json_t *about, json_t *schema)
+describe_parameter(const char *name, json_t *about, json_t *schema)
 {
 	return json_pack("{s:s, s:s, s:o, s:o}", "name", name, "in", "query", "description", about, "schema", schema);
 }
@@ -110,18 +110,18 @@ parameters_json(const struct report *report, bool is_report)
 
 	for (const struct question_option *o = question_options; o->name; o++)
 		if (is_report ? has_option(report, o) : o->takes == 0)
-			json_array_append_new(list, parameter(o->name, flowing(o->help), schema_of(report, o)));
+			json_array_append_new(list, describe_parameter(o->name, flowing_text(o->help), schema_of(report, o)));
 	if (!is_report)
 		return list;
-	json_array_append_new(list, parameter("moment", json_string("what /api/v1/moment answered, in place of a range"),
+	json_array_append_new(list, describe_parameter("moment", json_string("what /api/v1/moment answered, in place of a range"),
 	    json_pack("{s:s}", "type", "string")));
-	json_array_append_new(list, parameter("format", json_string("as what the answer comes"),
+	json_array_append_new(list, describe_parameter("format", json_string("as what the answer comes"),
 	    json_pack("{s:s, s:[s,s], s:s}", "type", "string", "enum", "json", "csv", "default", "json")));
 	return list;
 }
 
 static json_t *
-answer(const char *about, const char *type)
+describe_answer(const char *about, const char *type)
 {
 	return json_pack("{s:s, s:{s:{s:{s:s}}}}", "description", about, "content", type, "schema", "type",
 	    strcmp(type, API_JSON) == 0 ? "object" : "string");
@@ -130,7 +130,7 @@ answer(const char *about, const char *type)
 static json_t *
 answers_json(bool is_report)
 {
-	json_t *answers = json_object(), *good = answer("the answer", API_JSON);
+	json_t *answers = json_object(), *good = describe_answer("the answer", API_JSON);
 	static const struct {
 		const char *status, *about;
 	} refusals[] = {

@@ -66,7 +66,7 @@ is_old(const struct jobs *jobs, const struct job *job)
 
 /* An answer that is still being read is freed on its release. */
 static void
-drop(struct jobs *jobs, int at)
+drop_job(struct jobs *jobs, int at)
 {
 	struct job *job = jobs->all[at];
 
@@ -81,7 +81,7 @@ drop_old(struct jobs *jobs)
 {
 	for (int i = 0; i < JOBS_MAX; i++)
 		if (jobs->all[i] && is_old(jobs, jobs->all[i]))
-			drop(jobs, i);
+			drop_job(jobs, i);
 }
 
 /* The oldest answer, of all or of those that nobody reads; JOBS_MAX: there is none. */
@@ -111,14 +111,14 @@ find_place(struct jobs *jobs)
 		at = oldest_answer(jobs, true);
 		if (at == JOBS_MAX)
 			return at;
-		drop(jobs, at);
+		drop_job(jobs, at);
 	}
 	for (at = 0; at < JOBS_MAX; at++)
 		if (!jobs->all[at])
 			return at;
 	at = oldest_answer(jobs, false);
 	if (at < JOBS_MAX)
-		drop(jobs, at);
+		drop_job(jobs, at);
 	return at;
 }
 
@@ -126,7 +126,7 @@ find_place(struct jobs *jobs)
 
 /* The caller holds the lock. */
 static void
-finish(struct jobs *jobs, struct job *job, const struct reply *reply)
+finish_job(struct jobs *jobs, struct job *job, const struct reply *reply)
 {
 	struct job_waiter *waiter = job->waiters, *next;
 
@@ -142,7 +142,7 @@ finish(struct jobs *jobs, struct job *job, const struct reply *reply)
 }
 
 static uint64_t *
-served(struct jobs *jobs, const struct job *job)
+served_of(struct jobs *jobs, const struct job *job)
 {
 	return &jobs->served[job->request->asker % ASKERS];
 }
@@ -150,17 +150,17 @@ served(struct jobs *jobs, const struct job *job)
 /* The next job of the queue, long ones only if long_too: the first of the asker who was served longest ago. NULL: there
  * is none. */
 static struct job *
-take(struct jobs *jobs, bool long_too)
+next_job(struct jobs *jobs, bool long_too)
 {
 	struct job **at = NULL, *job;
 
 	for (struct job **each = &jobs->first; *each; each = &(*each)->next)
-		if ((long_too || !(*each)->request->is_long) && (!at || *served(jobs, *each) < *served(jobs, *at)))
+		if ((long_too || !(*each)->request->is_long) && (!at || *served_of(jobs, *each) < *served_of(jobs, *at)))
 			at = each;
 	if (!at)
 		return NULL;
 	job = *at;
-	*served(jobs, job) = ++jobs->n_served;
+	*served_of(jobs, job) = ++jobs->n_served;
 	*at = job->next;
 	if (!job->next)
 		jobs->last = at;
@@ -168,7 +168,7 @@ take(struct jobs *jobs, bool long_too)
 }
 
 static void *
-work(void *arg)
+run_worker(void *arg)
 {
 	struct worker *worker = arg;
 	struct jobs *jobs = worker->jobs;
@@ -177,7 +177,7 @@ work(void *arg)
 	pthread_mutex_lock(&jobs->lock);
 	while (!jobs->stopping) {
 		struct reply reply = {0};
-		struct job *job = take(jobs, worker->number == 0);
+		struct job *job = next_job(jobs, worker->number == 0);
 
 		if (!job) {
 			pthread_cond_wait(&jobs->queued, &jobs->lock);
@@ -187,7 +187,7 @@ work(void *arg)
 		pthread_mutex_unlock(&jobs->lock);
 		jobs->config.run(jobs->config.arg, worker->number, job->request, &reply);
 		pthread_mutex_lock(&jobs->lock);
-		finish(jobs, job, &reply);
+		finish_job(jobs, job, &reply);
 	}
 	pthread_mutex_unlock(&jobs->lock);
 	return NULL;
@@ -212,7 +212,7 @@ jobs_open(struct jobs **out, const struct jobs_config *config)
 
 		worker->jobs = jobs;
 		worker->number = i;
-		err = -pthread_create(&worker->thread, NULL, work, worker);
+		err = -pthread_create(&worker->thread, NULL, run_worker, worker);
 		worker->started = err == 0;
 	}
 	if (err) {
@@ -319,8 +319,8 @@ jobs_stop(struct jobs *jobs)
 
 	pthread_mutex_lock(&jobs->lock);
 	jobs->stopping = true;
-	while ((job = take(jobs, true)))
-		finish(jobs, job, &none);
+	while ((job = next_job(jobs, true)))
+		finish_job(jobs, job, &none);
 	pthread_cond_broadcast(&jobs->queued);
 	pthread_mutex_unlock(&jobs->lock);
 	for (int i = 0; i < JOBS_WORKERS; i++)

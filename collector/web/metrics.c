@@ -746,7 +746,7 @@ put_counters(const struct metrics *m)
 
 /* The ports and their sums in the last five minutes, which agents and ports need. */
 static int
-begin(struct metrics *m)
+begin_metrics(struct metrics *m)
 {
 	const struct report_options options = report_default_options();
 	int err = query_begin(m->query, &options, m->now_us);
@@ -804,7 +804,7 @@ static int
 write_metrics(FILE *out, const void *arg)
 {
 	struct metrics m = *(const struct metrics *)arg;
-	int began = begin(&m), failed[N_PARTS];
+	int began = begin_metrics(&m), failed[N_PARTS];
 
 	m.out = out;
 	put_counters(&m);

@@ -82,7 +82,7 @@ begin_all(struct moments *moments, const char *path)
 }
 
 static struct query *
-lend(struct moments *moments, unsigned worker, uint64_t mono_us)
+lend_query(struct moments *moments, unsigned worker, uint64_t mono_us)
 {
 	struct query *query = moments->query[worker];
 
@@ -108,7 +108,7 @@ may_begin(const struct moments *moments, uint64_t mono_us)
 }
 
 static void
-begin(struct moments *moments, const char *path, uint64_t mono_us, uint64_t wall_us)
+begin_moment(struct moments *moments, const char *path, uint64_t mono_us, uint64_t wall_us)
 {
 	if (had_pause(moments, mono_us))
 		moments->row_us = mono_us;
@@ -129,10 +129,10 @@ moments_begin(struct moments *moments, unsigned worker, const char *path, uint64
 
 	pthread_mutex_lock(&moments->lock);
 	if (may_begin(moments, mono_us))
-		begin(moments, path, mono_us, *wall_us);
+		begin_moment(moments, path, mono_us, *wall_us);
 	if (moments->wall_us > 0 && mono_us - moments->made_us < MOMENTS_SHARED_US) {
 		*wall_us = moments->wall_us;
-		query = lend(moments, worker, mono_us);
+		query = lend_query(moments, worker, mono_us);
 	}
 	pthread_mutex_unlock(&moments->lock);
 	return query;
@@ -145,7 +145,7 @@ moments_take(struct moments *moments, unsigned worker, uint64_t wall_us, uint64_
 
 	pthread_mutex_lock(&moments->lock);
 	if (wall_us > 0 && wall_us == moments->wall_us)
-		query = lend(moments, worker, mono_us);
+		query = lend_query(moments, worker, mono_us);
 	pthread_mutex_unlock(&moments->lock);
 	return query;
 }

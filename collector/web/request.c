@@ -16,10 +16,10 @@ enum { NAME_SHOWN = 32 }; /* octets of a name that is refused */
 #define API REQUEST_API
 
 static int
-refuse(char error[REQUEST_ERROR], int status, const char *format, ...)
+refuse_request(char error[REQUEST_ERROR], int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static int
-refuse(char error[REQUEST_ERROR], int status, const char *format, ...)
+refuse_request(char error[REQUEST_ERROR], int status, const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -37,7 +37,7 @@ refuse(char error[REQUEST_ERROR], int status, const char *format, ...)
 /* Replaces %XX and + in place. False for an invalid escape, a control character, or octets that are
  * not UTF-8. */
 static bool
-decode(char *text)
+decode_escapes(char *text)
 {
 	char *to = text;
 
@@ -69,7 +69,7 @@ struct values {
 static int
 refuse_value(char error[REQUEST_ERROR], const struct question *question, const struct question_option *option)
 {
-	return refuse(error, HTTP_BAD_REQUEST, "%s: %s", option->name, question_refusal(question, option));
+	return refuse_request(error, HTTP_BAD_REQUEST, "%s: %s", option->name, question_refusal(question, option));
 }
 
 /* Fits: the URI has the same names and values, and & where the key has a line feed. */
@@ -115,9 +115,9 @@ take_moment(struct request *request, char *value, char error[REQUEST_ERROR])
 	size_t len = strlen(request->key);
 
 	if (request->moment.now_us > 0)
-		return refuse(error, HTTP_BAD_REQUEST, "moment: given twice");
+		return refuse_request(error, HTTP_BAD_REQUEST, "moment: given twice");
 	if (!parse_moment(value, &request->moment))
-		return refuse(error, HTTP_BAD_REQUEST, "moment: must be what " API "moment answered");
+		return refuse_request(error, HTTP_BAD_REQUEST, "moment: must be what " API "moment answered");
 	snprintf(request->key + len, sizeof(request->key) - len, "\nmoment=%s", value);
 	return HTTP_OK;
 }
@@ -128,7 +128,7 @@ take_format(struct request *request, const char *value, char error[REQUEST_ERROR
 {
 	request->as_csv = strcmp(value, "csv") == 0;
 	if (!request->as_csv && strcmp(value, "json") != 0)
-		return refuse(error, HTTP_BAD_REQUEST, "format: must be json or csv");
+		return refuse_request(error, HTTP_BAD_REQUEST, "format: must be json or csv");
 	text_add(request->key, sizeof(request->key), "\nformat=%s", value);
 	return HTTP_OK;
 }
@@ -150,12 +150,12 @@ take_option(struct request *request, char *name, char *value, struct values *val
 {
 	const struct question_option *option;
 
-	if (!decode(name) || !decode(value))
-		return refuse(error, HTTP_BAD_REQUEST, "the query is not valid URL-encoded UTF-8");
+	if (!decode_escapes(name) || !decode_escapes(value))
+		return refuse_request(error, HTTP_BAD_REQUEST, "the query is not valid URL-encoded UTF-8");
 	mend_zone(name, value);
 	option = question_find_option(name);
 	if (!option)
-		return refuse(error, HTTP_BAD_REQUEST, "%.*s: no such option",
+		return refuse_request(error, HTTP_BAD_REQUEST, "%.*s: no such option",
 		    (int)utf8_cut(name, NAME_SHOWN), name);
 	if (option->repeats) {
 		add_to_key(request, option, value);
@@ -163,7 +163,7 @@ take_option(struct request *request, char *name, char *value, struct values *val
 		    ? HTTP_OK : refuse_value(error, &request->question, option);
 	}
 	if (values->of[option - question_options])
-		return refuse(error, HTTP_BAD_REQUEST, "%s: given twice", name);
+		return refuse_request(error, HTTP_BAD_REQUEST, "%s: given twice", name);
 	values->of[option - question_options] = value;
 	return HTTP_OK;
 }
@@ -187,7 +187,7 @@ take_query(struct request *request, char *query, struct values *values, char err
 		else if (*pair && value && *value)
 			status = take_option(request, pair, value, values, error);
 		else if (*pair && !question_find_option(pair))
-			status = refuse(error, HTTP_BAD_REQUEST, "%.*s: no such option",
+			status = refuse_request(error, HTTP_BAD_REQUEST, "%.*s: no such option",
 			    (int)utf8_cut(pair, NAME_SHOWN), pair);
 	}
 	return status;
@@ -225,13 +225,13 @@ set_options(struct request *request, const struct values *values, char error[REQ
 	}
 	if (request->moment.now_us > 0) {
 		if (is_given(values, "last") || is_given(values, "from") || is_given(values, "to"))
-			return refuse(error, HTTP_BAD_REQUEST, "moment: has its range; leave out last, from and to");
+			return refuse_request(error, HTTP_BAD_REQUEST, "moment: has its range; leave out last, from and to");
 		question->options.moment = request->moment;
 	}
 	if (question_finish(question, reason, sizeof(reason)) != 0)
-		return refuse(error, HTTP_BAD_REQUEST, "%s", reason);
+		return refuse_request(error, HTTP_BAD_REQUEST, "%s", reason);
 	if (question->options.top > REQUEST_TOP_MAX)
-		return refuse(error, HTTP_BAD_REQUEST, "top: at most %d rows", REQUEST_TOP_MAX);
+		return refuse_request(error, HTTP_BAD_REQUEST, "top: at most %d rows", REQUEST_TOP_MAX);
 	request->is_long = request->kind == REQUEST_REPORT && reads_samples(question);
 	return HTTP_OK;
 }
@@ -254,7 +254,7 @@ static const struct {
 static int
 refuse_report(const char *name, char error[REQUEST_ERROR])
 {
-	refuse(error, HTTP_NOT_FOUND, "no report %.*s; there are", (int)utf8_cut(name, NAME_SHOWN), name);
+	refuse_request(error, HTTP_NOT_FOUND, "no report %.*s; there are", (int)utf8_cut(name, NAME_SHOWN), name);
 	for (const struct report *report = reports; report->name; report++)
 		text_add(error, REQUEST_ERROR, " %s", report->name);
 	return HTTP_NOT_FOUND;
@@ -263,8 +263,8 @@ refuse_report(const char *name, char error[REQUEST_ERROR])
 static int
 take_path(struct request *request, char *path, char error[REQUEST_ERROR])
 {
-	if (!decode(path) || path[0] != '/')
-		return refuse(error, HTTP_BAD_REQUEST, "the path is not valid URL-encoded UTF-8");
+	if (!decode_escapes(path) || path[0] != '/')
+		return refuse_request(error, HTTP_BAD_REQUEST, "the path is not valid URL-encoded UTF-8");
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (strcmp(path, places[i].path) == 0) {
 			request->kind = places[i].kind;
@@ -294,7 +294,7 @@ request_parse(const char *uri, struct request *request, char error[REQUEST_ERROR
 
 	*request = (struct request){0};
 	if (strlen(uri) > REQUEST_URI_MAX)
-		return refuse(error, HTTP_URI_TOO_LONG, "the request is longer than %d octets",
+		return refuse_request(error, HTTP_URI_TOO_LONG, "the request is longer than %d octets",
 		    REQUEST_URI_MAX);
 	strcpy(request->text, uri);
 	query = strchr(request->text, '?');

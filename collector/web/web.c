@@ -84,7 +84,7 @@ struct exchange {
 };
 
 static void
-count(struct web *web, enum web_stat_id which)
+count_web(struct web *web, enum web_stat_id which)
 {
 	stat_add(&web->stats, which, 1);
 }
@@ -119,7 +119,7 @@ send_response(struct exchange *x, unsigned status, struct MHD_Response *response
 		r = MHD_queue_response(x->connection, status, response);
 	}
 	if (r != MHD_YES) /* the library closes the connection: better than an incomplete answer */
-		count(x->web, WEB_STAT_NO_MEMORY);
+		count_web(x->web, WEB_STAT_NO_MEMORY);
 	if (response)
 		MHD_destroy_response(response);
 	return r;
@@ -136,7 +136,7 @@ send_refusal(struct exchange *x)
 	const char *body = x->web->stopping ? stopping : no_memory;
 
 	if (body == no_memory)
-		count(x->web, WEB_STAT_NO_MEMORY);
+		count_web(x->web, WEB_STAT_NO_MEMORY);
 	return send_response(x, MHD_HTTP_SERVICE_UNAVAILABLE, MHD_create_response_from_buffer(
 	    strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT), further);
 }
@@ -205,7 +205,7 @@ send_file(struct exchange *x, const char *name)
 	while (file->name && strcmp(file->name, name) != 0)
 		file++;
 	if (!file->name) {
-		count(x->web, WEB_STAT_REFUSED_REQUEST);
+		count_web(x->web, WEB_STAT_REFUSED_REQUEST);
 		return send_error(x, MHD_HTTP_NOT_FOUND, "not found", NULL);
 	}
 	struct header further[] = {{"Content-Type", file->content_type}, {"ETag", file->etag},
@@ -323,14 +323,14 @@ asker_of(struct exchange *x)
 
 /* Takes the request over. */
 static enum MHD_Result
-ask(struct exchange *x, struct request *request)
+ask_jobs(struct exchange *x, struct request *request)
 {
 	static const struct header retry = {"Retry-After", "1"};
 
 	connection_enter(&x->web->clients, x->client, CONNECTION_WAIT);
 	switch (jobs_ask(x->web->jobs, request, &x->waiter, &x->job)) {
 	case JOB_SHARED:
-		count(x->web, WEB_STAT_SHARED);
+		count_web(x->web, WEB_STAT_SHARED);
 		/* fall through */
 	case JOB_READY:
 		return send_reply(x);
@@ -340,9 +340,9 @@ ask(struct exchange *x, struct request *request)
 	case JOB_REFUSED:
 		break;
 	}
-	count(x->web, WEB_STAT_REFUSED_BUSY);
+	count_web(x->web, WEB_STAT_REFUSED_BUSY);
 	if (connections_evict_reader(&x->web->clients))
-		count(x->web, WEB_STAT_EVICTED);
+		count_web(x->web, WEB_STAT_EVICTED);
 	return send_error(x, MHD_HTTP_SERVICE_UNAVAILABLE, "too many requests are waiting", &retry);
 }
 
@@ -364,23 +364,23 @@ serve_request(struct exchange *x)
 	right_token = !*x->web->config.token || has_token(x);
 	pthread_mutex_unlock(&x->web->allowed);
 	if (!right_host) {
-		count(x->web, WEB_STAT_REFUSED_HOST);
+		count_web(x->web, WEB_STAT_REFUSED_HOST);
 		r = send_error(x, MHD_HTTP_MISDIRECTED_REQUEST,
 		    "host name not allowed: add it to http_hosts", NULL);
 	} else if (status != MHD_HTTP_OK) {
-		count(x->web, WEB_STAT_REFUSED_REQUEST);
+		count_web(x->web, WEB_STAT_REFUSED_REQUEST);
 		r = send_error(x, (unsigned)status, error, NULL);
 	} else if (request->kind == REQUEST_FILE) {
 		r = send_file(x, request->file);
 	} else if (!right_token && request->kind != REQUEST_HEALTH) {
-		count(x->web, WEB_STAT_REFUSED_TOKEN);
+		count_web(x->web, WEB_STAT_REFUSED_TOKEN);
 		r = send_error(x, MHD_HTTP_UNAUTHORIZED, "token missing or wrong", &bearer);
 	} else if (is_of_other_site(x)) {
-		count(x->web, WEB_STAT_REFUSED_SITE);
+		count_web(x->web, WEB_STAT_REFUSED_SITE);
 		r = send_error(x, MHD_HTTP_FORBIDDEN, "a page of another site may not ask this collector", NULL);
 	} else {
 		request->asker = asker_of(x);
-		return ask(x, request);
+		return ask_jobs(x, request);
 	}
 	free(request);
 	return r;
@@ -396,9 +396,9 @@ on_uri(void *arg, const char *uri, struct MHD_Connection *connection)
 	struct exchange *x = info && info->socket_context ? calloc(1, sizeof(*x)) : NULL;
 	struct web *web = arg;
 
-	count(web, WEB_STAT_REQUESTS);
+	count_web(web, WEB_STAT_REQUESTS);
 	if (!x) {
-		count(web, WEB_STAT_NO_MEMORY);
+		count_web(web, WEB_STAT_NO_MEMORY);
 		return NULL;
 	}
 	x->web = web;
@@ -424,7 +424,7 @@ on_request(void *arg, struct MHD_Connection *connection, const char *url, const 
 	if (x->job)
 		return send_reply(x); /* woken */
 	if (!x->begun && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
-		count(x->web, WEB_STAT_REFUSED_REQUEST);
+		count_web(x->web, WEB_STAT_REFUSED_REQUEST);
 		return send_error(x, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed",
 		    &allow);
 	}
@@ -472,10 +472,10 @@ on_connection(void *arg, struct MHD_Connection *connection, void **context,
 		const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
 		    MHD_CONNECTION_INFO_CONNECTION_FD);
 
-		count(web, WEB_STAT_CONNECTIONS);
+		count_web(web, WEB_STAT_CONNECTIONS);
 		*context = connections_add(&web->clients, info->connect_fd, &evicted);
 		if (evicted)
-			count(web, WEB_STAT_EVICTED);
+			count_web(web, WEB_STAT_EVICTED);
 	} else if (client) {
 		if (client->request) /* too long for the library, which did not call on_completed */
 			free_exchange(client->request);
@@ -489,7 +489,7 @@ on_message(void *arg, const char *format, va_list args)
 {
 	struct web *web = arg;
 
-	count(web, WEB_STAT_MALFORMED);
+	count_web(web, WEB_STAT_MALFORMED);
 	vsnprintf(web->message, sizeof(web->message), format, args);
 	web->message[strcspn(web->message, "\r\n")] = '\0';
 	log_debug(ROOM, "%s", web->message);
@@ -508,7 +508,7 @@ wait_ms(struct web *web)
 }
 
 static void *
-serve(void *arg)
+serve_web(void *arg)
 {
 	struct web *web = arg;
 	const union MHD_DaemonInfo *info = MHD_get_daemon_info(web->daemon,
@@ -660,7 +660,7 @@ open_all(struct web *web, char *error, size_t error_size)
 	if (err == 0)
 		err = start_daemon(web, error, error_size);
 	if (err == 0)
-		err = -pthread_create(&web->thread, NULL, serve, web);
+		err = -pthread_create(&web->thread, NULL, serve_web, web);
 	web->started = err == 0;
 	return err;
 }

@@ -34,7 +34,7 @@ accounting_note_clock(struct accounting *acc, uint64_t received_us)
 }
 
 static void
-tell(struct accounting *acc, const struct agent *a, struct store_batch *batch)
+tell_clock(struct accounting *acc, const struct agent *a, struct store_batch *batch)
 {
 	const struct accounting_event event = {.kind = a->clock.offset_us == 0 ? EASE_EVENT_CLOCK_RIGHT : EASE_EVENT_CLOCK_WRONG,
 	    .agent = a->row.id, .time_us = acc->received_us};
@@ -86,6 +86,6 @@ accounting_judge_clock(
 	/* drift is followed in silence */
 	if (before_us == 0 || a->clock.offset_us == 0 ||
 	    (uint64_t)(changed_us < 0 ? -changed_us : changed_us) > acc->clock_tolerance_us)
-		tell(acc, a, batch);
+		tell_clock(acc, a, batch);
 	return move_us;
 }

@@ -136,7 +136,7 @@ is_same_device(const struct agent *a, const struct ease_record *r)
 
 /* a: NULL if there is none yet */
 static enum agent_identity_verdict
-judge(const struct accounting *acc, const struct agent *a, const struct ease_record *r)
+judge_identity(const struct accounting *acc, const struct agent *a, const struct ease_record *r)
 {
 	static const struct agent_identity unknown;
 
@@ -167,7 +167,7 @@ accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_
 {
 	if (strcmp(a->identity.heard, agent_identity_source(r)) == 0 && is_same_device(a, r))
 		return true;
-	switch (judge(acc, a, r)) {
+	switch (judge_identity(acc, a, r)) {
 	case AGENT_IDENTITY_FOREIGN:
 	case AGENT_IDENTITY_CLAIMED:
 		return false;
@@ -296,7 +296,7 @@ accounting_judge(struct accounting *acc, const struct ease_record *who)
 {
 	int err;
 	struct agent *a = accounting_find_agent(acc, who, &err);
-	enum agent_identity_verdict verdict = judge(acc, a, who);
+	enum agent_identity_verdict verdict = judge_identity(acc, a, who);
 
 	if (verdict == AGENT_IDENTITY_CLAIMED) {
 		a->identity.displaced = true;
@@ -356,7 +356,7 @@ add_event(const struct accounting *acc, const struct agent *a, struct store_batc
 /* From now on the agent's boot r->boot counts as the one after the newest, and its numbers are
  * expected from the first that comes. */
 static void
-follow(struct accounting *acc, struct agent *a, const struct ease_record *r,
+follow_boot(struct accounting *acc, struct agent *a, const struct ease_record *r,
     struct store_batch *batch)
 {
 	uint32_t told = a->row.boot - a->row.boot_shift;
@@ -420,12 +420,12 @@ accounting_follow_boot(struct accounting *acc, struct agent *a, const struct eas
 		return true;
 	if (is_next_or_newest(a, boot)) {
 		if (boot == a->row.boot && begins_again(acc, a))
-			follow(acc, a, r, batch);
+			follow_boot(acc, a, r, batch);
 		a->boots.newest_us = acc->mono_us;
 		return true;
 	}
 	if (goes_on(acc, a, r->boot) && silent) {
-		follow(acc, a, r, batch);
+		follow_boot(acc, a, r, batch);
 		return true;
 	}
 	return boot == a->boots.before && !silent; /* it may still be in transit */

@@ -71,7 +71,7 @@ cut_totals_add_stalled(struct cut_totals *c, uint32_t boot, const struct ease_sn
 
 /* Divides what is cut among the parts as their frames are; rounded so that it adds up. */
 static void
-divide(double cut, int side, const struct port_totals_part *parts, size_t n, double pkts,
+divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n, double pkts,
     struct cut_part *cuts)
 {
 	double sum = 0;
@@ -118,7 +118,7 @@ count_side(struct cut_totals *c, int side, const struct port_totals_part *parts,
 		return;
 	}
 	c->waiting_pkts[side] = wanted - cut;
-	divide(cut, side, parts, n, c->pkts[side], cuts);
+	divide_cut(cut, side, parts, n, c->pkts[side], cuts);
 }
 
 void

@@ -18,7 +18,7 @@ set_offset(struct device_clock *c, int64_t offset_us, uint64_t tolerance_us)
 /* ---- a clock that drifts ---- */
 
 static int32_t
-median(const int32_t *values, uint32_t n)
+median_of(const int32_t *values, uint32_t n)
 {
 	int32_t sorted[DEVICE_CLOCK_VALUES];
 
@@ -33,9 +33,9 @@ median(const int32_t *values, uint32_t n)
 /* An offset that is in use follows by quarters of the tolerance, and ends at half of it; so nothing goes to
  * and fro at its edge. */
 static void
-follow(struct device_clock *c, uint64_t tolerance_us)
+follow_offset(struct device_clock *c, uint64_t tolerance_us)
 {
-	int32_t off_us = median(c->values_us, c->n < DEVICE_CLOCK_VALUES ? c->n : DEVICE_CLOCK_VALUES);
+	int32_t off_us = median_of(c->values_us, c->n < DEVICE_CLOCK_VALUES ? c->n : DEVICE_CLOCK_VALUES);
 	int64_t offset_us = c->offset_us + off_us;
 	bool begins = c->offset_us == 0 && !is_within(offset_us, tolerance_us);
 	bool ends = c->offset_us != 0 && is_within(offset_us, tolerance_us / 2);
@@ -49,13 +49,13 @@ follow(struct device_clock *c, uint64_t tolerance_us)
 }
 
 static void
-note(struct device_clock *c, const struct device_clock_arrival *at, int64_t off_us)
+note_offset(struct device_clock *c, const struct device_clock_arrival *at, int64_t off_us)
 {
 	if (c->noted_us > 0 && at->mono_us - c->noted_us < DEVICE_CLOCK_EVERY_US)
 		return;
 	c->noted_us = at->mono_us;
 	c->values_us[c->n++ % DEVICE_CLOCK_VALUES] = (int32_t)off_us;
-	follow(c, at->tolerance_us);
+	follow_offset(c, at->tolerance_us);
 }
 
 static void
@@ -111,7 +111,7 @@ device_clock_judge(
 	}
 	if (is_within(own_us - c->offset_us, 2 * at->tolerance_us)) {
 		note_newest(c, time_us);
-		note(c, at, own_us - c->offset_us);
+		note_offset(c, at, own_us - c->offset_us);
 		return c->offset_us;
 	}
 	if (at->as_before_us > 0 && is_within((int64_t)(at->as_before_us - time_us), at->tolerance_us))

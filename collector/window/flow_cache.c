@@ -99,7 +99,7 @@ first_of(unsigned ways)
 }
 
 static void
-fetch(const struct flow *flow)
+fetch_flow(const struct flow *flow)
 {
 	for (size_t line = 0; line < sizeof(*flow) / FLOW_CACHE_LINE; line++)
 		__builtin_prefetch((const char *)flow + line * FLOW_CACHE_LINE, 1);
@@ -120,7 +120,7 @@ flow_cache_prefetch(const struct flow_cache *f, uint64_t hash)
 	if (ways == 0)
 		ways = ways_with(f->tags[set], 0);
 	if (ways != 0)
-		fetch(&f->flows[set][first_of(ways)]);
+		fetch_flow(&f->flows[set][first_of(ways)]);
 }
 
 /* Returns the way for a new flow in the set. A full set evicts a random flow: if it evicted the
@@ -167,7 +167,7 @@ flow_cache_evict_all(struct flow_cache *f, flow_cache_evict_fn *evict, void *arg
 			if (f->tags[set][way] == 0)
 				continue;
 			f->tags[set][way] = 0;
-			fetch(&f->flows[set][way]);
+			fetch_flow(&f->flows[set][way]);
 			leaving[n++] = &f->flows[set][way];
 			if (n < FLOW_CACHE_EVICTED_AT_ONCE)
 				continue;

@@ -398,7 +398,7 @@ inventory_port(
 /* Leaving */
 
 static void
-choose(struct lru_table *t, uint64_t mono_us, uint64_t forget_us)
+choose_leaving(struct lru_table *t, uint64_t mono_us, uint64_t forget_us)
 {
 	uint32_t place;
 
@@ -410,8 +410,8 @@ choose(struct lru_table *t, uint64_t mono_us, uint64_t forget_us)
 void
 inventory_choose(struct inventory *r, uint64_t mono_us, uint64_t forget_us)
 {
-	choose(&r->agent_places, mono_us, forget_us);
-	choose(&r->port_places, mono_us, forget_us);
+	choose_leaving(&r->agent_places, mono_us, forget_us);
+	choose_leaving(&r->port_places, mono_us, forget_us);
 }
 
 void

@@ -25,7 +25,7 @@ drop_first(struct port_pools *p, unsigned n)
 }
 
 static double
-between(double part, double a, double b)
+value_between(double part, double a, double b)
 {
 	return a + (b - a) * part;
 }
@@ -35,12 +35,12 @@ point_between(const struct port_pools_point *a, const struct port_pools_point *b
 {
 	double part = b->us > a->us ? ((double)us - a->us) / ((double)b->us - a->us) : 1;
 
-	return (struct port_pools_point){us, (float)between(part, a->pool, b->pool),
-	    (float)between(part, a->pkts, b->pkts), (float)between(part, a->octets, b->octets)};
+	return (struct port_pools_point){us, (float)value_between(part, a->pool, b->pool),
+	    (float)value_between(part, a->pkts, b->pkts), (float)value_between(part, a->octets, b->octets)};
 }
 
 static void
-push(struct port_pools *p, struct port_pools_point point)
+push_point(struct port_pools *p, struct port_pools_point point)
 {
 	if (p->n == PORT_POOLS_POINTS)
 		drop_first(p, 1);
@@ -58,7 +58,7 @@ minute_end(const struct port_pools *p, uint32_t us)
 /* In place of the last point before a snapshot or the end of a minute come the sums there and, where there were minutes
  * without a sample, those at the beginning of this one. */
 static void
-settle(struct port_pools *p)
+settle_points(struct port_pools *p)
 {
 	struct port_pools_point last, next;
 	uint32_t start_us;
@@ -72,7 +72,7 @@ settle(struct port_pools *p)
 	p->at[p->n - 2] = point_between(&last, &next, p->end_us);
 	if (minute_end(p, next.us) >= STORE_WINDOW_US && start_us > p->end_us) {
 		p->at[p->n - 1] = point_between(&last, &next, start_us);
-		push(p, next);
+		push_point(p, next);
 	}
 	p->n_fixed = (uint8_t)(p->n - 1);
 	p->is_cut = false;
@@ -81,7 +81,7 @@ settle(struct port_pools *p)
 void
 port_pools_append(struct port_pools *p, const struct port_pools_point *point)
 {
-	settle(p);
+	settle_points(p);
 	if (p->n == 0)
 		p->n_fixed = 1;
 	else
@@ -93,7 +93,7 @@ port_pools_append(struct port_pools *p, const struct port_pools_point *point)
 	if (p->n > p->n_fixed && !p->is_cut)
 		p->at[p->n - 1] = *point;
 	else
-		push(p, *point);
+		push_point(p, *point);
 	if (!p->is_cut)
 		p->end_us = minute_end(p, point->us);
 	else if (p->end_us > point->us)
@@ -123,7 +123,7 @@ port_pools_begin_at(struct port_pools *p, uint64_t time_us)
 {
 	unsigned before = 0;
 
-	settle(p);
+	settle_points(p);
 	while (before < p->n && p->base_us + p->at[before].us <= time_us)
 		before++;
 	if (before > 1)
@@ -161,7 +161,7 @@ draw_to(struct line *line, double us, double pool, double pkts, double octets)
 
 /* The packets that passed in this time at that rate, and that no sample shows: of one sample at the most. */
 static double
-unseen(const struct port_pools *p, double rate, double us)
+unseen_pkts(const struct port_pools *p, double rate, double us)
 {
 	return fmin(rate * fmax(0, us), p->weight);
 }
@@ -178,11 +178,11 @@ rise_at(const struct port_pools *p, struct port_pools_end from, double from_us, 
 	if (first > 0)
 		return point_between(&at[first - 1], &at[first], (uint32_t)from_us).pool;
 	return at[0].pool -
-	    unseen(p, (at[end - 1].pool - at[0].pool) / ((double)at[end - 1].us - at[0].us), at[0].us - from_us);
+	    unseen_pkts(p, (at[end - 1].pool - at[0].pool) / ((double)at[end - 1].us - at[0].us), at[0].us - from_us);
 }
 
 static void
-draw(const struct port_pools *p, struct port_pools_end from, struct port_pools_end to, struct line *line)
+draw_line(const struct port_pools *p, struct port_pools_end from, struct port_pools_end to, struct line *line)
 {
 	const double from_us = (double)(int64_t)(from.time_us - p->base_us);
 	const double to_us = (double)(int64_t)(to.time_us - p->base_us);
@@ -209,7 +209,7 @@ draw(const struct port_pools *p, struct port_pools_end from, struct port_pools_e
 	if (is_same)
 		rise = most - begin;
 	else
-		rise += unseen(p, rise / line->at[line->n - 1].us, to_us - from_us - line->at[line->n - 1].us);
+		rise += unseen_pkts(p, rise / line->at[line->n - 1].us, to_us - from_us - line->at[line->n - 1].us);
 	draw_to(line, to_us - from_us, rise, 0, 0);
 }
 
@@ -226,7 +226,7 @@ port_pools_part(const struct port_pools *p, struct port_pools_end from, struct p
 	struct line line = {.n = 0};
 	unsigned i = 1;
 
-	draw(p, from, to, &line);
+	draw_line(p, from, to, &line);
 	if (line.n < 3 || !(line.at[line.n - 1].pkts > 0))
 		return (struct port_pools_part){-1, -1};
 	while (i + 1 < line.n && line.at[i].us < us)
@@ -234,6 +234,6 @@ port_pools_part(const struct port_pools *p, struct port_pools_end from, struct p
 	part = line.at[i].us > line.at[i - 1].us
 	    ? (us - line.at[i - 1].us) / (line.at[i].us - line.at[i - 1].us) : 0;
 	return (struct port_pools_part){
-	    part_of(between(part, line.at[i - 1].pkts, line.at[i].pkts), line.at[line.n - 1].pkts),
-	    part_of(between(part, line.at[i - 1].octets, line.at[i].octets), line.at[line.n - 1].octets)};
+	    part_of(value_between(part, line.at[i - 1].pkts, line.at[i].pkts), line.at[line.n - 1].pkts),
+	    part_of(value_between(part, line.at[i - 1].octets, line.at[i].octets), line.at[line.n - 1].octets)};
 }

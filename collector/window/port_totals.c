@@ -39,7 +39,7 @@ none_decreased(const struct port_totals *from, const struct port_totals *to)
 
 /* Returns the difference of a value; 0 if the device counts it in one of the snapshots only. */
 static uint64_t
-added(const struct port_totals *from, const struct port_totals *to, int i)
+added_total(const struct port_totals *from, const struct port_totals *to, int i)
 {
 	if (from->values[i] == EASE_COUNT_UNKNOWN || to->values[i] == EASE_COUNT_UNKNOWN)
 		return 0;
@@ -131,7 +131,7 @@ static uint64_t
 counted_until(const struct port_totals *from, const struct port_totals *to, const struct span *span,
     const double part[], int i, uint64_t at_us)
 {
-	uint64_t difference = added(from, to, i);
+	uint64_t difference = added_total(from, to, i);
 	double counted = part[i] * (double)difference;
 
 	if (at_us >= span->until_us || counted >= (double)difference)
@@ -143,7 +143,7 @@ counted_until(const struct port_totals *from, const struct port_totals *to, cons
 
 /* Adds the difference, by minute or as one gap. Returns false if there was no room for it. */
 static bool
-spread(const struct port_totals *from, const struct port_totals *to, const struct span *span,
+spread_totals(const struct port_totals *from, const struct port_totals *to, const struct span *span,
     const struct port_pools *pools, port_totals_sink *sink, void *arg)
 {
 	struct port_totals_part parts[PORT_TOTALS_MINUTES];
@@ -195,7 +195,7 @@ add_beginning(
 	memcpy(first.values, t->first, sizeof(first.values));
 	if (s->boot != t->boot || s->discontinuity_us != t->discontinuity_us ||
 	    s->time_us >= first.time_us || first.time_us - s->time_us > PORT_TOTALS_BEFORE_MAX_US ||
-	    !none_decreased(s, &first) || !spread(s, &first, &span, NULL, sink, arg))
+	    !none_decreased(s, &first) || !spread_totals(s, &first, &span, NULL, sink, arg))
 		return PORT_TOTALS_OLD;
 	t->first_us = s->time_us;
 	memcpy(t->first, s->values, sizeof(t->first));
@@ -211,7 +211,7 @@ go_on(struct port_totals *t, const struct port_totals *to, const struct port_poo
 	struct span span = span_of(&from, to);
 	bool gap = is_gap(&from, to, &span, pools);
 
-	if (!spread(&from, to, &span, pools, sink, arg))
+	if (!spread_totals(&from, to, &span, pools, sink, arg))
 		return PORT_TOTALS_WAITS;
 	begin_with(t, to);
 	if (to->time_us > from.time_us) {

@@ -94,7 +94,7 @@ from_us_of(const struct sample_gap *gap)
 }
 
 static void
-keep(struct sample_gaps *g, const struct sample_gap *gap)
+keep_gap(struct sample_gaps *g, const struct sample_gap *gap)
 {
 	assert(gap->cut > 0 && g->next_open < SAMPLE_GAPS_OPEN);
 	g->open[g->next_open] = *gap;
@@ -102,12 +102,12 @@ keep(struct sample_gaps *g, const struct sample_gap *gap)
 }
 
 static void
-remember(struct sample_gaps *g, uint64_t from, uint32_t cut, uint64_t from_us, uint64_t to_us)
+remember_gap(struct sample_gaps *g, uint64_t from, uint32_t cut, uint64_t from_us, uint64_t to_us)
 {
 	struct sample_gap gap = {.from = from, .cut = cut < GAP_CUT_MAX ? cut : GAP_CUT_MAX};
 
 	set_times(&gap, from_us, to_us);
-	keep(g, &gap);
+	keep_gap(g, &gap);
 }
 
 static struct sample_gap *
@@ -134,7 +134,7 @@ cut_numbers(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gap
 		if (side->known && side->time_us < from_us)
 			from_us = side->time_us;
 	}
-	remember(g, g->newest, cut, from_us, time_us);
+	remember_gap(g, g->newest, cut, from_us, time_us);
 	sink(arg, &(struct sample_gaps_cut){.from_us = time_us, .to_us = time_us, .numbers = cut});
 }
 
@@ -243,7 +243,7 @@ give_back(const struct sample_gap *gap, uint32_t still, sample_gaps_sink *sink, 
 
 /* A number that was missing arrived: the gap becomes two, which may be short enough to be bridged. */
 static void
-split(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_sink *sink, void *arg)
+split_gap(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_sink *sink, void *arg)
 {
 	for (int i = 0; i < SAMPLE_GAPS_OPEN; i++) {
 		const struct sample_gap whole = g->open[i];
@@ -265,7 +265,7 @@ split(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_sink
 		give_back(&whole, before.cut + after.cut, sink, arg);
 		g->open[i] = before.cut > 0 ? before : after;
 		if (before.cut > 0 && after.cut > 0)
-			keep(g, &after);
+			keep_gap(g, &after);
 		return;
 	}
 }
@@ -293,7 +293,7 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 		end_notification(g, sink, arg);
 	count_together(g, notification);
 	if (number <= g->newest) {
-		split(g, number, s->time_us, sink, arg);
+		split_gap(g, number, s->time_us, sink, arg);
 		return;
 	}
 	cut_numbers(g, number, s->time_us, sink, arg);

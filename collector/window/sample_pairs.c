@@ -104,7 +104,7 @@ features_of(const struct paired_sample *m, size_t vector)
 
 /* Returns the number in the lanes where the mask has ones, and 0 in the others. */
 static lanes_of_sums
-where(lanes_of_numbers mask, float number)
+where_equal(lanes_of_numbers mask, float number)
 {
 	const lanes_of_sums all = {number, number, number, number};
 
@@ -124,8 +124,8 @@ pair_with_all(
 		for (size_t v = 0; v < N_VECTORS; v++) {
 			lanes_of_numbers same = features_of(of, v) == features_of(&samples[j], v);
 
-			pkts[v] += where(same, samples[j].pkts);
-			octets[v] += where(same, samples[j].octets);
+			pkts[v] += where_equal(same, samples[j].pkts);
+			octets[v] += where_equal(same, samples[j].octets);
 		}
 	}
 	memcpy(pairs->pkts, pkts, sizeof(pkts));

@@ -12,7 +12,7 @@ enum {
 };
 
 static void
-believe(struct sequence_jumps *j, const struct sequence_tracker *t)
+believe_jump(struct sequence_jumps *j, const struct sequence_tracker *t)
 {
 	j->held = false;
 	j->from = t->highest;
@@ -47,7 +47,7 @@ goes_on_before_jump(const struct sequence_jumps *j, uint64_t n)
 /* What arrived where the jump went stays received and expected. Which of the numbers before the
  * jump had arrived is no longer known, so none of them is used again. */
 static void
-undo(struct sequence_jumps *j, struct sequence_tracker *t)
+undo_jump(struct sequence_jumps *j, struct sequence_tracker *t)
 {
 	uint64_t kept = t->received - j->received;
 
@@ -69,7 +69,7 @@ judge_behind(struct sequence_jumps *j, struct sequence_tracker *t, uint32_t numb
 	j->behind++;
 	j->behind_next = number + 1;
 	if (j->behind >= 2 && goes_on_before_jump(j, n)) {
-		undo(j, t);
+		undo_jump(j, t);
 		return SEQUENCE_JUMPS_UNDONE;
 	}
 	return mono_us - j->behind_since_us >= SEQUENCE_JUMPS_AGAIN_US ? SEQUENCE_JUMPS_AGAIN
@@ -91,7 +91,7 @@ sequence_jumps_sample(struct sequence_jumps *j, struct sequence_tracker *t, uint
 		return SEQUENCE_JUMPS_TAKE;
 	}
 	if (is_told(t, n, drops) || (j->held && number == j->next)) {
-		believe(j, t);
+		believe_jump(j, t);
 		return SEQUENCE_JUMPS_TAKE;
 	}
 	j->held = true;
@@ -108,7 +108,7 @@ sequence_jumps_given_out(
 	if (!t->started || n <= t->highest + SEQUENCE_TRACKER_NUMBERS)
 		return true;
 	if (is_told(t, n, drops) || (j->held && (int32_t)(last_sequence + 1 - j->next) >= 0)) {
-		believe(j, t);
+		believe_jump(j, t);
 		return true;
 	}
 	j->held = true;

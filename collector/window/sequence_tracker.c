@@ -42,7 +42,7 @@ forget_range(uint64_t bits[SEQUENCE_TRACKER_NUMBERS / 64], uint64_t from, uint64
 }
 
 static void
-advance(struct sequence_tracker *t, uint64_t highest)
+advance_window(struct sequence_tracker *t, uint64_t highest)
 {
 	assert(highest > t->highest);
 	forget_range(t->bits, t->highest + 1, highest);
@@ -85,7 +85,7 @@ sequence_tracker_sample(struct sequence_tracker *t, uint32_t number)
 	n = sequence_tracker_extend(t, number);
 	bit = 1ull << n % 64;
 	if (n > t->highest) {
-		advance(t, n);
+		advance_window(t, n);
 	} else if (t->highest - n >= SEQUENCE_TRACKER_NUMBERS) {
 		t->late++;
 		return SEQUENCE_TRACKER_LATE;
@@ -119,7 +119,7 @@ sequence_tracker_given_out(struct sequence_tracker *t, uint32_t last_sequence)
 	}
 	n = sequence_tracker_extend(t, last_sequence);
 	if (n > t->highest)
-		advance(t, n);
+		advance_window(t, n);
 }
 
 /* For values from a file, which may hold anything. */
@@ -150,7 +150,7 @@ sequence_tracker_catch_up(
 	if (seen->first < t->first)
 		t->first = seen->first;
 	if (seen->highest > t->highest)
-		advance(t, seen->highest);
+		advance_window(t, seen->highest);
 	if (lost->n > 0 && seen->highest > lost->highest)
 		forget_range(lost->bits, lost->highest + 1, seen->highest);
 	lost->n = taken - t->received;

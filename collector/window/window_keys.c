@@ -100,7 +100,7 @@ cost_of(const struct key *k)
  * entries.
  */
 static uint32_t
-evict(struct window_table *t)
+evict_key(struct window_table *t)
 {
 	uint32_t victim = t->hand;
 	uint64_t least = UINT64_MAX;
@@ -134,7 +134,7 @@ free_place(struct window_table *t)
 	}
 	if (t->keys_used < t->limits.keys)
 		return t->keys_used++;
-	return evict(t);
+	return evict_key(t);
 }
 
 /* Finding */
@@ -190,7 +190,7 @@ add_pairs(struct store_pairs *to, struct store_pairs more)
 }
 
 static struct weighted
-weigh(const struct flow *flow)
+weigh_flow(const struct flow *flow)
 {
 	double weight = flow->key.mean_skip;
 
@@ -279,7 +279,7 @@ window_keys_add_flows(void *table, const struct flow *const *flows, size_t n)
 
 	assert(n <= FLOW_CACHE_EVICTED_AT_ONCE);
 	for (size_t i = 0; i < n; i++) {
-		sums[i] = weigh(flows[i]);
+		sums[i] = weigh_flow(flows[i]);
 		n_wanted += keys_of(t, flows[i], &sums[i], &wanted[n_wanted]);
 	}
 	for (size_t i = 0; i < n_wanted; i++) {

@@ -22,9 +22,14 @@ received=() # ifHCInUcastPkts of each port
 for port in 1 2 3 4 5 6 7 8; do received+=("$if_x.7.$port"); done
 read_board() {
 	local pkts
-	pkts=$(snmp_get "${received[@]}" | awk '{ sum += $1 } END { printf "%.0f\n", sum }')
-	echo "${EPOCHREALTIME/[.,]/} $pkts" >>"$rig/readings"
+	while kill -0 "$agent_pid" 2>/dev/null; do
+		pkts=$(snmp_get "${received[@]}" | awk '{ sum += $1 } END { printf "%.0f\n", sum }')
+		echo "${EPOCHREALTIME/[.,]/} $pkts" >>"$rig/readings"
+		sleep 0.5
+	done
 }
+read_board &
+disown $!
 mkdir "$rig/looks"
 start=$SECONDS
 for ((look = 1; look * every <= seconds; look++)); do
@@ -34,7 +39,6 @@ for ((look = 1; look * every <= seconds; look++)); do
 		easetop talkers --by src --last "${minutes}m" --top 1000 --format json >"$rig/looks/$minutes.$look.json" ||
 		    fail "the look at $((look * every)) s" 'easetop failed'
 	done
-	for _ in 1 2 3; do read_board; done
 done
 rig_agent_stop
 
@@ -52,4 +56,4 @@ for minutes in 1 5; do
 		else fail "$name: $unit" "$figures"; fi
 	done
 done
-exit $failed
+cp -r "$rig" /tmp/mine/nat/liverig; exit $failed

@@ -24,7 +24,7 @@ TICK_US = 50000
 # The first counters that are sent come after 30 s: reports that begin before them are of a part of their time only.
 FIRST_S = 35
 LOOK_EVERY_S = 10
-NEAR_US = 15000000  # readings so near say where the board was
+NEAR_US = 3000000  # readings so near say where the board was
 FCS = 4
 UNITS = ('packets', 'octets')
 

@@ -32,8 +32,8 @@ lines|most|143700
 per 1k code|most|62.5
 once per 1k|most|20.5
 one client %|most|72
-one word|most|250
-shared %|most|16
+one word|most|0
+shared %|most|14
 comments|least|1
 asserts|least|175
 END
