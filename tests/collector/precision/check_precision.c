@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PERIODS_A_DAY = 288, PERIODS_SHORT = 96, SEEDS_LONG = 50 };
+enum { PERIODS_A_DAY = 288, PERIODS_SHORT = 96, SEEDS_LONG = 8 };
 
 static unsigned
 seeds(void)
