@@ -40,6 +40,7 @@ struct data_source {
 	uint32_t if_index;
 	uint32_t last_sequence; /* of the newest sample passed to sflow_export_sample */
 	uint32_t drops;
+	uint64_t pool_pkts[2]; /* of its newest samples, by their direction */
 	uint32_t counters_sequence;
 	uint32_t discards_sequence, discards_untold;
 	uint64_t discontinuity_us;
@@ -340,17 +341,30 @@ count_missing(struct data_source *source, uint32_t sequence)
 	source->last_sequence = sequence;
 }
 
+/* Frames of both directions. The snapshot may be a second old, and more on a busy machine: where only it told of the
+ * other direction, the pool would stand, and then leap. */
+static uint32_t
+count_pool(struct data_source *source, const struct ease_sample *s, const struct ease_snapshot *snapshot)
+{
+	uint64_t *other = &source->pool_pkts[s->direction == EASE_IN];
+	uint64_t *own = &source->pool_pkts[s->direction != EASE_IN];
+	uint64_t told = s->direction == EASE_IN ? snapshot->pool_out_pkts : snapshot->pool_in_pkts;
+
+	if (told > *other || s->pool_pkts < *own) /* they began anew */
+		*other = told;
+	*own = s->pool_pkts;
+	return (uint32_t)(*own + *other);
+}
+
 static struct sflow_flow
-flow_of(const struct data_source *source, const struct ease_sample *s,
-    const struct ease_snapshot *snapshot)
+flow_of(struct data_source *source, const struct ease_sample *s, const struct ease_snapshot *snapshot)
 {
 	bool in = s->direction == EASE_IN;
 	struct sflow_flow flow = {
 	    .sequence = s->sequence,
 	    .source = {SFLOW_SOURCE_IF, s->if_index},
 	    .rate = s->mean_skip,
-	    .pool_pkts = (uint32_t)(s->pool_pkts +
-		(in ? snapshot->pool_out_pkts : snapshot->pool_in_pkts)),
+	    .pool_pkts = count_pool(source, s, snapshot),
 	    .drops = source->drops,
 	    .input = interface_of(in ? s->if_index : s->input_if),
 	    .output = interface_of(in ? s->output_if : s->if_index),

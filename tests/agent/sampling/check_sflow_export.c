@@ -187,6 +187,27 @@ START_TEST(test_a_sent_frame)
 }
 END_TEST
 
+/* Of each direction its samples tell more than a snapshot of a moment ago, until they count anew. */
+START_TEST(test_the_pool_between_snapshots)
+{
+	struct ease_sample in = sample(1), out = sample(2);
+
+	out.direction = EASE_OUT;
+	out.pool_pkts = 0x100000030ull;
+	ck_assert_uint_eq(sent(&in).pool_pkts, 1000 + 7);
+	ck_assert_uint_eq(sent(&out).pool_pkts, 0x30 + 1001);
+	in = sample(3);
+	in.pool_pkts = 1040;
+	ck_assert_uint_eq(sent(&in).pool_pkts, 1040 + 0x30);
+	out.sequence = 4;
+	out.pool_pkts += 5;
+	ck_assert_uint_eq(sent(&out).pool_pkts, 0x35 + 1040);
+	in.sequence = 5;
+	in.pool_pkts = 10;
+	ck_assert_uint_eq(sent(&in).pool_pkts, 10 + 7);
+}
+END_TEST
+
 START_TEST(test_many_outputs)
 {
 	struct ease_sample s = sample(1);
@@ -505,6 +526,7 @@ main(void)
 	tcase_add_test(tc, test_a_received_frame);
 	tcase_add_test(tc, test_the_way_through_a_chip);
 	tcase_add_test(tc, test_a_sent_frame);
+	tcase_add_test(tc, test_the_pool_between_snapshots);
 	tcase_add_test(tc, test_many_outputs);
 	tcase_add_test(tc, test_vlan_of_the_frame);
 	tcase_add_test(tc, test_a_large_index_is_expanded);
