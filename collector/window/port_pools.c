@@ -191,7 +191,7 @@ draw_line(const struct port_pools *p, struct port_pools_end from, struct port_po
 	double most = is_same ? (double)(int64_t)(to.pool - p->base_pool) : 0;
 	unsigned first = 0, end = 0, base;
 
-	for (; end < p->n && p->at[end].us < to_us && (!is_same || p->at[end].pool <= most); end++)
+	for (; end < p->n && p->at[end].us <= to_us && (!is_same || p->at[end].pool <= most); end++)
 		first += p->at[end].us <= from_us || (is_same && p->at[end].pool < least);
 	if (first == end || (!is_same && end < 2))
 		return;
@@ -208,6 +208,8 @@ draw_line(const struct port_pools *p, struct port_pools_end from, struct port_po
 	rise = line->at[line->n - 1].pkts;
 	if (is_same)
 		rise = most - begin;
+	else if (end < p->n)
+		rise = point_between(&p->at[end - 1], &p->at[end], (uint32_t)to_us).pool - begin;
 	else
 		rise += unseen_pkts(p, rise / line->at[line->n - 1].us, to_us - from_us - line->at[line->n - 1].us);
 	draw_to(line, to_us - from_us, rise, 0, 0);

@@ -355,6 +355,30 @@ START_TEST(samples_tell_when_frames_passed)
 }
 END_TEST
 
+/* One datagram often has samples and counters, of one time; and counters may come behind a later sample. */
+START_TEST(counters_come_with_samples)
+{
+	bool with_pool = _i % 2 > 0, is_late = _i > 1;
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t = {0};
+	struct port_pools pools[2] = {0};
+
+	for (uint64_t s = 1; s <= 111; s++) {
+		uint64_t counted_s = is_late ? s - 1 : s;
+		struct ease_snapshot counters =
+		    snapshot(NOON_US + counted_s * 1000000, EVERY * counted_s, 100 * EVERY * counted_s, 0, 0);
+
+		port_pools_note(&pools[0], NOON_US + s * 1000000, with_pool ? 5000 + EVERY * s : EASE_COUNT_UNKNOWN, EVERY, 100);
+		if (counted_s % 30 == 20)
+			port_totals_add(&t, pools, 1, &counters, 0, add_minutes, m);
+	}
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 90 * EVERY);
+	ck_assert_double_eq_tol((double)m->parts[0][PORT_TOTALS_IN_PKTS], 40 * EVERY, EVERY);
+	ck_assert_double_eq_tol((double)m->parts[1][PORT_TOTALS_IN_PKTS], 50 * EVERY, EVERY);
+	free(m);
+}
+END_TEST
+
 /* Shares of ranges that follow each other add up, wherever they are cut. */
 START_TEST(shares_of_a_gap_add_up)
 {
@@ -450,6 +474,7 @@ main(void)
 	tcase_add_test(tc, nothing_is_taken_from_before_a_base_that_is_no_beginning);
 	tcase_add_test(tc, a_gap_costs_one_part);
 	tcase_add_loop_test(tc, samples_tell_when_frames_passed, 0, 2);
+	tcase_add_loop_test(tc, counters_come_with_samples, 0, 4);
 	tcase_add_test(tc, shares_of_a_gap_add_up);
 	tcase_add_test(tc, what_has_no_room_waits);
 	tcase_add_test(tc, a_clock_that_was_set);
