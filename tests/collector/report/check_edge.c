@@ -162,11 +162,11 @@ send_sample(struct live *l, int port, unsigned key, uint32_t octets, double s)
 		send_counters(l, port, s + 1e-6);
 }
 
-/* The end of the tick, just before its counters. */
+/* The end of the tick, with its counters: they come in one datagram. */
 static double
 sent_at(const struct live *l, double s)
 {
-	return l->sending->any_phase ? (floor(s * TICKS + 1e-6) + 1) / TICKS - 1e-3 : s;
+	return l->sending->any_phase ? (floor(s * TICKS + 1e-6) + 1) / TICKS : s;
 }
 
 static void
