@@ -28,7 +28,7 @@ PATH=$PATH:/usr/sbin
 # Outside: packages and the folder; then this script again, inside namespaces without a network, where
 # all it mounts and starts ends with it.
 if [ -z "${EASE_PACKAGE_ROOT:-}" ]; then
-	dir=$(mktemp -d)
+	dir=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
 	trap 'rm -rf --one-file-system "$dir"' EXIT
 	given=${EASE_DEBS:-}
 	debs_built "$dir/new" || { fail 'build' 'see above'; exit 1; }

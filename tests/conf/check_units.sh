@@ -24,7 +24,7 @@ for need in systemd-nspawn debootstrap dpkg-buildpackage dh nsenter unshare; do
 done
 . "$top/tests/support/debian_tree.sh"
 
-dir=$(mktemp -d)
+dir=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
 container=''
 end() {
 	[ -z "$container" ] || { kill "$container"; wait "$container"; } 2>/dev/null

@@ -17,7 +17,7 @@ PATH=$PATH:/usr/sbin
 for need in debootstrap git unshare; do command -v "$need" >/dev/null || { skip "$need is not there"; exit 0; }; done
 . "$top/tests/support/debian_tree.sh"
 
-dir=$(mktemp -d "${TMPDIR:-/tmp}/easeswitch-releases.XXXXXX")
+dir=$(mktemp -d "${TMPDIR:-/var/tmp}/easeswitch-releases.XXXXXX")
 trap 'rm -rf --one-file-system "$dir"' EXIT # what is mounted ends with its namespace
 
 inside() { # SECONDS TREE COMMAND: as root there, from the clone, with the captures if there are any
