@@ -11,6 +11,7 @@
 #include "common/udp_out.h"
 #include "mibs/mibs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -361,6 +362,7 @@ agent_create(struct agent_config *config, const char *file, struct agent **resul
 	rc = create_device(config, agent->state, &agent->device, error, error_size);
 	if (rc < 0)
 		goto fail;
+	assert(!agent->device->sampling || agent->device->ops->fd); /* else nobody calls dispatch, and no sample comes */
 	rc = hal_create(agent->device, &clock_system, &agent->hal);
 	if (rc < 0)
 		goto fail;

@@ -126,6 +126,7 @@ collector/report/lists.c collector/render/render.h
 collector/render/render_text.c collector/store/schema.h
 END
 
+command -v python3 >/dev/null || { echo 'SKIP includes: circles of files: python3 is not there'; exit $failed; }
 # Files, too: none needs another that needs it. Two are planted: headers, and objects, that make a circle.
 build=${EASE_BUILD:-$top/build}
 found=$(python3 "$top/tests/tree/circles.py" "$build")

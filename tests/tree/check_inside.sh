@@ -1,6 +1,6 @@
 #!/bin/bash
 # conf/guide/inside.md and the how-to pages against the sources: every `file.c:function`, every `function()`,
-# every counter and every file that they name is there. Then a page with one wrong name of each kind, to
+# every constant, counter and file that they name is there. Then a page with one wrong name of each kind, to
 # see that it is found. Prints PASS name or FAIL name: reason; exit 1 if one failed.
 set -u
 export LC_ALL=C
@@ -39,7 +39,10 @@ wrong() {
 	while read -r name; do
 		defines "$name" $(cat "$dir/sources") || grep -qwE "render_fn .*$name.*" $(cat "$dir/sources") ||
 		    echo "there is no $name()"
-	done < <(grep -oE '`[a-z_0-9]+\(\)`' "$page" | tr -d '`()' | sort -u)
+	done < <(grep -oE '\b[a-z_0-9]+\(\)' "$page" | tr -d '()' | sort -u)
+	while read -r name; do
+		grep -qwF "$name" $(cat "$dir/sources") || echo "there is no $name"
+	done < <(grep -oE '\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b' "$page" | grep -v '^NAME\|_NEW\|NEW_\|^EXTRA_DIST$\|^CK_' | sort -u)
 	while read -r name; do
 		grep -qxF "$name" "$dir/counters" || echo "$name is no counter"
 	done < <(grep -oE '`[a-z0-9_]+\.[a-z0-9_]+`' "$page" | tr -d '`' | grep -vE '\.([chm]|js|sh|md|am|ac|py|css|html|txt|conf|tsv|db|log|pcap)$' | sort -u)
@@ -72,6 +75,8 @@ done <<'END'
 As `agent.c:on_dinner` says.|agent.c has no on_dinner
 As `dinner.c:cook` says.|dinner.c is no file
 It calls `cook_dinner()`.|there is no cook_dinner()
+It calls cook_supper() then.|there is no cook_supper()
+Up to DINNER_MOST guests.|there is no DINNER_MOST
 Counted as `dinner.burnt`.|dinner.burnt is no counter
 See agent/dinner.h for it.|agent/dinner.h is no file
 END
