@@ -193,7 +193,7 @@ estimate_ranks(const struct estimate_order *order, const size_t *rows, size_t n_
 		double high = (double)(order->n - settled[row].below) + unseen_above(row_low[row], bounds);
 
 		ranks[row].low = 1 + (uint32_t)settled[row].above;
-		ranks[row].high = high < UINT32_MAX ? (uint32_t)high : UINT32_MAX;
+		ranks[row].high = high < ESTIMATE_RANK_OPEN ? (uint32_t)high : ESTIMATE_RANK_OPEN;
 	}
 	free_alikes(&alikes);
 	free(settled);

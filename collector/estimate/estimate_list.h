@@ -8,7 +8,8 @@
 
 #include "collector/estimate/estimate.h"
 
-/* Both ends inclusive, from 1. */
+/* Both ends inclusive, from 1. high: ESTIMATE_RANK_OPEN if keys without a sample may stand before it in any number. */
+#define ESTIMATE_RANK_OPEN UINT32_MAX
 struct estimate_rank {
 	uint32_t low, high;
 };

@@ -94,7 +94,7 @@ put_value(FILE *out, enum report_type type, const struct report_value *value)
 		put_quantile(out, &value->figure);
 		break;
 	case REPORT_RANK:
-		fprintf(out, "%u,%u", value->rank.low, value->rank.high);
+		fprintf(out, value->rank.high == ESTIMATE_RANK_OPEN ? "%u," : "%u,%u", value->rank.low, value->rank.high);
 		break;
 	case REPORT_TIME:
 		clock_format_rfc3339(value->time_us, time, sizeof(time));

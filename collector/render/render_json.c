@@ -94,7 +94,8 @@ value_json(enum report_type type, const struct report_value *value)
 	case REPORT_DEPTH:
 		return quantile_json(&value->figure);
 	case REPORT_RANK:
-		return json_pack("[i, i]", (int)value->rank.low, (int)value->rank.high);
+		return value->rank.high == ESTIMATE_RANK_OPEN ? json_pack("[i, n]", (int)value->rank.low)
+							      : json_pack("[i, i]", (int)value->rank.low, (int)value->rank.high);
 	case REPORT_TIME:
 		return time_json(value->time_us);
 	default:

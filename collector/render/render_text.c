@@ -53,6 +53,10 @@ format_rank(const struct estimate_rank *rank, char *text)
 	number_format_count(rank->low, text);
 	if (rank->high == rank->low)
 		return;
+	if (rank->high == ESTIMATE_RANK_OPEN) {
+		strcat(text, "+");
+		return;
+	}
 	number_format_count(rank->high, high);
 	strcat(strcat(text, "-"), high);
 }

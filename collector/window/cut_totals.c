@@ -30,6 +30,15 @@ pkts_before(const struct cut_totals *c, int side, uint64_t from_us, double share
 	return pkts_of_share(c, side, share_us);
 }
 
+/* Of the frames counted since the newest sample, what is cut already because the skip counter was empty. */
+static double
+stalled_part(const struct cut_totals *c)
+{
+	double all = (double)c->since_pkts[0] + (double)c->since_pkts[1];
+
+	return all > 0 ? fmin(1, c->since_stalled / all) : 0;
+}
+
 bool
 cut_totals_add(struct cut_totals *c, const struct sample_gaps_cut *cut, struct cut_part *before)
 {
@@ -47,6 +56,7 @@ cut_totals_add(struct cut_totals *c, const struct sample_gaps_cut *cut, struct c
 		c->waiting_pkts[side] += (double)cut->pkts * (1 - part);
 		pkts = (double)cut->pkts * part;
 	}
+	pkts *= 1 - stalled_part(c);
 	octets = c->last_pkts[side] > 0 ? pkts * c->last_octets[side] / c->last_pkts[side] : 0;
 	*before = (struct cut_part){.from_us = cut->from_us, .until_us = middle_us};
 	before->pkts[side] = llround(pkts);
@@ -57,14 +67,8 @@ cut_totals_add(struct cut_totals *c, const struct sample_gaps_cut *cut, struct c
 void
 cut_totals_add_stalled(struct cut_totals *c, uint32_t boot, const struct ease_snapshot *s)
 {
-	uint64_t rise = boot == c->boot && s->stalled_pkts > c->stalled_pkts
-			    ? s->stalled_pkts - c->stalled_pkts : 0;
-	double in = c->pkts[0], out = c->pkts[1];
-	double received = in + out > 0 ? in / (in + out) : 1;
-
-	/* One skip counter counts both directions; what passed is divided as before. */
-	c->waiting_pkts[0] += (double)rise * received;
-	c->waiting_pkts[1] += (double)rise * (1 - received);
+	if (boot == c->boot && s->stalled_pkts > c->stalled_pkts)
+		c->waiting_stalled += (float)(s->stalled_pkts - c->stalled_pkts);
 	c->boot = boot;
 	c->stalled_pkts = s->stalled_pkts;
 }
@@ -93,10 +97,9 @@ divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n,
 }
 
 static void
-count_side(struct cut_totals *c, int side, const struct port_totals_part *parts, size_t n,
-    struct cut_part *cuts)
+sum_side(struct cut_totals *c, int side, const struct port_totals_part *parts, size_t n)
 {
-	double octets = 0, wanted, cut;
+	double octets = 0;
 
 	c->pkts[side] = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -110,32 +113,55 @@ count_side(struct cut_totals *c, int side, const struct port_totals_part *parts,
 	c->since_pkts[side] += (float)c->pkts[side];
 	c->last_pkts[side] += (float)c->pkts[side];
 	c->last_octets[side] += (float)octets;
-	wanted = c->waiting_pkts[side] + pkts_of_share(c, side, c->waiting_share_us[side]);
-	cut = floor(fmin(wanted, c->pkts[side]));
+}
+
+/* stalled: of the frames that passed while the skip counter was empty; those that passed in gaps, too, are cut once.
+ * Returns what is left of them. */
+static double
+count_side(struct cut_totals *c, int side, const struct port_totals_part *parts, size_t n, double stalled,
+    struct cut_part *cuts)
+{
+	double pkts = c->pkts[side], wanted = c->waiting_pkts[side] + pkts_of_share(c, side, c->waiting_share_us[side]);
+	double of_gaps = fmin(wanted, pkts), cut;
+
+	c->waiting_pkts[side] = wanted;
 	c->waiting_share_us[side] = 0;
-	if (cut < 1) {
-		c->waiting_pkts[side] = wanted;
-		return;
-	}
-	c->waiting_pkts[side] = wanted - cut;
-	divide_cut(cut, side, parts, n, c->pkts[side], cuts);
+	if (pkts > 0)
+		stalled *= 1 - of_gaps / pkts;
+	cut = floor(fmin(of_gaps + stalled, pkts));
+	if (cut < 1)
+		return stalled;
+	of_gaps = fmin(of_gaps, cut);
+	c->waiting_pkts[side] -= of_gaps;
+	c->since_stalled += (float)(cut - of_gaps);
+	divide_cut(cut, side, parts, n, pkts, cuts);
+	return stalled - (cut - of_gaps);
 }
 
 void
 cut_totals_count(struct cut_totals *c, uint64_t from_us, uint64_t until_us, uint64_t sampled_us,
     const struct port_totals_part *parts, size_t n, struct cut_part *cuts)
 {
+	double stalled = c->waiting_stalled, all, left = 0;
+
 	assert(n > 0 && from_us < until_us);
 	c->from_us = from_us;
 	c->until_us = until_us;
 	if (sampled_us > from_us || c->since_us == 0) {
 		c->since_us = from_us;
-		c->since_pkts[0] = c->since_pkts[1] = 0;
+		c->since_pkts[0] = c->since_pkts[1] = c->since_stalled = 0;
 	}
 	for (size_t i = 0; i < n; i++)
 		cuts[i] = (struct cut_part){.from_us = parts[i].from_us, .until_us = parts[i].until_us};
 	for (int side = 0; side < SAMPLE_GAPS_N_SIDES; side++)
-		count_side(c, side, parts, n, cuts);
+		sum_side(c, side, parts, n);
+	/* One skip counter counts both directions: what passed by it is divided as all frames are. */
+	all = c->pkts[0] + c->pkts[1];
+	if (all > 0)
+		c->waiting_stalled = 0;
+	for (int side = 0; side < SAMPLE_GAPS_N_SIDES; side++)
+		left += count_side(c, side, parts, n, all > 0 ? stalled * c->pkts[side] / all : 0, cuts);
+	c->waiting_stalled += (float)left;
 }
 
 void

@@ -25,6 +25,7 @@
 struct cut_totals {
 	double waiting_pkts[SAMPLE_GAPS_N_SIDES];
 	float waiting_share_us[SAMPLE_GAPS_N_SIDES];
+	float waiting_stalled; /* frames of both directions that passed while the skip counter was empty */
 	uint32_t boot;	       /* of stalled_pkts */
 	uint64_t stalled_pkts; /* as the newest counters have it */
 	/* the newest difference of two counters; until_us 0: there is none yet */
@@ -32,7 +33,7 @@ struct cut_totals {
 	double pkts[SAMPLE_GAPS_N_SIDES];
 	/* all differences since the one in which the newest sample came: a gap may have lasted so long */
 	uint64_t since_us;
-	float since_pkts[SAMPLE_GAPS_N_SIDES];
+	float since_pkts[SAMPLE_GAPS_N_SIDES], since_stalled; /* what of these is cut as stalled */
 	/* frames counted last, and their octets: their mean length */
 	float last_pkts[SAMPLE_GAPS_N_SIDES], last_octets[SAMPLE_GAPS_N_SIDES];
 };

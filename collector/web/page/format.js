@@ -126,6 +126,8 @@ export function speed(bps) {
 }
 
 export function rank(pair) {
+	if (pair && pair[1] === null)
+		return `${count(pair[0])}+`;
 	return !pair ? '' : pair[0] === pair[1] ? count(pair[0]) : `${count(pair[0])}–${count(pair[1])}`;
 }
 

@@ -52,7 +52,7 @@ class Switch:
         octets = int(1000 * MBIT / 8 * self.load(port) * self.seconds)
         frames = octets // 1418
         bad = int(50 * self.seconds) if port in self.errors else 0
-        received = struct.pack('!QIIIIII', octets, frames, 7, 9, 0, bad, 0)
+        received = struct.pack('!QIIIIII', octets, frames % 2**32, 7, 9, 0, bad, 0)
         sent = struct.pack('!QIIIIII', octets // 10, frames // 10, 7, 9, 0, 0, 0)
         status = 0 if port in self.down else 3
         record = struct.pack('!IIQII', port, 6, 1000 * MBIT, 1, status) + received + sent

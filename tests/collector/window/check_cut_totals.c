@@ -6,6 +6,7 @@
 #include "tests/suite.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MINUTE_US = 60000000 };
@@ -163,6 +164,52 @@ START_TEST(frames_of_an_empty_skip_counter_are_cut)
 }
 END_TEST
 
+/* What no interval's counters say of directions waits for one that does: a port that hardly receives loses little. */
+START_TEST(stalls_are_of_the_direction_that_passed_them)
+{
+	struct cut_totals c = begun();
+	struct cut_part cuts[1];
+	int64_t cut[2] = {0};
+	struct ease_snapshot s;
+
+	for (uint64_t i = 1; i <= 200; i++) {
+		struct port_totals_part part = {START_US + (i - 1) * 1000, START_US + i * 1000, {0}};
+
+		if (i % 2 == 0) {
+			part.values[PORT_TOTALS_IN_PKTS] = 2, part.values[PORT_TOTALS_IN_OCTETS] = 200;
+			part.values[PORT_TOTALS_OUT_PKTS] = 98, part.values[PORT_TOTALS_OUT_OCTETS] = 98000;
+		}
+		s = counters(START_US + i * 1000, 25 * i);
+		cut_totals_add_stalled(&c, 1, &s);
+		cut_totals_count(&c, part.from_us, part.until_us, part.from_us + 1, &part, 1, cuts);
+		for (int d = 0; d < 2; d++)
+			cut[d] += cuts[0].pkts[d];
+	}
+	ck_assert_int_le(llabs(cut[0] - 100), 1);
+	ck_assert_int_le(llabs(cut[1] - 4900), 1);
+}
+END_TEST
+
+/* A third of the frames passed while the skip counter was empty, and half of the time is a gap: two thirds are cut. */
+START_TEST(what_stalled_in_a_gap_is_cut_once)
+{
+	const struct sample_gaps_cut gap = {.direction = EASE_OUT, .from_us = START_US + 1,
+	    .to_us = START_US + MINUTE_US, .pkts = 1500};
+	struct ease_snapshot s = counters(START_US + MINUTE_US, 1000);
+	struct cut_totals c = begun();
+	struct cut_part before, cuts[1];
+	struct port_totals_part part = {START_US, START_US + MINUTE_US, {0, 0, 3000, 300000}};
+
+	if (_i == 0) /* the gap is known when its counters come */
+		ck_assert(!cut_totals_add(&c, &gap, &before));
+	cut_totals_add_stalled(&c, 1, &s);
+	cut_totals_count(&c, START_US, START_US + MINUTE_US, START_US + 1, &part, 1, cuts);
+	if (_i == 1) /* or only afterwards */
+		ck_assert(cut_totals_add(&c, &gap, &before));
+	ck_assert_int_eq(cuts[0].pkts[1] + (_i == 1 ? before.pkts[1] : 0), 2000);
+}
+END_TEST
+
 START_TEST(counters_that_begin_anew_forget_what_waits)
 {
 	struct cut_totals c = begun();
@@ -192,5 +239,7 @@ main(void)
 	tcase_add_test(c, no_more_is_cut_than_counted);
 	tcase_add_test(c, frames_of_an_empty_skip_counter_are_cut);
 	tcase_add_test(c, counters_that_begin_anew_forget_what_waits);
+	tcase_add_test(c, stalls_are_of_the_direction_that_passed_them);
+	tcase_add_loop_test(c, what_stalled_in_a_gap_is_cut_once, 0, 2);
 	return suite_run(suite);
 }
