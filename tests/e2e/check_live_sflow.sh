@@ -17,19 +17,7 @@ printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$ri
 rig_start "$rig/live.pcap" recorded 'mean_skip = 20' 'counters_interval_s = 30' 'notify_samples = false' \
     "sflow_collector = \"127.0.0.1:$sflow_port\"" || exit 1
 
-# What the board has counted in all, and when it had said so: tells how much of the capture it had played.
-received=() # ifHCInUcastPkts of each port
-for port in 1 2 3 4 5 6 7 8; do received+=("$if_x.7.$port"); done
-read_board() {
-	local pkts
-	while kill -0 "$agent_pid" 2>/dev/null; do
-		pkts=$(snmp_get "${received[@]}" | awk '{ sum += $1 } END { printf "%.0f\n", sum }')
-		echo "${EPOCHREALTIME/[.,]/} $pkts" >>"$rig/readings"
-		sleep 0.5
-	done
-}
-read_board &
-disown $!
+. "$top/tests/support/board_readings.sh"
 mkdir "$rig/looks"
 start=$SECONDS
 for ((look = 1; look * every <= seconds; look++)); do

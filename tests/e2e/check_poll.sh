@@ -92,13 +92,7 @@ polled 'community = "demo"'
 start=$SECONDS
 # The last minute begins with a full one. Looks are judged from the first on that begins after the first counters: five.
 [ -n "${EASE_LONG:-}" ] || seconds=$((first + 60 - (EPOCHSECONDS + first) % 60 + 115))
-received=() # ifHCInUcastPkts of each port
-for port in 1 2 3 4 5 6 7 8; do received+=("$if_x.7.$port"); done
-read_board() {
-	local pkts
-	pkts=$(snmp_get "${received[@]}" | awk '{ sum += $1 } END { printf "%.0f\n", sum }')
-	echo "${EPOCHREALTIME/[.,]/} $pkts" >>"$rig/readings"
-}
+. "$top/tests/support/board_readings.sh"
 check_names 'SNMPv2c'
 mkdir "$rig/looks"
 for ((look = 1; look * every <= seconds; look++)); do
@@ -106,7 +100,6 @@ for ((look = 1; look * every <= seconds; look++)); do
 	[ $left -le 0 ] || sleep $left
 	easetop talkers --by src --last 1m --top 1000 --format json >"$rig/looks/1.$look.json" ||
 	    fail "the look at $((look * every)) s" 'easetop failed'
-	for _ in 1 2 3; do read_board; done
 done
 
 # The process that asks: it can do nothing but ask, another takes its place, and it ends with the collector.

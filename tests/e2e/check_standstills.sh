@@ -82,10 +82,13 @@ if grep -q 'no sampling' "$rig/agent.log"; then # eBPF is not there, or not allo
 fi
 wait_for 10 pool_is 0 || fail 'Linux: start' "the pool is $(snmp_get "$pool")"
 sent=0
+settled() { [ "$was" = "$(figures)" ] || { was=$(figures); false; }; } # the agent has taken all and drawn anew
 for frames in 500 2000 12345; do
 	send_frames 100 1
 	sent=$((sent + 100))
 	wait_for 10 pool_is $sent || fail 'Linux: frames' "$(snmp_get "$pool") of $sent"
+	was=''
+	wait_for 10 settled
 	before=$(figures)
 	kill -STOP "$agent_pid"
 	send_frames $frames 0
