@@ -480,13 +480,14 @@ agent_check(const struct agent_config *config, FILE *picture, char *error, size_
 {
 	struct emulated_config emulated = emulated_from(config);
 	struct sonic_config sonic = sonic_from(config);
+	uid_t uid;
 	int rc;
 
 	agent_privilege_print(config, picture);
 	error[0] = '\0';
-	rc = agent_privilege_check(config, error, error_size);
+	rc = agent_privilege_check(config, &uid, error, error_size);
 	if (rc == 0)
-		rc = state_check(config->state_dir, error, error_size);
+		rc = state_check(config->state_dir, uid, error, error_size);
 	if (rc == 0)
 		rc = check_outputs(config, error, error_size);
 	if (rc == 0 && config->device == AGENT_DEVICE_EMULATED)

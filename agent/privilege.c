@@ -181,12 +181,13 @@ warn_missing(const struct agent_config *config)
 /* ---- changing to the agent's user ---- */
 
 int
-agent_privilege_check(const struct agent_config *config, char *error, size_t error_size)
+agent_privilege_check(const struct agent_config *config, uid_t *uid, char *error, size_t error_size)
 {
 	struct privilege_user user;
+	int rc = privilege_find(config->run_as, config->run_as_group, OWN_USER, &user, error, error_size);
 
-	return privilege_find(config->run_as, config->run_as_group, OWN_USER, &user, error,
-	    error_size);
+	*uid = rc == 0 && user.changes ? user.uid : geteuid();
+	return rc;
 }
 
 int

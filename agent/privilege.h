@@ -10,13 +10,14 @@
 #include "agent/config.h"
 
 #include <stdio.h>
+#include <sys/types.h>
 
 /* Prints a line for each thing that needs capabilities, and whether the process has them. */
 void agent_privilege_print(const struct agent_config *config, FILE *out);
 
-/* For --check: whether the user and group of the configuration exist. -errno with the reason in
- * error. */
-int agent_privilege_check(const struct agent_config *config, char *error, size_t error_size);
+/* For --check: whether the user and group of the configuration exist, and *uid, as whom a start runs. -errno with the
+ * reason in error. */
+int agent_privilege_check(const struct agent_config *config, uid_t *uid, char *error, size_t error_size);
 
 /* Call before anything is opened. Becomes the user of the configuration if the process is root.
  * Returns 0, or -errno with the reason in error. */

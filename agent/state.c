@@ -646,9 +646,9 @@ state_close(struct state *s)
 }
 
 int
-state_check(const char *dir, char *error, size_t error_size)
+state_check(const char *dir, uid_t user, char *error, size_t error_size)
 {
-	return state_file_check(dir, error, error_size);
+	return state_file_check(dir, user, error, error_size);
 }
 
 void

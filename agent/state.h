@@ -27,6 +27,8 @@
 #include "common/clock.h"
 #include "common/stat.h"
 
+#include <sys/types.h>
+
 struct state;
 
 enum {
@@ -53,8 +55,8 @@ int state_open(const struct state_options *options, struct state **state, char *
     size_t error_size);
 void state_close(struct state *state); /* NULL allowed; writes nothing more. Blocks. */
 
-/* For --check: whether the directory would do. Writes nothing. -errno with the reason in error. */
-int state_check(const char *dir, char *error, size_t error_size);
+/* For --check: whether the directory would do for that user. Writes nothing. -errno with the reason in error. */
+int state_check(const char *dir, uid_t user, char *error, size_t error_size);
 
 /* ---- identity ---- */
 

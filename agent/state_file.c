@@ -71,7 +71,7 @@ static const char *const statement_texts[STATE_N_STATEMENTS] = {
 /* Others who can write in the directory could replace the files. Root may own it, because root can do
  * that anyway. */
 static int
-check_owner(const char *dir, char *error, size_t error_size)
+check_owner(const char *dir, uid_t user, char *error, size_t error_size)
 {
 	struct stat st;
 
@@ -79,10 +79,10 @@ check_owner(const char *dir, char *error, size_t error_size)
 		return -errno;
 	if (!S_ISDIR(st.st_mode))
 		return -ENOTDIR;
-	if ((st.st_uid != geteuid() && st.st_uid != 0) || st.st_mode & S_IWOTH) {
-		snprintf(error, error_size, "%s: other users may write in this directory; it must "
+	if ((st.st_uid != user && st.st_uid != 0) || st.st_mode & S_IWOTH) {
+		snprintf(error, error_size, "%s: this directory belongs to uid %u and has mode %04o, so other users may write in it; it must "
 		    "belong to the user that the agent runs as (uid %u), with mode 0750",
-		    dir, (unsigned)geteuid());
+		    dir, (unsigned)st.st_uid, (unsigned)st.st_mode & 07777, (unsigned)user);
 		return -EPERM;
 	}
 	return access(dir, W_OK | X_OK) < 0 ? -errno : 0;
@@ -93,11 +93,11 @@ make_directory(const char *dir, char *error, size_t error_size)
 {
 	if (mkdir(dir, DIRECTORY_MODE) < 0 && errno != EEXIST)
 		return -errno;
-	return check_owner(dir, error, error_size);
+	return check_owner(dir, geteuid(), error, error_size);
 }
 
 int
-state_file_check(const char *dir, char *error, size_t error_size)
+state_file_check(const char *dir, uid_t user, char *error, size_t error_size)
 {
 	char parent[PATH_MAX];
 	char *slash;
@@ -105,7 +105,7 @@ state_file_check(const char *dir, char *error, size_t error_size)
 
 	error[0] = '\0';
 	if (access(dir, F_OK) == 0) {
-		rc = check_owner(dir, error, error_size);
+		rc = check_owner(dir, user, error, error_size);
 	} else {
 		snprintf(parent, sizeof(parent), "%s", dir);
 		slash = strrchr(parent, '/');

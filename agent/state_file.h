@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct state_file;
 
@@ -54,7 +55,7 @@ int state_file_lock(const char *dir, const char *vfs, struct state_file **file, 
 void state_file_close(struct state_file *file);
 
 /* For --check: what state_file_lock would say, but for another agent. Writes nothing. */
-int state_file_check(const char *dir, char *error, size_t error_size);
+int state_file_check(const char *dir, uid_t user, char *error, size_t error_size);
 
 /* Opens the database, and creates it if there is none. Never follows a link. Returns 0, -EBADMSG if
  * it is damaged or is not an agent's, or -errno; state_file_error then has the reason. */

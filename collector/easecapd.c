@@ -420,12 +420,16 @@ print_import(const struct collector *collector, const struct import_counts *coun
 {
 	static const struct {
 		const char *stat, *more, *what;
+		bool only_if_any;
 	} lines[] = {
-	    {"input.datagrams", "", "notifications and sFlow datagrams"},
-	    {"input.records", "slow_path.records", "records accepted"},
-	    {"accounting.samples", "", "samples counted"},
-	    {"accounting.duplicates", "", "duplicate samples"},
-	    {"slow_path.events", "", "events"},
+	    {"input.datagrams", "", "notifications and sFlow datagrams", false},
+	    {"input.refused_sender", "", "refused: their sender is not in senders", true},
+	    {"input.refused_community", "", "refused: their community is not in communities", true},
+	    {"slow_path.refused", "", "refused: a mistake in them", true},
+	    {"input.records", "slow_path.records", "records accepted", false},
+	    {"accounting.samples", "", "samples counted", false},
+	    {"accounting.duplicates", "", "duplicate samples", false},
+	    {"slow_path.events", "", "events", false},
 	};
 
 	printf("%" PRIu64 " frames\n%" PRIu64 " UDP datagrams\n%" PRIu64 " incomplete datagrams\n%" PRIu64
@@ -441,11 +445,12 @@ print_import(const struct collector *collector, const struct import_counts *coun
 	if (collector_stat(collector, "ipfix.flows") > 0)
 		printf("%" PRIu64 " records of %s\n", collector_stat(collector, "ipfix.flows"),
 		    foreign_flow_text(FOREIGN_IPFIX));
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		printf("%" PRIu64 " %s\n",
-		    collector_stat(collector, lines[i].stat) +
-			collector_stat(collector, lines[i].more),
-		    lines[i].what);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		uint64_t n = collector_stat(collector, lines[i].stat) + collector_stat(collector, lines[i].more);
+
+		if (n > 0 || !lines[i].only_if_any)
+			printf("%" PRIu64 " %s\n", n, lines[i].what);
+	}
 }
 
 static int
@@ -464,6 +469,10 @@ import_capture(const struct collector_config *config, const struct command *cmd)
 		r = collector_import(collector, &clock, cmd->import_file, &counts, &other, error,
 		    sizeof(error));
 		print_import(collector, &counts, other);
+		if (r == 0 && collector_stat(collector, "input.records") + collector_stat(collector, "slow_path.records") == 0) {
+			snprintf(error, sizeof(error), "%s: nothing in it was taken", cmd->import_file);
+			r = -ENODATA;
+		}
 		judge_close(judge);
 		collector_close(collector);
 	}
@@ -609,7 +618,7 @@ start_or_import(struct collector_config *config, struct command *cmd)
 	log_open("easecapd",
 	    (!cmd->foreground && !cmd->import_file) || config->log == COLLECTOR_LOG_SYSLOG,
 	    (enum log_level)config->log_level);
-	if (service_is_readable_by_all(cmd->config_file))
+	if (service_is_readable_by_all(cmd->config_file) && options_have_secret(collector_options, config))
 		log_warn("easecapd", "%s holds secrets and everybody may read it", cmd->config_file);
 	cmd->options.config_file = realpath(cmd->config_file, NULL);
 	r = clickhouse_read(&clickhouse, config);

@@ -92,7 +92,8 @@ check_store(struct check *c)
 	snprintf(path, sizeof(path), "%s", c->config->store);
 	directory = dirname(path);
 	if (!may_access(directory, R_OK | W_OK | X_OK))
-		found_error(c, "store: directory %s: %s", directory, strerror(errno));
+		found_error(c, "store: directory %s: %s (for user %u, as whom easecapd runs: run_as)", directory, strerror(errno),
+		    (unsigned)geteuid());
 	for (size_t i = 0; c->errors == 0 && i < sizeof(endings) / sizeof(endings[0]); i++)
 		check_store_file(c, endings[i]);
 }
@@ -258,7 +259,7 @@ easecapd_check(const char *file, const struct collector_config *config, size_t m
 	struct accounting_limits limits;
 	char error[ERROR_TEXT];
 
-	if (service_is_readable_by_all(file))
+	if (service_is_readable_by_all(file) && options_have_secret(collector_options, config))
 		found_warning(&check, "the file holds secrets and everybody may read it");
 	become_user(&check);
 	if (!directory_is_made) {

@@ -928,6 +928,22 @@ options_print(FILE *out, const struct option_row *table, const void *config)
 	print_table(out, table, config, "");
 }
 
+bool
+options_have_secret(const struct option_row *table, const void *config)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	bool has = false;
+
+	if (out) {
+		options_print(out, table, config);
+		has = fclose(out) == 0 && strstr(text, "\"(hidden)\"");
+	}
+	free(text);
+	return has;
+}
+
 static void
 free_list(struct option_list *list)
 {

@@ -81,6 +81,9 @@ unsigned options_line(const char *file, const char *name);
  * reads. Secrets are printed as "(hidden)", unless they are empty. */
 void options_print(FILE *out, const struct option_row *table, const void *config);
 
+/* Whether one of them is set. False without memory. */
+bool options_have_secret(const struct option_row *table, const void *config);
+
 void options_free(const struct option_row *table, void *config);
 
 #endif

@@ -65,6 +65,11 @@ log_engine(const struct sink *sink, const struct notify_source *source, const ch
 	char text[2 * USM_ENGINE_ID_OCTETS + 1];
 	uint8_t id[USM_ENGINE_ID_OCTETS];
 
+	if (memcmp(source->agent_id, (uint8_t[EASE_AGENT_ID_LEN]){0}, EASE_AGENT_ID_LEN) == 0) { /* a check; the start draws it */
+		log_info("direct", "notifications to %s are sent as user %s, of an engine ID that the log tells when the agent starts",
+		    sink->address, user);
+		return;
+	}
 	usm_engine_id(source, id);
 	for (size_t i = 0; i < sizeof(id); i++)
 		snprintf(text + 2 * i, 3, "%02x", id[i]);

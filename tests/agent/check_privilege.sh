@@ -127,6 +127,17 @@ expect "another user's socket: no capability but while it connects" "$(capabilit
 "$build/agent/easeagentd" -c "$rig/agent.conf" --check >"$rig/check"
 expect '--check says what is needed' "$(grep -c '^CAP_DAC_OVERRIDE: for .*; there$' "$rig/check")" 1
 
+# As a package leaves it, and root checks it: the directory is that of the user that the agent will become.
+mkdir -m 750 "$rig/state"
+chown 65534 "$rig/state"
+sed -e "s,^state_dir = .*,state_dir = \"$rig/state\"," -e 's/^run_as = .*/run_as = nobody/' "$rig/agent.conf" >"$rig/other.conf"
+grep -q '^run_as' "$rig/other.conf" || echo 'run_as = nobody' >>"$rig/other.conf"
+"$build/agent/easeagentd" -c "$rig/other.conf" --check >"$rig/check" 2>&1
+expect '--check by root of another user'"'"'s state_dir' "$? $(grep -c state_dir "$rig/check")" '0 0'
+chown 65533 "$rig/state"
+"$build/agent/easeagentd" -c "$rig/other.conf" --check >"$rig/check" 2>&1
+expect '--check of a third user'"'"'s state_dir' "$? $(grep -c 'belongs to uid 65533' "$rig/check")" '1 1'
+
 # ---- started by root, with another user to become ----
 
 # PID USER: who it is, and that nothing more than CAPABILITIES (a mask) is left or can be had

@@ -853,7 +853,7 @@ START_TEST(a_directory_that_others_can_write_is_refused)
 	ck_assert_int_eq(chmod(dir, 0777), 0);
 	ck_assert_int_eq(try_open(dir, &state), -EPERM);
 	ck_assert_msg(strstr(error, dir) && strstr(error, "0750"), "%s", error);
-	ck_assert_int_eq(state_check(dir, error, sizeof(error)), -EPERM);
+	ck_assert_int_eq(state_check(dir, geteuid(), error, sizeof(error)), -EPERM);
 	ck_assert_int_eq(chmod(dir, 0700), 0);
 	open_state();
 }
@@ -865,10 +865,10 @@ START_TEST(the_directory_is_checked)
 	char path[200];
 
 	snprintf(path, sizeof(path), "%s", path_of("absent"));
-	ck_assert_int_eq(state_check(path, error, sizeof(error)), 0);
+	ck_assert_int_eq(state_check(path, geteuid(), error, sizeof(error)), 0);
 	ck_assert(!is_there("absent"));
 	snprintf(path, sizeof(path), "%s", path_of("absent/below"));
-	ck_assert_int_eq(state_check(path, error, sizeof(error)), -ENOENT);
+	ck_assert_int_eq(state_check(path, geteuid(), error, sizeof(error)), -ENOENT);
 	ck_assert_msg(strstr(error, path) != NULL, "%s", error);
 	ck_assert_int_eq(try_open(path, &state), -ENOENT);
 	ck_assert_msg(strstr(error, path) != NULL, "%s", error);

@@ -78,6 +78,13 @@ live_and_imported() {
 	out=$(import "$keep/v4.pcap" "$rig/v4.db")
 	expect 'import again: totals are the same' "$(sums "$rig/v4.db")" "$live"
 	expect 'import again: all samples are duplicates' "$(sed -n 's/ duplicate samples$//p' <<<"$out")" "${live%%|*}"
+	echo 'senders = {"192.0.2.0/24"}' >>"$rig/collector.conf"
+	out=$(import "$keep/v4.pcap" "$rig/none.db")
+	expect 'import of what senders do not have: exits 1' $? 1
+	expect 'import of what senders do not have: says so' "$(sed -n 's/ refused: their sender is .*//p' <<<"$out")" \
+	    "$(sed -n 's/ notifications and sFlow .*//p' <<<"$out")"
+	sed -i '/^senders/d' "$rig/collector.conf"
+	out=$(import "$keep/v4.pcap" "$rig/v4.db")
 	expect 'import: a fragment is counted' "$(sed -n 's/ fragments of datagrams, whose .*//p' <<<"$out")" 1
 	expect 'import: what is no datagram is counted' "$(sed -n 's/ frames of other protocols$//p' <<<"$out")" 1
 }
