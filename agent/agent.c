@@ -713,7 +713,7 @@ add_events(struct agent *agent)
 		if (agent->signals[i] == NULL || event_add(agent->signals[i], NULL) < 0)
 			return -ENOMEM;
 	}
-	service_release_signals();
+	service_hold_signals(false);
 	event_add(agent->hal_event, NULL);
 	event_add(agent->space_event, NULL);
 	event_add(agent->settings_event, NULL);

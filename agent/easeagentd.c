@@ -214,7 +214,7 @@ main(int argc, char **argv)
 	char error[ERROR_OCTETS];
 	int status = EXIT_SUCCESS;
 
-	service_hold_signals();
+	service_hold_signals(true);
 	argp_parse(&argument_parser, argc, argv, 0, NULL, &arguments);
 	if (arguments.list_objects) {
 		mib_list_objects(stdout);

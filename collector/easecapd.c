@@ -724,8 +724,7 @@ main(int argc, char **argv)
 
 	if (r != 0)
 		return r - 1;
-	if (!cmd.import_file)
-		service_hold_signals();
+	service_hold_signals(!cmd.import_file);
 	r = cmd.print || cmd.plan ? collector_config_read(cmd.config_file, &config, error, sizeof(error))
 		      : collector_config_load(cmd.config_file, &config, error, sizeof(error));
 	if (r < 0)

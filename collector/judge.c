@@ -1,5 +1,6 @@
 #include "collector/judge.h"
 
+#include "collector/estimate/audit.h"
 #include "collector/record.h"
 #include "collector/report/links.h"
 #include "collector/report/verdicts.h"
@@ -88,6 +89,7 @@ take_verdict(void *arg, int64_t agent, uint64_t if_index, unsigned faults)
 	struct judge *j = arg;
 	struct verdict *more;
 
+	faults &= ~(unsigned)AUDIT_AGGREGATED; /* nothing is wrong with the samples */
 	forget_judged(j, agent, if_index);
 	if (faults == 0)
 		return;

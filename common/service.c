@@ -86,27 +86,15 @@ service_hide_memory(void)
 	prctl(PR_SET_DUMPABLE, IS_SANITIZED, 0, 0, 0);
 }
 
-static void
-mask_signals(int how)
+void
+service_hold_signals(bool held)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGUSR1);
-	sigprocmask(how, &set, NULL);
-}
-
-void
-service_hold_signals(void)
-{
-	mask_signals(SIG_BLOCK);
-}
-
-void
-service_release_signals(void)
-{
-	mask_signals(SIG_UNBLOCK);
+	sigprocmask(held ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 }
 
 bool

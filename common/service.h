@@ -22,10 +22,9 @@ void service_alive(uint64_t *last_us, uint64_t now_us);
 /* Forbids core files, and other processes of this user to read this one's memory. */
 void service_hide_memory(void);
 
-/* Between these two SIGHUP and SIGUSR1 wait, which would end a daemon that has no handler for them yet. Of the calling
- * thread, and of threads and processes that it begins meanwhile. */
-void service_hold_signals(void);
-void service_release_signals(void);
+/* SIGHUP and SIGUSR1, which would end a daemon that has no handler for them yet, wait from here on, or no longer. Of the
+ * calling thread, and of threads and processes that it begins meanwhile. */
+void service_hold_signals(bool held);
 
 /* True if users other than its owner and group may read the file. */
 bool service_is_readable_by_all(const char *file);

@@ -100,7 +100,7 @@ deliver_fact(const struct alarm_receiver *receiver, const struct alarm_fact *fac
 	setsid();
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		signal(usual[i], SIG_DFL);
-	service_release_signals();
+	service_hold_signals(false);
 	dup2(errors, STDERR_FILENO);
 	close_range(SOCKET, ~0u, 0);
 	_exit(json ? deliveries[receiver->kind](receiver, fact, json) : 1);

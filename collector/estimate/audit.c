@@ -760,6 +760,21 @@ judge_by_counters(const struct span *span, struct audit_result *r)
 	return err;
 }
 
+/* Where an interface takes packets of several frames (GSO, TSO, GRO), its driver or kernel counts them, and the pool has
+ * the frames: more of them, of as many octets. */
+static void
+judge_aggregates(struct audit_result *r)
+{
+	const double more = 1.05, alike = 0.1;
+	double octets = r->pool_of_counted * r->octets / r->counted_octets;
+
+	if (!(r->pool_of_counted > more) || !(fabs(octets - 1) < alike))
+		return;
+	r->faults &= ~(unsigned)(AUDIT_FILTERED | AUDIT_LARGE_LEFT_OUT | AUDIT_RATE_OFF | AUDIT_LESS_UNDER_LOAD |
+	    AUDIT_MORE_UNDER_LOAD);
+	r->faults |= AUDIT_AGGREGATED;
+}
+
 static int
 judge_span(struct span *span, struct audit_result *r)
 {
@@ -787,6 +802,7 @@ judge_span(struct span *span, struct audit_result *r)
 		return err;
 	judge_pool(span, r);
 	judge_regularity(span, r);
+	judge_aggregates(r);
 	return 0;
 }
 

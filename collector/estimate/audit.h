@@ -83,6 +83,7 @@ enum audit_fault {
 	AUDIT_FILTERED = 1 << 7, /* its pool lacks frames that the port counted, or has more */
 	AUDIT_CLOCK_OFF = 1 << 8,
 	AUDIT_CLOCK_DRIFTS = 1 << 9,
+	AUDIT_AGGREGATED = 1 << 11, /* the port counts packets of which each is several frames; samples and pool are sound */
 	AUDIT_LOST_BY_LOAD = 1 << 10, /* more of its samples are lost when more passes: load_loss.h judges it */
 };
 

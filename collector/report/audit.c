@@ -170,6 +170,7 @@ static const struct {
 	{AUDIT_RATE_OFF, "rate", USE_MULTIPLY},
 	{AUDIT_IN_STEP, "in-step", USE_LIMITS},
 	{AUDIT_POOL_NOT_COUNTED, "pool-not-counted", USE_LOSSES},
+	{AUDIT_AGGREGATED, "aggregated", 0},
 	{AUDIT_CLOCK_OFF, "clock-off", USE_TIMES},
 	{AUDIT_CLOCK_DRIFTS, "clock-drifts", USE_TIMES},
 };
@@ -233,6 +234,10 @@ say_fault(const struct audit_result *r, enum audit_fault fault, char *text)
 		break;
 	case AUDIT_POOL_NOT_COUNTED:
 		append_text(text, "its pool is samples x rate, no count");
+		break;
+	case AUDIT_AGGREGATED:
+		append_text(text, "sound; its port counts packets of several frames, as offloads (GSO, TSO, GRO) make them: %.0f octets"
+		    " on average, frames %.0f", r->counted_octets, r->octets);
 		break;
 	case AUDIT_CLOCK_OFF:
 		number_format_age(fabs(r->clock_s), number);

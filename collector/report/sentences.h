@@ -61,8 +61,8 @@
 	    "The range ends with the last minute that the cluster has of every agent heard now: a minute comes" \
 	    " there\nsome time after it ended. The collector's own store knows the rest.") \
 	S(NAMELESS, "nameless", CAUTION, OBJECT, "nameless", NULL, \
-	    "No name is known of {ports:whole} port{ports?:s}: let the switch send names, or ask it for them (poll in" \
-	    " easecapd.conf).") \
+	    "No name is known of {ports:whole} port{ports?:s}: agents of EASE send names each state_interval_s;" \
+	    " let other switches send them, or ask them (poll in easecapd.conf).") \
 	S(UNCOUNTED_LOST, "uncounted_lost", WARNING, OBJECT, "uncounted", NULL, \
 	    "<lost_samples|Where no counters came {lost_samples} samples were lost for longer than a message takes:" \
 	    " what passed meanwhile is in no figure.>") \

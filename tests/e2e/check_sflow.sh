@@ -306,7 +306,7 @@ expect 'no counters: load says so of each port, and shows no figure' \
     $'["no counters",null]\n["no counters",null]'
 expect 'no names: load says of how many ports, and what to do' "$(easetop load --last all --format json |
     jq -r '.nameless.ports, (.notes[] | select(.id == "nameless").text)' | xargs)" \
-    '2 No name is known of 2 ports: let the switch send names, or ask it for them (poll in easecapd.conf).'
+    '2 No name is known of 2 ports: agents of EASE send names each state_interval_s; let other switches send them, or ask them (poll in easecapd.conf).'
 easetop agents --last all >"$rig/agents.txt"
 expect 'no counters: agents names them' "$(grep '^About' "$rig/agents.txt")" "$about"
 expect 'no counters: what the samples stand for, and all lines add up to it' "$(list --format json | jq -c '

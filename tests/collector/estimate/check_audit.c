@@ -34,6 +34,7 @@ static const struct sampler {
 	double outage_s;    /* none arrives, around a busy minute */
 	double stale_s;	    /* counters are up to so old, each by another time */
 	double busy;	    /* load of busy minutes, as a multiple of the quiet ones; 0: bursts of seconds only */
+	double aggregated;  /* so many of the longest frames are one packet where the port counts */
 	double filtered;    /* part of the frames that do not reach the sampler */
 	int least_octets, most_octets; /* other frames are not sampled */
 	double most_per_s;  /* samples */
@@ -73,6 +74,9 @@ static const struct sampler {
 	{.name = "pool not counted", .fault = AUDIT_POOL_NOT_COUNTED, .pool_unknown = true},
 	{.name = "uniform, pool not counted", .fault = AUDIT_POOL_NOT_COUNTED, .draw = UNIFORM, .pool_unknown = true},
 	{.name = "behind a filter", .fault = AUDIT_FILTERED, .filtered = 0.4},
+	{.name = "counters of packets of 16 frames", .fault = AUDIT_AGGREGATED, .aggregated = 16},
+	{.name = "counters of packets of 4 frames, both directions", .fault = AUDIT_AGGREGATED, .aggregated = 4, .both = true,
+	    .tells_period = true, .has_clock = true, .busy = 5},
 	{.name = "at most 8 samples a second", .fault = AUDIT_LESS_UNDER_LOAD, .busy = 8, .most_per_s = 8},
 	{.name = "clock 10 minutes behind", .fault = AUDIT_CLOCK_OFF, .has_clock = true, .tells_period = true,
 	    .clock_off_s = -600},
@@ -204,7 +208,7 @@ pass(struct run *r, double at_s)
 	enum audit_direction direction = s->both && uniform(r) < 0.3 ? AUDIT_OUT : AUDIT_IN;
 	uint32_t octets = next_octets(r);
 
-	r->pkts[direction]++;
+	r->pkts[direction] += s->aggregated > 0 && octets == 1518 ? 1 / s->aggregated : 1;
 	r->octets[direction] += octets;
 	if (s->filtered > 0 && uniform(r) < s->filtered)
 		return;
