@@ -120,6 +120,8 @@ report_precision(struct query *query, const struct report_options *options, uint
 			result_count_port(result, &query->ports[i]);
 	if (!query->store->is_shared)
 		err = read_precision(query, now_us, result);
+	if (err == 0 && result->n_rows == 0)
+		note_of(result, NOTE_ID_NO_GOALS);
 	result_hide_agent(result, query, COLUMN_AGENT);
 	result_finish(result, query);
 	return err;

@@ -93,6 +93,8 @@
 	    " time since.") \
 	S(NO_LINKS, "no_links", HINT, APART, NULL, NULL, \
 	    "No link between two switches is known: both must be asked (poll in easecapd.conf) and have LLDP-MIB.") \
+	S(NO_GOALS, "no_goals", HINT, APART, NULL, NULL, \
+	    "No goal was judged in the last two hours: say how exact lists shall be (precision in easecapd.conf).") \
 	S(WAY_TOLD, "way_told", HINT, OBJECT, "told", NULL, \
 	    "Of {samples:whole} samples {delays:whole} tell a delay and {depths:whole} a queue's depth; of other frames" \
 	    " nothing is known here.<most| {most:whole} say as much as sFlow can, 4.29 s or 4.29 GB, or more.>") \
