@@ -92,8 +92,8 @@ check_store(struct check *c)
 	snprintf(path, sizeof(path), "%s", c->config->store);
 	directory = dirname(path);
 	if (!may_access(directory, R_OK | W_OK | X_OK))
-		found_error(c, "store: directory %s: %s (for user %u, as whom easecapd runs: run_as)", directory, strerror(errno),
-		    (unsigned)geteuid());
+		found_error(c, "store: directory %s: %s%s", directory, strerror(errno),
+		    errno == EACCES ? " to the user that easecapd becomes (run_as)" : "");
 	for (size_t i = 0; c->errors == 0 && i < sizeof(endings) / sizeof(endings[0]); i++)
 		check_store_file(c, endings[i]);
 }
