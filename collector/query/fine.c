@@ -22,6 +22,12 @@
 /* Between steps of a window, of which none is shorter than ten seconds, and its own. */
 enum { FINE_ENDS = 7 };
 
+/* What makes the weights of a coarse port's samples add up to its window's totals, by estimate_unit; 0: there are
+ * none, or no total. */
+struct scale {
+	double by[ESTIMATE_N_UNITS];
+};
+
 struct fine_port {
 	/* Of the window. */
 	struct estimate_stratum side[EASE_OUT + 1];
@@ -31,7 +37,8 @@ struct fine_port {
 	double kept_w[EASE_OUT + 1], kept_wb[EASE_OUT + 1];
 	uint64_t expected, received, cut_numbers;
 	struct query_reading ends[FINE_ENDS]; /* what the port had counted at each */
-	bool is_coarse; /* in the present step */
+	bool is_coarse; /* in the present step, */
+	struct scale scale[EASE_OUT + 1]; /* as its samples have it */
 };
 
 /* A kept sample. */
@@ -147,6 +154,19 @@ part_of(const struct query_reading *first, const struct query_reading *last, con
 	return fmin(1, part / all);
 }
 
+/* Whether no sample came for a part of the window, so that its steps differ by that: not where some were not taken now and
+ * then, which steps share. */
+static bool
+has_gaps(const struct fine_port *kept)
+{
+	const double little = 0.2;
+	bool has = false;
+
+	for (int d = EASE_IN; d <= EASE_OUT; d++)
+		has |= kept->cut[d].pkts > little * (kept->side[d].pool_pkts + kept->cut[d].pkts);
+	return has;
+}
+
 /* Of both directions, by estimate_unit; false: counters do not tell. */
 static bool
 find_parts(const struct query_fine *fine, const struct fine_port *kept, const struct query_reading *from,
@@ -161,7 +181,7 @@ find_parts(const struct query_fine *fine, const struct fine_port *kept, const st
 		if (isnan(parts[d][u]))
 			return false;
 	}
-	return from->apart_us <= FINE_APART_US && to->apart_us <= FINE_APART_US;
+	return true;
 }
 
 /* What is left where neither counters nor samples tell. */
@@ -189,11 +209,12 @@ static void
 set_step(const struct query *query, struct query_port *port, struct fine_port *kept)
 {
 	const struct query_fine *fine = query->fine;
+	const struct query_reading *from = end_at(fine, kept, query->range.from_us), *to = end_at(fine, kept, query->range.to_us);
 	double parts[EASE_OUT + 1][ESTIMATE_N_UNITS] = {{0}};
+	bool is_told = find_parts(fine, kept, from, to, parts), is_near = from->apart_us <= FINE_APART_US && to->apart_us <= FINE_APART_US;
 
-	kept->is_coarse = !find_parts(fine, kept, end_at(fine, kept, query->range.from_us),
-	    end_at(fine, kept, query->range.to_us), parts);
-	if (kept->is_coarse)
+	kept->is_coarse = !is_told || !is_near || has_gaps(kept);
+	if (!is_told || (!is_near && !has_gaps(kept)))
 		divide_by_time(query, parts);
 	for (int d = EASE_IN; d <= EASE_OUT; d++) {
 		port->side[d] = kept->side[d]; /* with the window's samples: query_fine_keys divides them */
@@ -436,12 +457,6 @@ add_step(struct query *query, const struct query_key *only, struct query_key **k
 
 /* ---- a step's samples ---- */
 
-/* What makes the weights of a coarse port's samples add up to its window's totals, by estimate_unit; 0: there are
- * none, or no total. */
-struct scale {
-	double by[ESTIMATE_N_UNITS];
-};
-
 static struct scale
 scale_of(const struct query *query, const struct fine_port *kept, int direction)
 {
@@ -471,31 +486,41 @@ scale_sums(struct estimate_sums *sums, const struct scale *scale)
 	sums->any.octets *= octets * octets;
 }
 
+/* Of a window with gaps a step's total is what counters say: what its samples do not stand for was not sampled. */
 static void
-divide_by_samples(const struct query *query, struct query_port *port, const struct fine_port *kept)
+divide_by_samples(const struct query *query, struct query_port *port, struct fine_port *kept)
 {
 	for (int d = EASE_IN; d <= EASE_OUT; d++) {
-		struct scale scale = scale_of(query, kept, d);
+		struct estimate_stratum *side = &port->side[d];
+		double pkts = side->pool_pkts + port->cut[d].pkts, octets = side->pool_octets + port->cut[d].octets;
 
-		if (scale.by[ESTIMATE_PKTS] == 0)
+		kept->scale[d] = scale_of(query, kept, d);
+		if (kept->scale[d].by[ESTIMATE_PKTS] == 0)
 			continue;
+		if (has_gaps(kept) && side->all.n > 0) {
+			kept->scale[d].by[ESTIMATE_PKTS] = fmin(kept->scale[d].by[ESTIMATE_PKTS], pkts / side->all.w);
+			kept->scale[d].by[ESTIMATE_OCTETS] = fmin(kept->scale[d].by[ESTIMATE_OCTETS], octets / side->all.wb);
+		}
 		port->is_coarse = true;
-		scale_sums(&port->side[d].all, &scale);
-		port->side[d].w_max *= scale.by[ESTIMATE_PKTS];
-		port->side[d].pool_pkts = port->side[d].pool_octets = 0; /* not known */
+		scale_sums(&side->all, &kept->scale[d]);
+		if (has_gaps(kept))
+			port->cut[d] = (struct query_cut){fmax(0, pkts - side->all.w), fmax(0, octets - side->all.wb)};
+		side->w_max *= kept->scale[d].by[ESTIMATE_PKTS];
+		side->pool_pkts = side->pool_octets = 0; /* not known */
 	}
 }
 
-/* Numbers of a window count for its steps in proportion to the samples that these have. */
+/* Numbers of a window count for its steps in proportion to the samples that these have; those that are missing, where the
+ * window has gaps, in proportion to these. part: of the window's samples. */
 static void
-divide_numbers(struct query_port *port, const struct fine_port *kept)
+divide_numbers(struct query_port *port, const struct fine_port *kept, double part)
 {
-	double part = query_ratio(port->side[EASE_IN].all.w + port->side[EASE_OUT].all.w,
-	    kept->kept_w[EASE_IN] + kept->kept_w[EASE_OUT]);
+	double lost = (double)kept->expected - (double)kept->received, cut = kept->cut[EASE_IN].pkts + kept->cut[EASE_OUT].pkts;
+	double part_lost = has_gaps(kept) ? fmin(1, query_ratio(port->cut[EASE_IN].pkts + port->cut[EASE_OUT].pkts, cut)) : part;
 
 	port->received = (uint64_t)llround((double)kept->received * part);
-	port->expected = (uint64_t)llround((double)kept->expected * part);
-	port->cut_numbers = (uint64_t)llround((double)kept->cut_numbers * part);
+	port->expected = port->received + (uint64_t)llround(fmax(0, lost) * part_lost);
+	port->cut_numbers = (uint64_t)llround((double)kept->cut_numbers * part_lost);
 }
 
 int
@@ -517,15 +542,18 @@ query_fine_keys(struct query *query, const struct report_options *options, const
 	for (size_t k = 0; k < *n; k++)
 		query_suppose_mates(&(*keys)[k].sums, &query_listed((*keys)[k].port)->all);
 	for (size_t i = 0; i < query->n_ports; i++) {
-		divide_numbers(&query->ports[i], &fine->ports[i]);
-		divide_by_samples(query, &query->ports[i], &fine->ports[i]);
+		struct query_port *port = &query->ports[i];
+		struct fine_port *kept = &fine->ports[i];
+		double part = query_ratio(port->side[EASE_IN].all.w + port->side[EASE_OUT].all.w, kept->kept_w[EASE_IN] + kept->kept_w[EASE_OUT]);
+
+		divide_by_samples(query, port, kept);
+		divide_numbers(port, kept, part);
 	}
 	for (size_t k = 0; k < *n; k++) {
-		struct scale scale = scale_of(query, &fine->ports[(*keys)[k].port - query->ports],
-		    (*keys)[k].port->agent->listed);
+		const struct scale *scale = &fine->ports[(*keys)[k].port - query->ports].scale[(*keys)[k].port->agent->listed];
 
-		if (scale.by[ESTIMATE_PKTS] > 0)
-			scale_sums(&(*keys)[k].sums, &scale);
+		if (scale->by[ESTIMATE_PKTS] > 0)
+			scale_sums(&(*keys)[k].sums, scale);
 	}
 	return 0;
 }

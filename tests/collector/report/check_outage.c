@@ -374,6 +374,66 @@ START_TEST(what_was_not_sampled_has_its_name)
 }
 END_TEST
 
+enum { STEADY_PKTS_S = 100, STEADY_OCTETS = 1000, STEADY_SKIP = 5, STEP_S = 10 };
+
+static void
+send_steadily(struct accounting_rig *f, uint32_t i)
+{
+	uint64_t time_us = NOON_US + i * SECOND_US * STEADY_SKIP / STEADY_PKTS_S, pkts = (uint64_t)i * STEADY_SKIP;
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record r[2];
+
+	rig_header(0, header);
+	r[0] = rig_sample(1, i, header);
+	r[0].sample.direction = EASE_IN;
+	r[0].sample.time_us = time_us;
+	r[0].sample.pool_pkts = pkts;
+	r[0].sample.mean_skip = STEADY_SKIP;
+	r[0].sample.skip = STEADY_SKIP - 1;
+	r[0].sample.frame_octets = STEADY_OCTETS;
+	r[1] = rig_snapshot(1, i);
+	r[1].snapshot = (struct ease_snapshot){.if_index = r[0].sample.if_index, .time_us = time_us, .pool_in_pkts = pkts,
+	    .in = {.octets = pkts * STEADY_OCTETS, .ucast_pkts = pkts}, .last_sequence = i};
+	r[0].received_us = r[1].received_us = time_us;
+	f->clock.manual_wall_us = f->clock.manual_mono_us = time_us;
+	accounting_add_records(f->accounting, f->batch, r, 2);
+}
+
+/* A steady load is drawn as such through an outage of 45 s, whose steps have what the counters say, and no others. */
+START_TEST(steps_of_an_outage)
+{
+	const uint64_t now_us = NOON_US + 4 * MINUTE_US;
+	const struct report_options options = {.all = true, .has_from = true, .from_us = NOON_US, .has_to = true,
+	    .to_us = now_us, .step_us = STEP_S * SECOND_US};
+	struct accounting_rig f;
+	json_t *json, *row;
+	size_t at;
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint32_t i = 1; i <= 240 * STEADY_PKTS_S / STEADY_SKIP; i++)
+		if (i <= 71 * STEADY_PKTS_S / STEADY_SKIP || i > 116 * STEADY_PKTS_S / STEADY_SKIP)
+			send_steadily(&f, i);
+	rig_flush(&f);
+	rig_close(&f);
+	json = answer_json(f.path, "history", &options, now_us);
+	json_array_foreach(json_object_get(json, "rows"), at, row) {
+		double complete = json_number_value(json_object_get(row, "completeness"));
+		unsigned from_s = (unsigned)at * STEP_S;
+
+		ck_assert_double_eq_tol(json_number_value(json_object_get(row, "packets")), STEP_S * STEADY_PKTS_S,
+		    STEP_S * STEADY_PKTS_S / 50.0);
+		if (from_s < 60 || from_s >= 120)
+			ck_assert_double_eq(complete, 1);
+		if (from_s >= 80 && from_s < 110)
+			ck_assert_double_eq(complete, 0);
+	}
+	ck_assert_uint_eq(at, 24);
+	json_decref(json);
+	rig_remove(&f);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -384,6 +444,7 @@ main(void)
 	tcase_set_timeout(tc, 280);
 	tcase_add_loop_test(tc, counted_totals_are_exact, 0, sizeof(outages) / sizeof(*outages));
 	tcase_add_loop_test(tc, lost_samples_without_counters_are_said, 0, 2);
+	tcase_add_test(tc, steps_of_an_outage);
 	tcase_add_loop_test(tc, what_was_not_sampled_has_its_name, 0, sizeof(unsampled) / sizeof(*unsampled));
 	return suite_run(suite);
 }
