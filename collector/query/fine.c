@@ -159,7 +159,7 @@ part_of(const struct query_reading *first, const struct query_reading *last, con
 static bool
 has_gaps(const struct fine_port *kept)
 {
-	const double little = 0.2;
+	const double little = 0.03;
 	bool has = false;
 
 	for (int d = EASE_IN; d <= EASE_OUT; d++)
