@@ -37,7 +37,8 @@ struct fine_port {
 	double kept_w[EASE_OUT + 1], kept_wb[EASE_OUT + 1];
 	uint64_t expected, received, cut_numbers;
 	struct query_reading ends[FINE_ENDS]; /* what the port had counted at each */
-	bool is_coarse; /* in the present step, */
+	bool is_apart;	/* in the present step: its counters do not tell, */
+	bool is_coarse; /* it is divided by samples, */
 	struct scale scale[EASE_OUT + 1]; /* as its samples have it */
 };
 
@@ -211,10 +212,11 @@ set_step(const struct query *query, struct query_port *port, struct fine_port *k
 	const struct query_fine *fine = query->fine;
 	const struct query_reading *from = end_at(fine, kept, query->range.from_us), *to = end_at(fine, kept, query->range.to_us);
 	double parts[EASE_OUT + 1][ESTIMATE_N_UNITS] = {{0}};
-	bool is_told = find_parts(fine, kept, from, to, parts), is_near = from->apart_us <= FINE_APART_US && to->apart_us <= FINE_APART_US;
+	bool is_told = find_parts(fine, kept, from, to, parts);
 
-	kept->is_coarse = !is_told || !is_near || has_gaps(kept);
-	if (!is_told || (!is_near && !has_gaps(kept)))
+	kept->is_apart = !is_told || from->apart_us > FINE_APART_US || to->apart_us > FINE_APART_US;
+	kept->is_coarse = kept->is_apart || has_gaps(kept);
+	if (!is_told || (kept->is_apart && !has_gaps(kept)))
 		divide_by_time(query, parts);
 	for (int d = EASE_IN; d <= EASE_OUT; d++) {
 		port->side[d] = kept->side[d]; /* with the window's samples: query_fine_keys divides them */
@@ -230,7 +232,7 @@ static void
 set_samples(struct query_port *port, struct fine_port *kept)
 {
 	memcpy(port->side, kept->side, sizeof(port->side));
-	kept->is_coarse = false;
+	kept->is_coarse = kept->is_apart = false;
 }
 
 int
@@ -501,7 +503,7 @@ divide_by_samples(const struct query *query, struct query_port *port, struct fin
 			kept->scale[d].by[ESTIMATE_PKTS] = fmin(kept->scale[d].by[ESTIMATE_PKTS], pkts / side->all.w);
 			kept->scale[d].by[ESTIMATE_OCTETS] = fmin(kept->scale[d].by[ESTIMATE_OCTETS], octets / side->all.wb);
 		}
-		port->is_coarse = true;
+		port->is_coarse = kept->is_apart;
 		scale_sums(&side->all, &kept->scale[d]);
 		if (has_gaps(kept))
 			port->cut[d] = (struct query_cut){fmax(0, pkts - side->all.w), fmax(0, octets - side->all.wb)};
