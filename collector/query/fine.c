@@ -38,6 +38,7 @@ struct fine_port {
 	uint64_t expected, received, cut_numbers;
 	struct query_reading ends[FINE_ENDS]; /* what the port had counted at each */
 	bool is_apart;	/* in the present step: its counters do not tell, */
+	bool has_gap;	/* samples are missing around it, */
 	bool is_coarse; /* it is divided by samples, */
 	struct scale scale[EASE_OUT + 1]; /* as its samples have it */
 };
@@ -155,17 +156,17 @@ part_of(const struct query_reading *first, const struct query_reading *last, con
 	return fmin(1, part / all);
 }
 
-/* Whether no sample came for a part of the window, so that its steps differ by that: not where some were not taken now and
- * then, which steps share. */
+/* Whether samples are missing for a part of the window, so that its steps differ by that. Frames that stood still are no
+ * such: steps share them. */
 static bool
-has_gaps(const struct fine_port *kept)
+has_gap(const struct fine_port *kept)
 {
 	const double little = 0.03;
-	bool has = false;
+	bool is_cut = false;
 
 	for (int d = EASE_IN; d <= EASE_OUT; d++)
-		has |= kept->cut[d].pkts > little * (kept->side[d].pool_pkts + kept->cut[d].pkts);
-	return has;
+		is_cut |= kept->cut[d].pkts > little * (kept->side[d].pool_pkts + kept->cut[d].pkts);
+	return is_cut && (kept->is_apart || kept->cut_numbers > 0 || kept->expected > kept->received);
 }
 
 /* Of both directions, by estimate_unit; false: counters do not tell. */
@@ -215,8 +216,9 @@ set_step(const struct query *query, struct query_port *port, struct fine_port *k
 	bool is_told = find_parts(fine, kept, from, to, parts);
 
 	kept->is_apart = !is_told || from->apart_us > FINE_APART_US || to->apart_us > FINE_APART_US;
-	kept->is_coarse = kept->is_apart || has_gaps(kept);
-	if (!is_told || (kept->is_apart && !has_gaps(kept)))
+	kept->has_gap = has_gap(kept);
+	kept->is_coarse = kept->is_apart || kept->has_gap;
+	if (!is_told || (kept->is_apart && !kept->has_gap))
 		divide_by_time(query, parts);
 	for (int d = EASE_IN; d <= EASE_OUT; d++) {
 		port->side[d] = kept->side[d]; /* with the window's samples: query_fine_keys divides them */
@@ -232,7 +234,7 @@ static void
 set_samples(struct query_port *port, struct fine_port *kept)
 {
 	memcpy(port->side, kept->side, sizeof(port->side));
-	kept->is_coarse = kept->is_apart = false;
+	kept->is_coarse = kept->is_apart = kept->has_gap = false;
 }
 
 int
@@ -499,13 +501,13 @@ divide_by_samples(const struct query *query, struct query_port *port, struct fin
 		kept->scale[d] = scale_of(query, kept, d);
 		if (kept->scale[d].by[ESTIMATE_PKTS] == 0)
 			continue;
-		if (has_gaps(kept) && side->all.n > 0) {
+		if (kept->has_gap && side->all.n > 0) {
 			kept->scale[d].by[ESTIMATE_PKTS] = fmin(kept->scale[d].by[ESTIMATE_PKTS], pkts / side->all.w);
 			kept->scale[d].by[ESTIMATE_OCTETS] = fmin(kept->scale[d].by[ESTIMATE_OCTETS], octets / side->all.wb);
 		}
 		port->is_coarse = kept->is_apart;
 		scale_sums(&side->all, &kept->scale[d]);
-		if (has_gaps(kept))
+		if (kept->has_gap)
 			port->cut[d] = (struct query_cut){fmax(0, pkts - side->all.w), fmax(0, octets - side->all.wb)};
 		side->w_max *= kept->scale[d].by[ESTIMATE_PKTS];
 		side->pool_pkts = side->pool_octets = 0; /* not known */
@@ -518,7 +520,7 @@ static void
 divide_numbers(struct query_port *port, const struct fine_port *kept, double part)
 {
 	double lost = (double)kept->expected - (double)kept->received, cut = kept->cut[EASE_IN].pkts + kept->cut[EASE_OUT].pkts;
-	double part_lost = has_gaps(kept) ? fmin(1, query_ratio(port->cut[EASE_IN].pkts + port->cut[EASE_OUT].pkts, cut)) : part;
+	double part_lost = kept->has_gap ? fmin(1, query_ratio(port->cut[EASE_IN].pkts + port->cut[EASE_OUT].pkts, cut)) : part;
 
 	port->received = (uint64_t)llround((double)kept->received * part);
 	port->expected = port->received + (uint64_t)llround(fmax(0, lost) * part_lost);

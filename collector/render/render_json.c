@@ -94,8 +94,8 @@ value_json(enum report_type type, const struct report_value *value)
 	case REPORT_DEPTH:
 		return quantile_json(&value->figure);
 	case REPORT_RANK:
-		return value->rank.high == ESTIMATE_RANK_OPEN ? json_pack("[i, n]", (int)value->rank.low)
-							      : json_pack("[i, i]", (int)value->rank.low, (int)value->rank.high);
+		return json_pack("[I, o]", (json_int_t)value->rank.low,
+		    value->rank.high == ESTIMATE_RANK_OPEN ? json_null() : json_integer(value->rank.high));
 	case REPORT_TIME:
 		return time_json(value->time_us);
 	default:
