@@ -248,17 +248,24 @@ START_TEST(check_compares_samples_with_the_pool)
 }
 END_TEST
 
+/* Frames of 64 octets in the first minute; of those that the port sends n are samples, one in skip. */
+static void
+send_and_receive(int sent, int n, int skip, int received)
+{
+	report_store_window(&store, 0, 1, 1, sent, 64 * sent);
+	report_store_samples(&store, 0, 1, 1, n, skip, 64, 1, MAC_A, MAC_B);
+	report_store_sql_text(&store, "UPDATE window SET direction = 2");
+	report_store_sql_text(&store, "UPDATE window_key SET direction = 2");
+	report_store_sql(&store, "INSERT INTO window VALUES(%llu, 1, 1, 1, %d, %d, 0, 0, 0, 0, 0, 0, 0, 0)",
+	    (unsigned long long)REPORT_STORE_T0, received, 64 * received);
+}
+
 /* A port that samples what it sends, and receives more than that. */
 START_TEST(check_leaves_out_the_direction_that_is_not_sampled)
 {
 	json_t *j;
 
-	report_store_window(&store, 0, 1, 1, 10000, 640000);
-	report_store_samples(&store, 0, 1, 1, 100, 100, 64, 1, MAC_A, MAC_B);
-	report_store_sql_text(&store, "UPDATE window SET direction = 2");
-	report_store_sql_text(&store, "UPDATE window_key SET direction = 2");
-	report_store_sql(&store, "INSERT INTO window VALUES(%llu, 1, 1, 1, 15000, 960000, 0, 0, 0, 0, 0, 0, 0, 0)",
-	    (unsigned long long)REPORT_STORE_T0);
+	send_and_receive(10000, 100, 100, 15000);
 	report_store_sql(&store, "UPDATE window_port SET expected = %d", 100);
 	snapshot(1, 0, 0, 0, 0, 0, 0);
 	snapshot(1, 60, 1, 1, 0, 0, 0);
@@ -367,12 +374,7 @@ START_TEST(check_knows_a_rate_of_each_direction)
 	json_t *j;
 
 	report_store_sql(&store, "UPDATE agent SET boot = %d", SFLOW_BOOT);
-	report_store_window(&store, 0, 1, 1, 40000, 2560000);
-	report_store_samples(&store, 0, 1, 1, 40, 1000, 64, 1, MAC_A, MAC_B);
-	report_store_sql_text(&store, "UPDATE window SET direction = 2");
-	report_store_sql_text(&store, "UPDATE window_key SET direction = 2");
-	report_store_sql(&store, "INSERT INTO window VALUES(%llu, 1, 1, 1, 40000, 2560000, 0, 0, 0, 0, 0, 0, 0, 0)",
-	    (unsigned long long)REPORT_STORE_T0);
+	send_and_receive(40000, 40, 1000, 40000);
 	report_store_samples(&store, 0, 1, 1, 400, 100, 64, 1, MAC_B, MAC_A);
 	sflow_counters(1, 0, 0, 0, 0, 0);
 	sflow_counters(1, 20, 13000, 150, 1000, 1000);
