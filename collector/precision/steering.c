@@ -196,7 +196,7 @@ bool
 steering_has_left(const struct steering *s)
 {
 	for (uint32_t i = 0; i < s->n_agents; i++)
-		if (s->agents[i].is_leased && s->agents[i].failures < FAILURES_MOST)
+		if (s->agents[i].in_flight || (s->agents[i].is_leased && s->agents[i].failures < FAILURES_MOST))
 			return false;
 	return true;
 }
@@ -296,12 +296,22 @@ steering_pause_after(unsigned failures)
 	return failures <= FAILURES_MOST ? seconds[failures - 1] * SECOND_US : PAUSE_US;
 }
 
+void
+steering_doubt_lease(struct steered_agent *agent, uint64_t now_us, bool was_asked)
+{
+	if (!was_asked || agent->is_leased)
+		return;
+	agent->is_leased = true;
+	agent->renewed_us = now_us;
+}
+
 /* Nothing came, or something that says nothing. */
 static void
 take_silence(struct steering *s, uint64_t now_us, const struct steering_job *job)
 {
 	struct steered_agent *agent = &s->agents[job->agent];
 
+	steering_doubt_lease(agent, now_us, job->kind == STEERING_ASK && job->ttl_s > 0);
 	agent->failures++;
 	agent->retry_us = now_us + steering_pause_after(agent->failures < FAILURES_MOST ? agent->failures : FAILURES_MOST);
 	if (agent->failures == FAILURES_MOST)

@@ -22,6 +22,8 @@ void steering_tell(const struct steering *s, const struct steered_agent *agent, 
 void steering_change_trouble(const struct steering *s, struct steered_agent *agent, enum steering_trouble trouble);
 /* What the plan may do with the agent's ports now. */
 void steering_update_plans(struct steering *s, uint32_t agent);
+/* A question without an answer: if it asked for a lease, the agent may have given one, which is to be given back. */
+void steering_doubt_lease(struct steered_agent *agent, uint64_t now_us, bool was_asked);
 /* Until it is asked again, after so many failures in a row, from 1 on. */
 uint64_t steering_pause_after(unsigned failures);
 

@@ -63,8 +63,9 @@ bool
 sflow_lease_is_released(const struct sflow_steering *x, uint32_t i)
 {
 	const struct sflow_switch *sw = &x->switches[i];
+	const struct steered_agent *agent = switch_agent(x, sw);
 
-	return sw->is_leaving && (!switch_agent(x, sw)->is_leased || switch_agent(x, sw)->failures >= FAILURES_MOST);
+	return sw->is_leaving && !agent->in_flight && (!agent->is_leased || agent->failures >= FAILURES_MOST);
 }
 
 /* ---- questions ---- */
@@ -158,10 +159,10 @@ sflow_lease_next(struct sflow_steering *x, uint64_t now_us, uint32_t *i, struct 
 		uint32_t at = (x->next + n) % x->n;
 		struct sflow_switch *sw = &x->switches[at];
 
-		if (sw->in_flight || now_us < switch_agent(x, sw)->retry_us || !fill_question(x, sw, now_us, job))
+		if (switch_agent(x, sw)->in_flight || now_us < switch_agent(x, sw)->retry_us || !fill_question(x, sw, now_us, job))
 			continue;
 		x->steering->sets += job->parts == POLL_SFLOW_SET;
-		sw->in_flight = true;
+		switch_agent(x, sw)->in_flight = true;
 		x->next = at + 1;
 		*i = at;
 		return true;
@@ -191,10 +192,11 @@ lose_receiver(const struct sflow_steering *x, struct sflow_switch *sw)
 }
 
 static void
-take_switch_silence(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t now_us)
+take_switch_silence(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t now_us, const struct poll_job *job)
 {
 	struct steered_agent *agent = switch_agent(x, sw);
 
+	steering_doubt_lease(agent, now_us, job->parts == POLL_SFLOW_SET && job->request.ttl_s > 0);
 	agent->failures++;
 	agent->retry_us = now_us + steering_pause_after(agent->failures < FAILURES_MOST ? agent->failures : FAILURES_MOST);
 	if (agent->failures == FAILURES_MOST)
@@ -376,10 +378,10 @@ sflow_lease_take(struct sflow_steering *x, uint32_t i, uint64_t now_us, const st
 	struct sflow_switch *sw = &x->switches[i];
 	struct steered_agent *agent = switch_agent(x, sw);
 
-	assert(i < x->n && sw->in_flight);
-	sw->in_flight = false;
+	assert(i < x->n && agent->in_flight);
+	agent->in_flight = false;
 	if (answer->verdict != POLL_ANSWERED && answer->verdict != POLL_REFUSED) {
-		take_switch_silence(x, sw, now_us);
+		take_switch_silence(x, sw, now_us, job);
 	} else if (answer->verdict == POLL_REFUSED) {
 		take_switch_refusal(x, sw, now_us, job, answer->error_status);
 	} else {

@@ -22,7 +22,7 @@ struct sflow_switch {
 	uint32_t first_rate;
 	uint32_t receiver; /* ours, or that shall be; 0: none */
 	enum sflow_step { SFLOW_LOOK, SFLOW_TAKE, SFLOW_RENEW, SFLOW_WALK, SFLOW_READY } step;
-	bool in_flight, is_leaving, is_directed; /* is_directed: its receiver has `to` */
+	bool is_leaving, is_directed; /* is_directed: its receiver has `to` */
 	uint32_t walk, cursor[POLL_SFLOW_CURSOR];
 };
 

@@ -255,6 +255,37 @@ START_TEST(a_receiver_is_taken_and_given_back)
 END_TEST
 
 /* SIGHUP, or a start with another address: the receiver is directed anew, and no sampler begins again. */
+/* The SET that takes the receiver is on its way, or its answer is lost, when it is to be given back. */
+START_TEST(what_may_have_been_taken_is_given_back)
+{
+	for (int is_lost = 0; is_lost < 2; is_lost++) {
+		struct poll_job job;
+		uint32_t i;
+
+		now_us += SECOND;
+		for (int q = 0; q < 2; q++) { /* a look at the receivers, then the SET */
+			struct poll_answer answer;
+
+			ck_assert(sflow_lease_next(&sflow, now_us, &i, &job));
+			answer = answer_question(&job);
+			if (q == 1 && !is_lost)
+				sflow_lease_release(&sflow, switch_at);
+			ck_assert(!sflow_lease_is_released(&sflow, switch_at));
+			if (q == 1 && is_lost)
+				answer = (struct poll_answer){.verdict = POLL_SILENT};
+			sflow_lease_take(&sflow, i, now_us, &job, &answer);
+		}
+		ck_assert_str_eq(model.receivers[0].owner, "station");
+		sflow_lease_release(&sflow, switch_at);
+		ck_assert(!sflow_lease_is_released(&sflow, switch_at) && !steering_has_left(sflow.steering));
+		pass(2);
+		ck_assert(sflow_lease_is_released(&sflow, switch_at) && steering_has_left(sflow.steering));
+		ck_assert_str_eq(model.receivers[0].owner, "");
+		begin_station();
+	}
+}
+END_TEST
+
 START_TEST(it_sends_to_another_address)
 {
 	const struct poll_sflow other = {.to_octets = 4, .to = {192, 0, 2, 11}, .to_port = 6344};
@@ -422,9 +453,9 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {a_receiver_is_taken_and_given_back, it_sends_to_another_address, what_others_have_is_left_alone,
-	    a_rate_set_by_hand_stays, a_switch_that_clamps, a_reboot_and_a_death_are_made_good, who_refuses_or_has_no_such_thing,
-	    a_thousand_faults};
+	const TTest *const tests[] = {a_receiver_is_taken_and_given_back, what_may_have_been_taken_is_given_back,
+	    it_sends_to_another_address, what_others_have_is_left_alone, a_rate_set_by_hand_stays, a_switch_that_clamps, a_reboot_and_a_death_are_made_good,
+	    who_refuses_or_has_no_such_thing, a_thousand_faults};
 	Suite *suite = suite_create("sflow_lease");
 	TCase *all = tcase_create("all");
 

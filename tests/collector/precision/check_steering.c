@@ -259,6 +259,34 @@ START_TEST(it_leaves_nothing_behind)
 }
 END_TEST
 
+/* The first SET is on its way, or its answer is lost, when the collector stops: the agent may have given a lease. */
+START_TEST(what_may_have_been_taken_is_given_back)
+{
+	for (int is_lost = 0; is_lost < 2; is_lost++) {
+		struct steering_job job;
+
+		want(is_lost, 0, 128);
+		now_us += SECOND;
+		ck_assert(steering_next(steering, now_us, &job) && job.kind == STEERING_ASK);
+		if (is_lost) {
+			ck_assert_uint_eq(answer_ask(&agents[is_lost], &job), 0);
+			steering_take(steering, now_us, &job, &(struct steering_answer){.has_answer = false});
+		}
+		steering_leave(steering);
+		ck_assert(!steering_has_left(steering));
+		if (!is_lost)
+			serve_job(&job);
+		ck_assert_uint_eq(in_force(&agents[is_lost].ports[0]), 128);
+		pass(2);
+		ck_assert(steering_has_left(steering));
+		ck_assert_uint_eq(in_force(&agents[is_lost].ports[0]), CONFIGURED);
+		ck_assert_str_eq(agents[is_lost].lease.owner, "");
+		begin_station();
+		pass(5);
+	}
+}
+END_TEST
+
 /* A collector that dies: its requests end with their time. The next one finds what stands, and leaves it. */
 START_TEST(after_a_death)
 {
@@ -482,7 +510,8 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {a_skip_is_set_and_stays, an_agent_has_its_share_of_ports, it_leaves_nothing_behind, after_a_death, who_sets_by_hand_wins,
+	const TTest *const tests[] = {a_skip_is_set_and_stays, an_agent_has_its_share_of_ports, it_leaves_nothing_behind,
+	    what_may_have_been_taken_is_given_back, after_a_death, who_sets_by_hand_wins,
 	    a_reboot_is_made_good, another_station_is_left_alone, who_refuses_is_left_alone_for_an_hour, silence,
 	    a_thousand_faults};
 	Suite *suite = suite_create("steering");
