@@ -382,6 +382,8 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 	if (!c->options->no_sockets && store_end_alarms(c->store, clock_wall_us(c->clock)) < 0)
 		log_warn(ROOM, "alarms that the collector before this one left are shown as standing: the store cannot be written");
 	r = accounting_recover(c->accounting, &life, &c->outage, &c->had_outage);
+	if (c->options->no_sockets && c->outage.kind == STORE_OUTAGE_STOPPED)
+		c->had_outage = false; /* what is imported was never to arrive */
 	if (r < 0)
 		snprintf(error, error_size, "cannot read what the collector before this one left: %s", strerror(-r));
 	return r;
@@ -509,7 +511,7 @@ collector_open(struct collector **out, const struct collector_config *config,
 	r = open_all(c, error, error_size);
 	if (r < 0) {
 		/* nothing was received; what an earlier crash left is for the start that does not fail */
-		if (c->accounting && !c->had_outage)
+		if (c->accounting && (!c->had_outage || c->outage.kind == STORE_OUTAGE_STOPPED))
 			accounting_remove_journal(c->accounting);
 		collector_close(c);
 		return r;

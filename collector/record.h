@@ -32,7 +32,7 @@ struct ease_discard {
 };
 
 /* What an agent stated that cannot be, or that is done otherwise than the standard has it; stored as these numbers
- * (oddity.kind). report/oddities.c has the words. */
+ * (oddity.kind). report/oddities.c says what is done. */
 enum ease_oddity {
 	EASE_ODD_RATE = 1,	 /* a rate of 0, beyond 2^23, or another one in one sample that the pool refutes */
 	EASE_ODD_POOL,		 /* the pool went back or leapt */
@@ -66,6 +66,36 @@ static inline bool
 ease_oddity_refuses(enum ease_oddity kind)
 {
 	return kind >= EASE_ODD_NO_RATE;
+}
+
+/* In words that follow "states": static storage. */
+static inline const char *
+ease_oddity_text(enum ease_oddity kind)
+{
+	static const char *const texts[EASE_N_ODDITIES] = {
+		[EASE_ODD_RATE] = "a rate of 0, beyond 2^23, or that the pool refutes",
+		[EASE_ODD_POOL] = "a pool that goes back or leaps",
+		[EASE_ODD_POOL_DENIED] = "a pool that the port's counters refute",
+		[EASE_ODD_POOL_SHARED] = "one pool for several ports",
+		[EASE_ODD_NUMBERS] = "sample numbers that go back, repeat or leap",
+		[EASE_ODD_DROPS] = "drops that go back or leap",
+		[EASE_ODD_UPTIME] = "an uptime that cannot be",
+		[EASE_ODD_DATAGRAMS] = "datagram numbers that go back",
+		[EASE_ODD_LENGTH] = "frame lengths that the IP header refutes",
+		[EASE_ODD_HEADER] = "a header that is too short, or of a protocol not read",
+		[EASE_ODD_RECORD] = "a record shorter than its format",
+		[EASE_ODD_SOURCE] = "a data source that its samples' numbers refute",
+		[EASE_ODD_SUB_AGENTS] = "a port that several sub-agents sample",
+		[EASE_ODD_COUNTERS_TWICE] = "counters of a port from two sources",
+		[EASE_ODD_COUNTERS] = "counters that frames or time refute",
+		[EASE_ODD_OCTETS_32] = "octets that wrap at 32 bits",
+		[EASE_ODD_SPEED] = "a speed that no interface has",
+		[EASE_ODD_NO_RATE] = "samples of rate 0, and nothing else tells it",
+		[EASE_ODD_NO_LENGTH] = "samples of a length that no frame has",
+		[EASE_ODD_NO_HEADER] = "samples without a readable header",
+	};
+
+	return texts[kind];
 }
 
 /* How often such a thing was found in one datagram. */

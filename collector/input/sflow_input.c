@@ -246,8 +246,8 @@ tell_odd(struct taking *t, uint64_t if_index, enum ease_oddity kind, uint32_t n)
 	struct ease_record *r = add_record(t, EASE_PART_ODD);
 
 	stat_add_own(&t->in->stats, SFLOW_STAT_ODD, n);
-	log_warn_limited(ROOM, "agent %s, sent by %s, states what cannot be, at ifIndex %" PRIu64 ": easetop agents names it",
-	    t->peer->address, t->origin->sender, if_index);
+	log_warn_limited(ROOM, "agent %s, sent by %s, states at ifIndex %" PRIu64 ": %s (easetop agents says what is done)",
+	    t->peer->address, t->origin->sender, if_index, ease_oddity_text(kind));
 	if (r)
 		r->odd = (struct ease_odd){if_index, r->received_us, kind, n};
 }

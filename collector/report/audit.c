@@ -23,6 +23,8 @@
 
 /* The part of reports that accuse a sound sampler. */
 #define FALSE_VERDICTS (0.01 - 0.001) /* the rest is of loss by load */
+/* Limits of samples x rate that are further apart, as a part of what was counted, prove nothing. */
+#define KNOWN_PART 1.0
 
 enum {
 	COLUMN_SITE,
@@ -283,6 +285,9 @@ say_verdict(const struct audit_result *r, char *text)
 		append_text(text, "too few samples: %d are needed", AUDIT_ENOUGH_SAMPLES);
 	else if (isnan(r->counted) && r->taken >= AUDIT_ENOUGH_SAMPLES)
 		append_text(text, "%sno counters to compare with", *text ? "; " : "");
+	else if (!*text && r->of_counted.high - r->of_counted.low > KNOWN_PART)
+		append_text(text, "no fault found, but samples x rate is known to %.0f%% only: a smaller skip or a longer range tells more",
+		    50 * (r->of_counted.high - r->of_counted.low));
 	else if (!*text)
 		append_text(text, "sound");
 }

@@ -1,6 +1,7 @@
 #include "collector/report/event_names.h"
 
 #include "collector/record.h"
+#include "collector/report/result.h"
 #include "collector/store/schema.h"
 
 #include <stddef.h>
@@ -38,18 +39,17 @@ event_name(int kind)
 	return "other";
 }
 
-const char *
-outage_name(int kind)
+struct outage_words
+outage_words(int kind)
 {
-	switch (kind) {
-	case STORE_OUTAGE_CRASH:
-		return "collector crash";
-	case STORE_OUTAGE_MACHINE:
-		return "machine down";
-	case STORE_OUTAGE_DAMAGED:
-		return "store damaged";
-	case STORE_OUTAGE_MOVED:
-		return "store moved";
-	}
-	return "other outage";
+	static const struct outage_words words[] = {
+		[0] = {"other outage", ""},
+		[STORE_OUTAGE_CRASH] = {"collector crash", "samples lost in the collector"},
+		[STORE_OUTAGE_MACHINE] = {"machine down", "samples that came meanwhile are lost in the network"},
+		[STORE_OUTAGE_DAMAGED] = {"store damaged", "a new store was begun"},
+		[STORE_OUTAGE_MOVED] = {"store moved", "a new store was begun"},
+		[STORE_OUTAGE_STOPPED] = {"collector stopped", "samples that came meanwhile are lost in the network"},
+	};
+
+	return words[kind > 0 && kind < (int)ARRAY_LEN(words) ? kind : 0];
 }

@@ -8,7 +8,10 @@
 /* "new address", "link down", …; "other" for what has no name. Static storage. */
 const char *event_name(int kind);
 
-/* "collector crash", "store damaged", …, of enum store_outage_kind. Static storage. */
-const char *outage_name(int kind);
+/* "collector crash", "store damaged", …, of enum store_outage_kind, and what came of it. Static storage. */
+struct outage_words {
+	const char *name, *text;
+};
+struct outage_words outage_words(int kind);
 
 #endif

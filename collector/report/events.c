@@ -198,16 +198,17 @@ add_outages(struct query *query, const struct report_options *options, struct re
 
 	for (uint32_t n = 0; err == 0 && n < options->top && (err = query_step(query, stmt)) == 1;
 	     n++) {
+		const struct outage_words words = outage_words(sqlite3_column_int(stmt, 1));
 		struct report_value *row = result_add_row(result);
 
 		err = row ? 0 : -ENOMEM;
 		if (!row)
 			break;
 		row[COLUMN_TIME] = cell_time((uint64_t)sqlite3_column_int64(stmt, 0));
-		row[COLUMN_EVENT] = cell_text(outage_name(sqlite3_column_int(stmt, 1)));
+		row[COLUMN_EVENT] = cell_text(words.name);
 		if (sqlite3_column_type(stmt, 2) != SQLITE_NULL)
 			row[COLUMN_COUNT] = cell_number(sqlite3_column_double(stmt, 2));
-		row[COLUMN_TEXT] = cell_text("samples lost in the collector");
+		row[COLUMN_TEXT] = cell_text(words.text);
 	}
 	sqlite3_finalize(stmt);
 	return err;

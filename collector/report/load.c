@@ -464,6 +464,23 @@ load_judge(struct query *query, const struct query_port *port, double other_skip
 	return 0;
 }
 
+/* An agent notes a minute of that part (stall_event_percent). */
+#define UNSAMPLED_TOLD 0.05
+
+static void
+note_unsampled(struct report_result *result, const struct port_load *p)
+{
+	double all = query_rx_pkts(&p->load) + query_tx_pkts(&p->load);
+	struct note_values *item;
+
+	if (!p->load.known || !(p->load.stalled_pkts > UNSAMPLED_TOLD * all))
+		return;
+	item = note_item(result, NOTE_ID_UNSAMPLED);
+	note_text(item, "agent", p->port->agent->name);
+	note_text(item, "port", p->port->name);
+	note_count(item, "percent", round(100 * fmin(1, p->load.stalled_pkts / all)));
+}
+
 static int
 load_port(struct query *query, const struct report_options *options, struct report_result *result,
     const struct query_port *port, double other_skip)
@@ -478,6 +495,7 @@ load_port(struct query *query, const struct report_options *options, struct repo
 	age_us = (double)query->range.to_us - (double)(live ? port->counters_us : p.load.newest_us);
 	p.silent = live ? port->silent : p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
 	p.silent_s = age_us / 1e6;
+	note_unsampled(result, &p);
 	if (port_is_counted(options, port)) /* what lists count: sections of the page have one sum */
 		result_count_port(result, port);
 	return add_port(result, &p);

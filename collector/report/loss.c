@@ -149,7 +149,7 @@ add_outages_of_kind(struct report_result *result, sqlite3_stmt *stmt)
 
 	if (!row)
 		return -ENOMEM;
-	row[PLACE_PLACE] = cell_text(outage_name(sqlite3_column_int(stmt, 0)));
+	row[PLACE_PLACE] = cell_text(outage_words(sqlite3_column_int(stmt, 0)).name);
 	row[PLACE_COUNT] = cell_number(sqlite3_column_double(stmt, 1));
 	row[PLACE_OF] = cell_text("outages");
 	row[PLACE_SINCE] = cell_time((uint64_t)sqlite3_column_int64(stmt, 2));

@@ -5,30 +5,30 @@
 
 #include <errno.h>
 
-/* What was found, and what is done about it. */
+/* What is done about it. */
 static const struct {
-	const char *what, *done, *refusal;
+	const char *done, *refusal;
 } words[EASE_N_ODDITIES] = {
-	[EASE_ODD_RATE] = {"a rate of 0, beyond 2^23, or that the pool refutes", "another stated or measured one is used", NULL},
-	[EASE_ODD_POOL] = {"a pool that goes back or leaps", "it is measured anew, or not used", NULL},
-	[EASE_ODD_POOL_DENIED] = {"a pool that the port's counters refute", "the stated rate is used", NULL},
-	[EASE_ODD_POOL_SHARED] = {"one pool for several ports", "the stated rate is used", NULL},
-	[EASE_ODD_NUMBERS] = {"sample numbers that go back, repeat or leap", "all count; missing datagrams tell what is lost", NULL},
-	[EASE_ODD_DROPS] = {"drops that go back or leap", "not counted", NULL},
-	[EASE_ODD_UPTIME] = {"an uptime that cannot be", "not taken for a restart", NULL},
-	[EASE_ODD_DATAGRAMS] = {"datagram numbers that go back", "all count; what is lost is not known", NULL},
-	[EASE_ODD_LENGTH] = {"frame lengths that the IP header refutes", "its own is used where nothing refutes that", NULL},
-	[EASE_ODD_HEADER] = {"a header that is too short, or of a protocol not read", "the length counts, without addresses", NULL},
-	[EASE_ODD_RECORD] = {"a record shorter than its format", "it is left out, the others count", NULL},
-	[EASE_ODD_SOURCE] = {"a data source that its samples' numbers refute", "they count at their input", NULL},
-	[EASE_ODD_SUB_AGENTS] = {"a port that several sub-agents sample", "it is one port, with one's counters", NULL},
-	[EASE_ODD_COUNTERS_TWICE] = {"counters of a port from two sources", "those that came first count", NULL},
-	[EASE_ODD_COUNTERS] = {"counters that frames or time refute", "left out, or counted from there anew", NULL},
-	[EASE_ODD_OCTETS_32] = {"octets that wrap at 32 bits", "they are extended", NULL},
-	[EASE_ODD_SPEED] = {"a speed that no interface has", "it is mended, or not known", NULL},
-	[EASE_ODD_NO_RATE] = {"samples of rate 0, and nothing else tells it", "refused: set a sampling rate", "samples refused: rate 0"},
-	[EASE_ODD_NO_LENGTH] = {"samples of a length that no frame has", "refused", "samples refused: frame length"},
-	[EASE_ODD_NO_HEADER] = {"samples without a readable header", "refused: send sampled headers", "samples refused: no header"},
+	[EASE_ODD_RATE] = {"another stated or measured one is used", NULL},
+	[EASE_ODD_POOL] = {"it is measured anew, or not used", NULL},
+	[EASE_ODD_POOL_DENIED] = {"the stated rate is used", NULL},
+	[EASE_ODD_POOL_SHARED] = {"the stated rate is used", NULL},
+	[EASE_ODD_NUMBERS] = {"all count; missing datagrams tell what is lost", NULL},
+	[EASE_ODD_DROPS] = {"not counted", NULL},
+	[EASE_ODD_UPTIME] = {"not taken for a restart", NULL},
+	[EASE_ODD_DATAGRAMS] = {"all count; what is lost is not known", NULL},
+	[EASE_ODD_LENGTH] = {"its own is used where nothing refutes that", NULL},
+	[EASE_ODD_HEADER] = {"the length counts, without addresses", NULL},
+	[EASE_ODD_RECORD] = {"it is left out, the others count", NULL},
+	[EASE_ODD_SOURCE] = {"they count at their input", NULL},
+	[EASE_ODD_SUB_AGENTS] = {"it is one port, with one's counters", NULL},
+	[EASE_ODD_COUNTERS_TWICE] = {"those that came first count", NULL},
+	[EASE_ODD_COUNTERS] = {"left out, or counted from there anew", NULL},
+	[EASE_ODD_OCTETS_32] = {"they are extended", NULL},
+	[EASE_ODD_SPEED] = {"it is mended, or not known", NULL},
+	[EASE_ODD_NO_RATE] = {"refused: set a sampling rate", "samples refused: rate 0"},
+	[EASE_ODD_NO_LENGTH] = {"refused", "samples refused: frame length"},
+	[EASE_ODD_NO_HEADER] = {"refused: send sampled headers", "samples refused: no header"},
 };
 
 const char *
@@ -127,7 +127,7 @@ add_row(const struct query *query, struct report_result *table, sqlite3_stmt *st
 		return -ENOMEM;
 	row[ODD_SITE] = cell_site(agent->site);
 	row[ODD_AGENT] = cell_text(agent->name);
-	row[ODD_WHAT] = cell_text(words[kind].what);
+	row[ODD_WHAT] = cell_text(ease_oddity_text((enum ease_oddity)kind));
 	row[ODD_COUNT] = cell_number(sqlite3_column_double(stmt, 2));
 	if (sqlite3_column_int64(stmt, 3) > 0)
 		row[ODD_PORTS] = cell_number(sqlite3_column_double(stmt, 3));

@@ -63,6 +63,9 @@
 	S(NAMELESS, "nameless", CAUTION, OBJECT, "nameless", NULL, \
 	    "No name is known of {ports:whole} port{ports?:s}: agents of EASE send names each state_interval_s;" \
 	    " let other switches send them, or ask them (poll in easecapd.conf).") \
+	S(UNSAMPLED, "unsampled", CAUTION, LIST, "unsampled", "ports", \
+	    "While the skip counter stood empty, frames passed unsampled at [, {agent} {port} ({percent:whole}% of" \
+	    " them)]: they are counted, and in no list; a larger skip samples them as well.") \
 	S(UNCOUNTED_LOST, "uncounted_lost", WARNING, OBJECT, "uncounted", NULL, \
 	    "<lost_samples|Where no counters came {lost_samples} samples were lost for longer than a message takes:" \
 	    " what passed meanwhile is in no figure.>") \

@@ -104,6 +104,7 @@ enum store_outage_kind {
 	STORE_OUTAGE_MACHINE = 2, /* the machine stopped; it is not known what was lost */
 	STORE_OUTAGE_DAMAGED = 3, /* the file was damaged: earlier data is in PATH.damaged-TIME */
 	STORE_OUTAGE_MOVED = 4,	  /* the file was moved or removed: a new store was started */
+	STORE_OUTAGE_STOPPED = 5, /* the collector was stopped, for longer than a start anew takes */
 };
 
 /* Makes all tables and indexes in an empty database, as a store of STORE_VERSION has them. Returns 0 or -EIO (the

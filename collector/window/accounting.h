@@ -119,7 +119,7 @@ void accounting_set_forget(struct accounting *acc, uint64_t forget_us);
 
 /* Puts this process's crash journal into shared memory (crash_journal.h) and applies the journal of
  * a collector that crashed: what it had received but not stored. Called between store_load and the
- * first record. *had_outage: the collector before this one did not stop cleanly; then the outage is filled, which
+ * first record. *had_outage: the collector before this one did not stop cleanly, or long ago; then the outage is filled, which
  * belongs into the first batch. 0, or -ENOMEM, -EMFILE or -ENFILE if what it left cannot be read now: then nothing of it
  * is lost, and a later start may read it. */
 int accounting_recover(

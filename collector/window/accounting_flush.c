@@ -305,6 +305,9 @@ expect_in_window(void *arg, const struct port *p, uint64_t time_us, uint64_t mor
 		window_add_numbers(acc->windows, w, (int64_t)more, 0);
 }
 
+/* Each agent sends something every minute: what is stored of the last one heard is as old as the stop. *assumed* */
+#define STOP_TOLD_US 60000000u
+
 static uint64_t
 last_stored_us(const struct inventory *r)
 {
@@ -360,7 +363,8 @@ accounting_recover(
 	}
 	acc->mono_us = clock_mono_us(acc->clock);
 	*outage = (struct store_outage){.since_us = last_stored_us(&acc->inventory),
-	    .until_us = clock_wall_us(acc->clock), .kind = STORE_OUTAGE_MACHINE};
+	    .until_us = clock_wall_us(acc->clock),
+	    .kind = life->unclean_stop ? STORE_OUTAGE_MACHINE : STORE_OUTAGE_STOPPED};
 	if (past.crashed) {
 		crash_recover(&acc->inventory, &past, expect_in_window, acc, &sum);
 		outage->kind = STORE_OUTAGE_CRASH;
@@ -380,7 +384,8 @@ accounting_recover(
 		    strerror(-r));
 	if (past.crashed || life->unclean_stop)
 		log_crash(&sum, outage);
-	*had_outage = past.crashed || life->unclean_stop;
+	*had_outage = past.crashed || life->unclean_stop ||
+	    (outage->since_us > 0 && outage->until_us > outage->since_us + STOP_TOLD_US);
 	return 0;
 }
 

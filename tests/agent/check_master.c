@@ -103,7 +103,7 @@ resident_kib(void)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)agent);
 	file = fopen(path, "r");
 	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "VmRSS: %ld", &kib) == 1)
+		if (sscanf(line, "RssAnon: %ld", &kib) == 1)
 			break;
 	}
 	if (file)

@@ -33,11 +33,11 @@ expect_logged() { # NAME PATTERN WHOSE
 # read again.
 early() { # NAME PROGRAM FILE
 	local pid
-	mkfifo "$rig/pipe"
+	mkfifo "$rig/pipe" "$rig/again" # each has one reading: else what is written for the second is of the first
 	"$build/$2" -c "$rig/pipe" -f >"$rig/early.log" 2>&1 &
 	pid=$!
 	disown $pid
-	timeout 10 bash -c 'exec 9>"$0" && kill -HUP "$1" && kill -USR1 "$1" && cat "$2" >&9' "$rig/pipe" $pid "$3"
+	timeout 10 bash -c 'exec 9>"$0" && mv "$3" "$0" && kill -HUP "$1" && kill -USR1 "$1" && cat "$2" >&9' "$rig/pipe" $pid "$3" "$rig/again"
 	timeout 10 bash -c 'cat "$1" >"$0"' "$rig/pipe" "$3"
 	expect_logged "$1: SIGHUP that comes before it has started is taken then" ' 0 options changed' early
 	rig_end $pid

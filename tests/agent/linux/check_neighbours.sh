@@ -113,8 +113,8 @@ for socket in lldpd other; do lldpcli -u "$rig/$socket.socket" resume >/dev/null
 lldp=1.0.8802.1.1.2.1
 hears_two() { [ "$(lldpcli -u "$rig/lldpd.socket" -f json0 show neighbors | jq '.lldp[0].interface | length')" = 2 ]; }
 wait_for 40 hears_two || fail 'neighbours' "lldpd hears nobody: $(tail -n 2 "$rig/lldpd.log")"
-told() { [ "$(cells $lldp.4.1.1.7 | grep -c '^0\.')" = 2 ]; }
-wait_for 12 told && pass 'two neighbours' || fail 'two neighbours' "$(cells $lldp.4)"
+told() { [ "$(cells $lldp.4.1.1.9 | grep -c 'spine')" = 2 ]; } # lldpd may have sent the machine's name first
+wait_for 75 told && pass 'two neighbours' || fail 'two neighbours' "$(cells $lldp.4)"
 mac_of() { tr ':' ' ' <<<"$1" | tr a-f A-F; }
 number_of() { ip -o link show "$1" | cut -d: -f1; }
 chassis=$(other -f json0 show chassis | jq -r '."local-chassis"[0].chassis[0].id[0].value')

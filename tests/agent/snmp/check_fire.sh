@@ -22,7 +22,7 @@ loss() { easetop loss --last all --format json; }
 place() { loss | jq --arg place "$1" '[.places[] | select(.place == $place) | .count] | add // 0'; }
 lost_outside() { echo $(($(place network) + $(place 'before the collector'))); }
 random_s() { printf '%d.%03d' $(($1 / 1000 * RANDOM / 32768)) $((RANDOM % 1000)); } # MILLISECONDS at most, about
-memory_kib() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$agent_pid/status"; }
+memory_kib() { awk '$1 == "RssAnon:" { print $2 }' "/proc/$agent_pid/status"; } # pages of files come and go as the kernel likes
 descriptors() { find "/proc/$agent_pid/fd" -mindepth 1 | wc -l; }
 connects() { grep -c 'connected to the master' "$rig/agent.log"; }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }

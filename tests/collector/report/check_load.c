@@ -226,6 +226,7 @@ static const struct {
 	{20000, 100, 100, 0, "mismatch -50%"}, {5000, 100, 100, 0, "mismatch +100%"},
 	{20000, 100, 200, 0, "ok"}, /* half was lost in the network */
 	{20000, 100, 100, 10000, "ok"}, /* half passed while the skip counter was empty */
+	{10000, 100, 100, 500, "ok"},
 	{300, 3, 3, 0, "few"},		  {0, 0, 0, 0, NULL}, /* nothing to check */
 };
 
@@ -244,6 +245,9 @@ START_TEST(check_compares_samples_with_the_pool)
 		ck_assert_str_eq(report_json_text(j, "rows.0.check"), checks[_i].check);
 	else
 		ck_assert(json_is_null(report_json_at(j, "rows.0.check")));
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "unsampled")), checks[_i].stalled > checks[_i].pool / 20);
+	if (checks[_i].stalled > checks[_i].pool / 20)
+		ck_assert_double_eq(report_json_number(j, "unsampled.0.percent"), round(100.0 * checks[_i].stalled / checks[_i].pool));
 	json_decref(j);
 }
 END_TEST
