@@ -406,23 +406,6 @@ write_changes(struct state *s)
 	return rc;
 }
 
-static void
-note_written(struct state *s)
-{
-	s->identity_dirty = false;
-	state_ports_mark(&s->ports, false);
-	state_rows_written(&s->rows);
-}
-
-/* The next commit writes all that is in memory, to a file that is new. */
-static void
-write_all_again(struct state *s)
-{
-	s->identity_dirty = true;
-	state_ports_mark(&s->ports, true);
-	s->rows.all = true;
-}
-
 static int
 set_aside(struct state *s)
 {
@@ -461,18 +444,6 @@ is_dirty(const struct state *s)
 	    state_ports_dirty(&s->ports);
 }
 
-static void
-note_failure(struct state *s)
-{
-	stat_add(&s->stats, STAT_FAILURES, 1);
-	if (!s->failing)
-		log_error("state", "%s cannot be written: %s; the agent goes on and tries again every 10 s, "
-		    "but a restart before that would use the older state", state_file_path(s->file),
-		    state_file_error(s->file));
-	s->failing = true;
-	s->due_us = clock_mono_us(s->options.clock) + RETRY_US;
-}
-
 int
 state_commit(struct state *s)
 {
@@ -484,17 +455,28 @@ state_commit(struct state *s)
 	}
 	rc = write_transaction(s);
 	if (rc == -EBADMSG) {
-		write_all_again(s);
+		/* The next commit writes all that is in memory, to a file that is new. */
+		s->identity_dirty = true;
+		state_ports_mark(&s->ports, true);
+		s->rows.all = true;
 		rc = set_aside(s);
 		if (rc == 0)
 			rc = write_transaction(s);
 	}
 	if (rc < 0) {
-		note_failure(s);
+		stat_add(&s->stats, STAT_FAILURES, 1);
+		if (!s->failing)
+			log_error("state", "%s cannot be written: %s; the agent goes on and tries again every 10 s, "
+			    "but a restart before that would use the older state", state_file_path(s->file),
+			    state_file_error(s->file));
+		s->failing = true;
+		s->due_us = clock_mono_us(s->options.clock) + RETRY_US;
 		return rc;
 	}
 	stat_add(&s->stats, STAT_COMMITS, 1);
-	note_written(s);
+	s->identity_dirty = false;
+	state_ports_mark(&s->ports, false);
+	state_rows_written(&s->rows);
 	if (s->failing)
 		log_info("state", "%s is written again", state_file_path(s->file));
 	s->failing = false;

@@ -78,18 +78,6 @@ find_tied(const struct tied *tied, size_t n, const uint8_t mac[6])
 	return NULL;
 }
 
-static void
-release_others(struct static_addresses *s, const struct tied *wanted, size_t n)
-{
-	for (size_t i = 0; i < s->n_tied; i++) {
-		if (find_tied(wanted, n, s->tied[i].mac))
-			continue;
-		if (hal_set_static(s->hal, s->tied[i].mac, 0) < 0)
-			log_warn_limited("static-address",
-			    "the device keeps an address tied whose row is deleted");
-	}
-}
-
 /* Restores the first n addresses to what was tied before. */
 static void
 restore_ties(struct static_addresses *s, const struct tied *wanted, size_t n)
@@ -125,7 +113,13 @@ apply_rows(void *ctx, const void *rows, size_t n)
 	}
 	if (rc < 0)
 		return rc;
-	release_others(s, wanted, n);
+	for (size_t i = 0; i < s->n_tied; i++) {
+		if (find_tied(wanted, n, s->tied[i].mac))
+			continue;
+		if (hal_set_static(s->hal, s->tied[i].mac, 0) < 0)
+			log_warn_limited("static-address",
+			    "the device keeps an address tied whose row is deleted");
+	}
 	memcpy(s->tied, wanted, n * sizeof(*wanted));
 	s->n_tied = n;
 	s->dirty = true;

@@ -160,17 +160,6 @@ hand_over_rows(struct precision_service *p)
 	free(before);
 }
 
-/* What was found for goals before is shown no longer. */
-static void
-forget_rows(struct precision_service *p)
-{
-	for (uint32_t i = 0; i < p->steering->n_ports; i++)
-		p->sights[i].row.goal[0] = '\0';
-	hand_over_rows(p);
-	for (uint32_t i = 0; i < p->steering->n_ports; i++)
-		p->sights[i].row.agent = 0;
-}
-
 /* The switch of another make that has this address and is not given back; UINT32_MAX: there is none. */
 static uint32_t
 find_sflow_switch(const struct precision_service *p, const char *address)
@@ -229,7 +218,12 @@ take_settings(struct precision_service *p)
 	choose_sflow_switches(p);
 	if (are_same)
 		return;
-	forget_rows(p);
+	/* What was found for goals before is shown no longer. */
+	for (uint32_t i = 0; i < p->steering->n_ports; i++)
+		p->sights[i].row.goal[0] = '\0';
+	hand_over_rows(p);
+	for (uint32_t i = 0; i < p->steering->n_ports; i++)
+		p->sights[i].row.agent = 0;
 	memset(p->ended, 0, sizeof(p->ended));
 	memset(p->judged_us, 0, sizeof(p->judged_us));
 	for (uint32_t i = 0; i < p->steering->n_ports; i++) {
@@ -563,15 +557,6 @@ sum_up_needs(struct precision_service *p)
 	}
 }
 
-/* Of goals before these. */
-static void
-return_unasked(struct precision_service *p)
-{
-	for (uint32_t i = 0; i < p->steering->n_ports; i++)
-		if (!p->sights[i].is_asked && p->steering->ports[i].want_skip > 0)
-			steering_want(p->steering, i, 0, 0, PRECISION_STAYS);
-}
-
 static void
 carry_out(struct precision_service *p)
 {
@@ -614,7 +599,10 @@ decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, cons
 	if (!was_judged)
 		return;
 	sum_up_needs(p);
-	return_unasked(p);
+	/* What goals before these asked for is given back. */
+	for (uint32_t i = 0; i < p->steering->n_ports; i++)
+		if (!p->sights[i].is_asked && p->steering->ports[i].want_skip > 0)
+			steering_want(p->steering, i, 0, 0, PRECISION_STAYS);
 	stat_add(&p->stats, STAT_DECISIONS, 1);
 	if (precision_decide(p->steering->plans, p->steering->n_ports, &p->settings->budget, mono_us) > 0)
 		carry_out(p);

@@ -433,7 +433,7 @@ struct hal_sample_event {
 	size_t kept_octets;    /* how many octets the device kept */
 	struct ease_way way;   /* as in struct ease_sample */
 	uint64_t pool_pkts;    /* the port's pool in that direction, this frame included */
-	bool own; /* one of this machine's own notifications: it ends a skip but is not sent on */
+	bool own; /* one of this machine's own notifications: at a small mean skip it is not sent on */
 	bool lost; /* the frame was lost before it came here: it ends a skip, and has no octets */
 	/* The port has no skip left but those that ended, here and in samples not reported yet: its
 	 * skip counter stalls, and frames pass unsampled until it gets the next skip. */

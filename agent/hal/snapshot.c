@@ -142,17 +142,6 @@ read_addresses(struct hal *hal, struct hal_published *p)
 }
 
 static void
-copy_error_sources(const struct hal *hal, struct hal_published *p)
-{
-	p->snapshot.has_error_sources = hal->device->errors != NULL;
-	p->snapshot.error_sources = p->error_sources;
-	p->snapshot.n_error_sources = hal->n_error_sources;
-	assert(hal->n_error_sources <= HAL_MAX_ERROR_SOURCES);
-	memcpy(p->error_sources, hal->error_sources,
-	    hal->n_error_sources * sizeof(hal->error_sources[0]));
-}
-
-static void
 publish_snapshot(struct hal *hal, struct hal_published *p)
 {
 	struct hal_published *old;
@@ -302,7 +291,12 @@ hal_refresh(struct hal *hal, size_t max_ports)
 		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
 		published_free(hal->building);
 	} else {
-		copy_error_sources(hal, hal->building);
+		hal->building->snapshot.has_error_sources = hal->device->errors != NULL;
+		hal->building->snapshot.error_sources = hal->building->error_sources;
+		hal->building->snapshot.n_error_sources = hal->n_error_sources;
+		assert(hal->n_error_sources <= HAL_MAX_ERROR_SOURCES);
+		memcpy(hal->building->error_sources, hal->error_sources,
+		    hal->n_error_sources * sizeof(hal->error_sources[0]));
 		read_device_drops(hal);
 		publish_snapshot(hal, hal->building);
 	}

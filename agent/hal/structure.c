@@ -159,15 +159,6 @@ order_contents(const void *a, const void *b)
 }
 
 static void
-fill_contents(struct published_structure *published, size_t n_parts)
-{
-	for (size_t i = 1; i < n_parts; i++)
-		published->contents[i - 1] = (struct hal_contained){
-		    .parent = published->parts[i].contained_in, .child = published->parts[i].index};
-	qsort(published->contents, n_parts - 1, sizeof(*published->contents), order_contents);
-}
-
-static void
 fill_structure(const struct hal *hal, const struct hal_snapshot *s, struct published_structure *published)
 {
 	size_t n = 0, modules = n_modules(hal);
@@ -184,7 +175,10 @@ fill_structure(const struct hal *hal, const struct hal_snapshot *s, struct publi
 	published->structure.n_port_parts = n - published->structure.first_port_part;
 	n += hal_transceivers_parts(hal, s, published->parts + n);
 	n += hal_units_parts(hal, published->parts + n);
-	fill_contents(published, n);
+	for (size_t i = 1; i < n; i++)
+		published->contents[i - 1] = (struct hal_contained){
+		    .parent = published->parts[i].contained_in, .child = published->parts[i].index};
+	qsort(published->contents, n - 1, sizeof(*published->contents), order_contents);
 	published->structure.parts = published->parts;
 	published->structure.contents = published->contents;
 	published->structure.n_parts = n;

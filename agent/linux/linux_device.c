@@ -51,7 +51,7 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
     [LINUX_STAT_SAMPLES_LOST] = {"linux.samples_lost",
 	"samples lost: the ring had no room, or the rate changed before they arrived"},
     [LINUX_STAT_OWN_FRAMES] = {"linux.own_frames",
-	"samples of this machine's own notifications and sFlow, not sent"},
+	"samples of this machine's own notifications and sFlow; at a mean skip below 16 they are not sent"},
     [LINUX_STAT_SAMPLES_UNCUT] = {"linux.samples_uncut",
 	"psample samples of a frame not yet cut into segments, reported as one full-length frame"},
     [LINUX_STAT_PSAMPLE_LOST] = {"linux.psample_lost",

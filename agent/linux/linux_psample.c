@@ -89,22 +89,16 @@ linux_psample_remove(struct linux_device *d, struct links_port *port)
 	port->psample = NULL;
 }
 
-/* Samples of the old rate that have not come count as lost. They have no sequence number of ours. */
-static void
-forget_numbers(struct linux_device *d, struct linux_psample *p)
-{
-	for (unsigned out = 0; out < 2; out++) {
-		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, psample_sequence_finish(&p->sequences[out]));
-		p->sequences[out] = (struct psample_sequence){0};
-	}
-}
-
 int
 linux_psample_set_rate(struct linux_device *d, struct links_port *port, uint32_t rate)
 {
 	int rc = psample_filter_set(d->kernel.route, &port->psample->filter, rate);
 
-	forget_numbers(d, port->psample);
+	/* Samples of the old rate that have not come count as lost. They have no sequence number of ours. */
+	for (unsigned out = 0; out < 2; out++) {
+		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, psample_sequence_finish(&port->psample->sequences[out]));
+		port->psample->sequences[out] = (struct psample_sequence){0};
+	}
 	if (rc < 0)
 		log_warn_limited("linux", "%s is not sampled: %s %s", port->link.name,
 		    strerror(-rc), netlink_reason(d->kernel.route));

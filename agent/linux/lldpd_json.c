@@ -77,16 +77,6 @@ order_ports(const void *a, const void *b)
 	return x->if_index < y->if_index ? -1 : x->if_index > y->if_index;
 }
 
-static void
-drop_double_ports(struct lldpd_reading *r, size_t n)
-{
-	qsort(r->ports, n, sizeof(*r->ports), order_ports);
-	for (size_t i = 0; i < n && r->lldp.n_ports < HAL_MAX_PORTS; i++)
-		if (r->lldp.n_ports == 0 || r->ports[r->lldp.n_ports - 1].if_index < r->ports[i].if_index)
-			r->ports[r->lldp.n_ports++] = r->ports[i];
-	r->lldp.ports = r->ports;
-}
-
 static int
 read_own(const json_t *interfaces, lldpd_if_index_fn *if_index, void *ctx, struct lldpd_reading *r)
 {
@@ -108,7 +98,12 @@ read_own(const json_t *interfaces, lldpd_if_index_fn *if_index, void *ctx, struc
 		if (row.if_index != 0 && read_lldpd_id(port, false, &row.id))
 			r->ports[n++] = row;
 	}
-	drop_double_ports(r, n);
+	/* In order, and each port once. */
+	qsort(r->ports, n, sizeof(*r->ports), order_ports);
+	for (size_t i = 0; i < n && r->lldp.n_ports < HAL_MAX_PORTS; i++)
+		if (r->lldp.n_ports == 0 || r->ports[r->lldp.n_ports - 1].if_index < r->ports[i].if_index)
+			r->ports[r->lldp.n_ports++] = r->ports[i];
+	r->lldp.ports = r->ports;
 	return 0;
 }
 

@@ -24,7 +24,7 @@ static const struct stat_name stat_names[N_STATS] = {
     [STAT_RAISED] = {"sampling.raised",
 	"times a port's mean skip in force was raised because of easePortMaxSamples"},
     [STAT_SKIPS_LOST] = {"sampling.skips_lost", "times the hardware discarded its loaded skips"},
-    [STAT_OWN] = {"sampling.own", "samples of this agent's own notifications, not sent on"},
+    [STAT_OWN] = {"sampling.own", "samples of this agent's own notifications at a mean skip below 16, not sent on"},
     [STAT_LOST] = {"sampling.lost",
 	"samples lost between a port and the agent; drops of the port"},
     [STAT_REQUESTS_ENDED] = {"sampling.requests_ended",
@@ -396,15 +396,6 @@ count_to_cap(struct sampling *s, struct sampled_port *port, const struct drawn_s
 		follow_rate(s, port, event->counters);
 }
 
-/* Skips that were drawn at a much larger mean would keep samples away long after the rate has fallen. */
-static void
-discard_long_skips(struct sampling *s, const struct sampled_port *port)
-{
-	if (port->counter.n_loaded > 0 &&
-	    port->counter.loaded[0].mean / 2 >= port->mean_in_force)
-		hal_restart_sampling(s->hal, port->if_index);
-}
-
 /* ---- samples ---- */
 
 static uint64_t
@@ -515,13 +506,17 @@ get_drawn_skip(
 	return true;
 }
 
+/* A sample of our own notifications causes another one, of a frame for several samples: at this mean skip and above they
+ * are a sixteenth more at most. Below it they are left out, and what else passes there stands for them. *assumed* */
+enum { OWN_LEAST_MEAN = 16 };
+
 static void
 take_sample(struct sampling *s, struct sampled_port *port, const struct drawn_skip *drawn,
     const struct hal_sample_event *event)
 {
 	if (!port->config.enabled) {
 		stat_add(&s->stats, STAT_DISABLED, 1);
-	} else if (event->own) {
+	} else if (event->own && drawn->mean < OWN_LEAST_MEAN) {
 		stat_add(&s->stats, STAT_OWN, 1);
 	} else if (drawn->partial) {
 		stat_add(&s->stats, STAT_CONTINUATIONS, 1);
@@ -642,7 +637,10 @@ sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *s
 	fill_snapshot(port, &counters, hal_now_us(s->hal), hal_discontinuity_us(s->hal, if_index),
 	    snapshot);
 	follow_rate(s, port, &counters);
-	discard_long_skips(s, port);
+	/* Skips that were drawn at a much larger mean would keep samples away long after the rate has fallen. */
+	if (port->counter.n_loaded > 0 &&
+	    port->counter.loaded[0].mean / 2 >= port->mean_in_force)
+		hal_restart_sampling(s->hal, port->if_index);
 	return 0;
 }
 

@@ -105,15 +105,6 @@ own_address(int fd, struct sflow_agent *agent)
 
 /* ---- life cycle ---- */
 
-/* Tried again for each datagram, because a switch may have no route yet when its agent starts. */
-static void
-learn_address(struct sflow_export *e)
-{
-	for (size_t i = 0; e->agent.type == SFLOW_ADDRESS_UNKNOWN && i < e->n_outs; i++)
-		if (udp_out_connect(&e->outs[i]))
-			own_address(e->outs[i].fd, &e->agent);
-}
-
 static int
 open_outs(struct sflow_export *e, const struct sflow_export_options *options, char *error, size_t error_size)
 {
@@ -241,7 +232,10 @@ open_datagram(struct sflow_export *e)
 
 	if (e->open)
 		return;
-	learn_address(e);
+	/* Tried again for each datagram, because a switch may have no route yet when its agent starts. */
+	for (size_t i = 0; e->agent.type == SFLOW_ADDRESS_UNKNOWN && i < e->n_outs; i++)
+		if (udp_out_connect(&e->outs[i]))
+			own_address(e->outs[i].fd, &e->agent);
 	sflow_begin(&e->writer, e->datagram, sizeof(e->datagram), &e->agent, ++e->sequence,
 	    (uint32_t)(up_us / 1000));
 	e->open = true;
@@ -333,14 +327,6 @@ add_vlan(const struct ease_sample *s, struct sflow_flow *flow)
 	flow->src_priority = flow->dst_priority = tag >> 13;
 }
 
-/* Sample numbers since the source's last sample that were never passed here are drops, too. */
-static void
-count_missing(struct data_source *source, uint32_t sequence)
-{
-	source->drops += sequence - source->last_sequence - 1;
-	source->last_sequence = sequence;
-}
-
 /* Frames of both directions. The snapshot may be a second old, and more on a busy machine: where only it told of the
  * other direction, the pool would stand, and then leap. */
 static uint32_t
@@ -396,7 +382,9 @@ sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
 
 	if (source == NULL)
 		return;
-	count_missing(source, sample->sequence);
+	/* Sample numbers since the source's last sample that were never passed here are drops, too. */
+	source->drops += sample->sequence - source->last_sequence - 1;
+	source->last_sequence = sample->sequence;
 	flow = flow_of(source, sample, snapshot);
 	add_vlan(sample, &flow);
 	open_datagram(e);

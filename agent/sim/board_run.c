@@ -150,17 +150,6 @@ is_silence(uint64_t from_us, uint64_t to_us)
 	return to_us - from_us > BOARD_RUN_MAX_SILENCE_US;
 }
 
-/* The capturing host's clock was set: the time in between is neither waited for nor counted. */
-static void
-skip_silence(struct board_run *r, uint64_t us)
-{
-	stat_add(&r->stats, BOARD_RUN_STAT_TIME_STEPS, 1);
-	log_warn_limited("board", "the capture has no frame for %llu s: the board's time skips the silence",
-	    (unsigned long long)((us - now_us(r)) / 1000000));
-	set_now(r, us - 1);
-	anchor_pace(r);
-}
-
 /* --- pace --- */
 
 static uint64_t
@@ -292,7 +281,12 @@ move_on(struct board_run *r, unsigned max)
 	if (next == NEVER || (r->ended && !frame))
 		return -1;
 	if (frame && is_silence(now_us(r), us)) {
-		skip_silence(r, us);
+		/* The capturing host's clock was set: the time in between is neither waited for nor counted. */
+		stat_add(&r->stats, BOARD_RUN_STAT_TIME_STEPS, 1);
+		log_warn_limited("board", "the capture has no frame for %llu s: the board's time skips the silence",
+		    (unsigned long long)((us - now_us(r)) / 1000000));
+		set_now(r, us - 1);
+		anchor_pace(r);
 		return 0;
 	}
 	if (!r->config.lock_step) {

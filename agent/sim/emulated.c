@@ -357,15 +357,6 @@ remove_everywhere(void *arg, uint64_t mac)
 			log_warn_limited("emulated", "chip %u: an address that another chip aged out cannot be removed", i);
 }
 
-static void
-age_addresses(struct emulated *e)
-{
-	for (unsigned i = 0; i < e->n_chips; i++)
-		if (galnet_age(e->chips[i], remove_everywhere, e) < 0)
-			log_warn_limited("emulated", "chip %u: its addresses cannot be aged", i);
-	set_ageing_alarm(e);
-}
-
 /* --- the device --- */
 
 static uint64_t
@@ -433,7 +424,10 @@ static void
 dispatch_alarms(struct emulated *e, unsigned *handled)
 {
 	if (board_run_poll_alarm(e->run, BOARD_ALARM_AGEING)) {
-		age_addresses(e);
+		for (unsigned i = 0; i < e->n_chips; i++)
+			if (galnet_age(e->chips[i], remove_everywhere, e) < 0)
+				log_warn_limited("emulated", "chip %u: its addresses cannot be aged", i);
+		set_ageing_alarm(e);
 		++*handled;
 	}
 	if (board_run_poll_alarm(e->run, BOARD_ALARM_USER)) {

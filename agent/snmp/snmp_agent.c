@@ -181,20 +181,6 @@ on_session_down(int major, int minor, void *session, void *ctx)
 	return 0;
 }
 
-/* Called before the library does anything, so that the host's Net-SNMP configuration has no effect. */
-static void
-isolate_library(struct snmp_agent *agent)
-{
-	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_READ_CONFIGS, 1);
-	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
-	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_ROOT_ACCESS, 1);
-	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_CONNECTION_WARNINGS,
-	    1);
-	set_persistent_directory(NO_DIRECTORY);
-	snmp_enable_calllog();
-	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, agent);
-}
-
 static void
 set_agentx_options(const struct snmp_agent_options *options)
 {
@@ -249,7 +235,15 @@ open_library(struct snmp_agent *agent)
 	const struct snmp_agent_options *options = &agent->options;
 	int error;
 
-	isolate_library(agent);
+	/* Before the library does anything, so that the host's Net-SNMP configuration has no effect. */
+	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_READ_CONFIGS, 1);
+	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
+	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_ROOT_ACCESS, 1);
+	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_CONNECTION_WARNINGS,
+	    1);
+	set_persistent_directory(NO_DIRECTORY);
+	snmp_enable_calllog();
+	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, agent);
 	netsnmp_enable_subagent();
 	set_address(options);
 	if (init_agent(options->app_name) != 0)
@@ -273,13 +267,6 @@ open_library(struct snmp_agent *agent)
 }
 
 /* ---- the thread's loop ---- */
-
-static void
-send_notifications(struct snmp_agent *agent)
-{
-	if (agent->options.ring && agent->session)
-		notify_send_pump(agent->options.ring, &agent->source, agent->session);
-}
 
 static void
 watch_fd(int fd, netsnmp_large_fd_set *fds, int *n)
@@ -343,7 +330,8 @@ serve_master(struct snmp_agent *agent)
 	netsnmp_large_fd_set_init(&fds, FD_SETSIZE);
 	do {
 		log_refused_tables(agent);
-		send_notifications(agent);
+		if (agent->options.ring && agent->session)
+			notify_send_pump(agent->options.ring, &agent->source, agent->session);
 	} while (take_turn(agent, &fds));
 	netsnmp_large_fd_set_cleanup(&fds);
 }
@@ -470,23 +458,17 @@ snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **
 	return error;
 }
 
-/* A subagent needs no MIB modules, and a stock Debian has none: unless told to load none, the library
- * prints hundreds of errors. Done before the thread starts, because it changes the environment. */
-static void
-prepare_process(void)
-{
-	setenv("MIBS", "", 1);
-	setenv("SNMPCONFPATH", NO_DIRECTORY, 1);
-	setenv("SNMP_PERSISTENT_DIR", NO_DIRECTORY, 1);
-	signal(SIGPIPE, SIG_IGN); /* raised by an answer on a session that the master has closed */
-}
-
 int
 snmp_agent_start(struct snmp_agent *agent)
 {
 	int error;
 
-	prepare_process();
+	/* A subagent needs no MIB modules, and a stock Debian has none: unless told to load none, the library
+	 * prints hundreds of errors. Done before the thread starts, because it changes the environment. */
+	setenv("MIBS", "", 1);
+	setenv("SNMPCONFPATH", NO_DIRECTORY, 1);
+	setenv("SNMP_PERSISTENT_DIR", NO_DIRECTORY, 1);
+	signal(SIGPIPE, SIG_IGN); /* raised by an answer on a session that the master has closed */
 	error = pthread_create(&agent->thread, NULL, run_snmp_thread, agent);
 	if (error)
 		return -error;

@@ -44,7 +44,7 @@ static const struct stat_name stat_names[SONIC_N_STATS] = {
     [SONIC_STAT_PSAMPLE_OVERFLOWS] = {"sonic.psample_overflows",
 	"times the kernel dropped psample samples for lack of room"},
     [SONIC_STAT_OWN_FRAMES] = {"sonic.own_frames",
-	"samples of this machine's own notifications and sFlow, not sent"},
+	"samples of this machine's own notifications and sFlow; at a mean skip below 16 they are not sent"},
 };
 
 /* ---- jobs ---- */

@@ -109,16 +109,10 @@ somebody_believes(const struct outbox *o, const struct entry *e)
 }
 
 static void
-count_not_told(struct outbox *o, const struct entry *e)
+remove_outbox_entry(struct outbox *o, struct entry *e)
 {
 	for (size_t i = 0; i < o->n_receivers; i++)
 		stat_add_own(&o->stats, OUTBOX_STAT_NOT_TOLD, e->to[i].told != TOLD_OVER);
-}
-
-static void
-remove_outbox_entry(struct outbox *o, struct entry *e)
-{
-	count_not_told(o, e);
 	e->id = 0;
 	o->n--;
 }

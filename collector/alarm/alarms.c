@@ -162,13 +162,6 @@ alarm_runs_init(struct alarm_runs *r)
 	return 0;
 }
 
-static void
-alarm_runs_free(struct alarm_runs *r)
-{
-	free(r->runs);
-	r->runs = NULL;
-}
-
 static float
 run_left_at(const struct alarm_run *run, uint32_t now_ms, float drift)
 {
@@ -308,7 +301,8 @@ alarms_free(struct alarms *a)
 {
 	if (!a)
 		return;
-	alarm_runs_free(&a->runs);
+	free(a->runs.runs);
+	a->runs.runs = NULL;
 	standing_free(&a->standing);
 	free(a->ports);
 	free(a->gates);

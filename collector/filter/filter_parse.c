@@ -945,18 +945,6 @@ asks_for_ports(const struct filter *f, const struct filter_node *node)
 	return false;
 }
 
-static void
-note_fields(struct filter *f)
-{
-	f->fields = 0;
-	for (size_t i = 0; i < f->n_nodes; i++) {
-		if (f->nodes[i].op >= FILTER_NAMED)
-			f->fields |= FILTER_BIT(f->nodes[i].field);
-		f->asks_for_groups |= f->nodes[i].op == FILTER_IN_GROUP;
-	}
-	f->asks_for_ports = asks_for_ports(f, &f->nodes[0]);
-}
-
 /* All of it as one text. False if it does not fit. */
 static bool
 add_text(struct filter *f, const char *text)
@@ -1011,7 +999,14 @@ filter_add(struct filter *filter, const char *text, char error[FILTER_ERROR_TEXT
 		return -EINVAL;
 	}
 	append_to_root(filter, node);
-	note_fields(filter);
+	/* What a program must know of a sample to answer it. */
+	filter->fields = 0;
+	for (size_t i = 0; i < filter->n_nodes; i++) {
+		if (filter->nodes[i].op >= FILTER_NAMED)
+			filter->fields |= FILTER_BIT(filter->nodes[i].field);
+		filter->asks_for_groups |= filter->nodes[i].op == FILTER_IN_GROUP;
+	}
+	filter->asks_for_ports = asks_for_ports(filter, &filter->nodes[0]);
 	return 0;
 }
 

@@ -67,15 +67,6 @@ goes_before(const struct place *p, const struct place *q, uint64_t now_us)
 	return p->all != q->all ? p->all < q->all : p->heard_us < q->heard_us;
 }
 
-static void
-begin_sender(struct refused_senders *r, struct place *p, const char *address)
-{
-	r->crowded_out += p->now.datagrams;
-	r->waiting -= p->now.datagrams > 0;
-	memset(p, 0, sizeof(*p));
-	snprintf(p->now.address, sizeof(p->now.address), "%s", address);
-}
-
 /* The place of the address: its own, or one that it takes. */
 static struct place *
 place_of(struct refused_senders *r, const char *address, uint64_t now_us)
@@ -91,7 +82,11 @@ place_of(struct refused_senders *r, const char *address, uint64_t now_us)
 		if (!leaves || goes_before(p, leaves, now_us))
 			leaves = p;
 	}
-	begin_sender(r, leaves, text);
+	/* What was not taken of who leaves is told of nobody. */
+	r->crowded_out += leaves->now.datagrams;
+	r->waiting -= leaves->now.datagrams > 0;
+	memset(leaves, 0, sizeof(*leaves));
+	snprintf(leaves->now.address, sizeof(leaves->now.address), "%s", text);
 	return leaves;
 }
 

@@ -401,17 +401,6 @@ note_interface(struct taking *t, uint64_t if_index)
 }
 
 static void
-fill_way(struct ease_sample *s, const struct ease_way *way)
-{
-	s->has_queue = way->known & EASE_WAY_QUEUE;
-	s->has_depth = way->known & EASE_WAY_DEPTH;
-	s->has_delay = way->known & EASE_WAY_DELAY;
-	s->queue = s->has_queue ? way->queue : 0;
-	s->depth_octets = s->has_depth ? (uint32_t)way->depth_octets : 0;
-	s->delay_ns = s->has_delay ? (uint32_t)way->delay_ns : 0;
-}
-
-static void
 fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, struct ease_record *r,
     const struct number_step *step, uint32_t weight)
 {
@@ -425,7 +414,12 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 	r->sample.output_if = output_of(f);
 	r->sample.src_as = f->src_as;
 	r->sample.dst_as = f->dst_as;
-	fill_way(&r->sample, &f->way);
+	r->sample.has_queue = f->way.known & EASE_WAY_QUEUE;
+	r->sample.has_depth = f->way.known & EASE_WAY_DEPTH;
+	r->sample.has_delay = f->way.known & EASE_WAY_DELAY;
+	r->sample.queue = r->sample.has_queue ? f->way.queue : 0;
+	r->sample.depth_octets = r->sample.has_depth ? (uint32_t)f->way.depth_octets : 0;
+	r->sample.delay_ns = r->sample.has_delay ? (uint32_t)f->way.delay_ns : 0;
 	r->sample.mean_skip = weight;
 	r->sample.pool_pkts = pool_of(p, f);
 	r->sample.skip = p->rate.stated > 0 && !f->is_record ? p->rate.stated - 1 : weight - 1; /* sFlow does not carry the drawn value */
@@ -1045,15 +1039,6 @@ arrive_ipfix(struct taking *t, const struct ipfix_message *m)
 	note_arrival(t);
 }
 
-static void
-count_ipfix(struct sflow_input *in, const struct ipfix_message *m, bool has_samples)
-{
-	for (int i = 0; i < IPFIX_N_COUNTS; i++)
-		stat_add(&in->stats, SFLOW_STAT_IPFIX_TEMPLATES + (unsigned)i, m->counts[i]);
-	if (m->counts[IPFIX_COUNT_FLOWS] > 0 && !has_samples)
-		in->refusal = foreign_flow_text(FOREIGN_IPFIX);
-}
-
 /* Templates of who may not speak for the device are not kept, so that nothing of it can be read. */
 static enum sflow_verdict
 take_ipfix(struct taking *t, const void *octets, size_t n)
@@ -1082,7 +1067,10 @@ take_ipfix(struct taking *t, const void *octets, size_t n)
 			count_sflow(t->in, SFLOW_STAT_REFUSED_SAMPLE);
 		}
 	sflow_end_ipfix(t->peer, &m, t->arrival.place.newer);
-	count_ipfix(t->in, &m, has_samples);
+	for (int i = 0; i < IPFIX_N_COUNTS; i++)
+		stat_add(&t->in->stats, SFLOW_STAT_IPFIX_TEMPLATES + (unsigned)i, m.counts[i]);
+	if (m.counts[IPFIX_COUNT_FLOWS] > 0 && !has_samples)
+		t->in->refusal = foreign_flow_text(FOREIGN_IPFIX);
 	return verdict;
 }
 

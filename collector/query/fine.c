@@ -85,16 +85,6 @@ has_total(const struct fine_port *kept)
 	return false;
 }
 
-static void
-keep_window(struct fine_port *kept, const struct query_port *port)
-{
-	memcpy(kept->side, port->side, sizeof(kept->side));
-	memcpy(kept->cut, port->cut, sizeof(kept->cut));
-	kept->expected = port->expected;
-	kept->received = port->received;
-	kept->cut_numbers = port->cut_numbers;
-}
-
 /* In the order of time, in which counters are read. */
 static int
 read_ends(struct query *query, struct query_port *port, struct fine_port *kept)
@@ -106,16 +96,6 @@ read_ends(struct query *query, struct query_port *port, struct fine_port *kept)
 	return err;
 }
 
-static void
-set_ends(struct query_fine *fine, uint64_t from_us, uint64_t to_us)
-{
-	fine->n_ends = 0;
-	for (uint64_t at_us = from_us; at_us < to_us && fine->n_ends < FINE_ENDS - 1;
-	     at_us = store_window_start(at_us, fine->step_us) + fine->step_us)
-		fine->ends_us[fine->n_ends++] = at_us;
-	fine->ends_us[fine->n_ends++] = to_us;
-}
-
 static int
 read_window(struct query *query, uint64_t from_us, uint64_t to_us)
 {
@@ -123,7 +103,12 @@ read_window(struct query *query, uint64_t from_us, uint64_t to_us)
 	int err;
 
 	query_narrow(query, from_us, to_us);
-	set_ends(fine, from_us, to_us);
+	/* The ends of the steps in this window. */
+	fine->n_ends = 0;
+	for (uint64_t at_us = from_us; at_us < to_us && fine->n_ends < FINE_ENDS - 1;
+	     at_us = store_window_start(at_us, fine->step_us) + fine->step_us)
+		fine->ends_us[fine->n_ends++] = at_us;
+	fine->ends_us[fine->n_ends++] = to_us;
 	err = query_sum_windows(query);
 	fine->has_samples = false;
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
@@ -131,7 +116,11 @@ read_window(struct query *query, uint64_t from_us, uint64_t to_us)
 
 		if (query_is_over_limit(query))
 			return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for longer steps");
-		keep_window(kept, &query->ports[i]);
+		memcpy(kept->side, query->ports[i].side, sizeof(kept->side));
+		memcpy(kept->cut, query->ports[i].cut, sizeof(kept->cut));
+		kept->expected = query->ports[i].expected;
+		kept->received = query->ports[i].received;
+		kept->cut_numbers = query->ports[i].cut_numbers;
 		if (!has_total(kept))
 			continue;
 		err = read_ends(query, &query->ports[i], kept);

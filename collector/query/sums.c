@@ -70,15 +70,6 @@ take_cut(double *pool, double *cut)
 	query_take_off(pool, *cut);
 }
 
-static void
-take_cuts(struct query_port *port)
-{
-	for (int d = EASE_IN; d <= EASE_OUT; d++) {
-		take_cut(&port->side[d].pool_pkts, &port->cut[d].pkts);
-		take_cut(&port->side[d].pool_octets, &port->cut[d].octets);
-	}
-}
-
 int
 query_sum_windows(struct query *query)
 {
@@ -95,7 +86,10 @@ query_sum_windows(struct query *query)
 		err = query_end_at_edge(query);
 	for (size_t i = 0; i < query->n_ports; i++) {
 		set_arrivals(&query->ports[i], &arrivals[i]);
-		take_cuts(&query->ports[i]);
+		for (int d = EASE_IN; d <= EASE_OUT; d++) {
+			take_cut(&query->ports[i].side[d].pool_pkts, &query->ports[i].cut[d].pkts);
+			take_cut(&query->ports[i].side[d].pool_octets, &query->ports[i].cut[d].octets);
+		}
 	}
 	if (err == 0)
 		query_choose_sides(query);

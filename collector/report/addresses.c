@@ -339,14 +339,6 @@ add_place(struct report_result *result, struct address_names *names, const struc
 	return 0;
 }
 
-static void
-count_ports(struct report_result *result, const struct places *places)
-{
-	for (size_t i = 0; i < places->query->n_ports; i++)
-		if (port_is_counted(places->options, &places->query->ports[i]))
-			result_count_port(result, &places->query->ports[i]);
-}
-
 /* Addresses in the filter say whether MAC or IP addresses are meant, whatever --layer says. */
 static struct report_options
 with_layer(const struct report_options *options)
@@ -374,7 +366,9 @@ report_addresses(struct query *query, const struct report_options *asked, uint64
 		return err;
 	result_begin(result, "addresses", columns, N_COLUMNS, query);
 	err = query_windows(query);
-	count_ports(result, &places);
+	for (size_t i = 0; i < places.query->n_ports; i++)
+		if (port_is_counted(places.options, &places.query->ports[i]))
+			result_count_port(result, &places.query->ports[i]);
 	places.room = PLACES_MIN + 2 * options.top;
 	places.items = malloc(places.room * sizeof(*places.items));
 	if (err == 0)

@@ -24,6 +24,8 @@ enum {
 	COLUMN_ADDRESS,
 	COLUMN_SENDER,
 	COLUMN_BOOT,
+	COLUMN_BOOT_TEXT,
+	COLUMN_STARTED,
 	COLUMN_PORTS,
 	COLUMN_SAMPLES,
 	COLUMN_EXPECTED,
@@ -54,7 +56,9 @@ static const struct report_column agent_columns[N_COLUMNS] = {
 	[COLUMN_ID] = {"id", "ID", REPORT_TEXT},
 	[COLUMN_ADDRESS] = {"address", "ADDRESS", REPORT_TEXT},
 	[COLUMN_SENDER] = {NULL, "SENDER", REPORT_TEXT},
-	[COLUMN_BOOT] = {"boot", "BOOT", REPORT_COUNT},
+	[COLUMN_BOOT] = {"boot", NULL, REPORT_COUNT},
+	[COLUMN_BOOT_TEXT] = {NULL, "BOOT", REPORT_TEXT},
+	[COLUMN_STARTED] = {"started", "STARTED", REPORT_TIME},
 	[COLUMN_PORTS] = {"ports", "PORTS", REPORT_COUNT},
 	[COLUMN_SAMPLES] = {"samples", "SAMPLES", REPORT_COUNT},
 	[COLUMN_EXPECTED] = {"expected", NULL, REPORT_COUNT},
@@ -436,6 +440,7 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 	struct clocks clocks;
 	int err = read_clock(query, agent, &clocks);
 	uint64_t expected = 0, received = 0;
+	char boot[NUMBER_TEXT];
 	double n_ports = 0;
 
 	if (!row || err)
@@ -456,6 +461,12 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 	row[COLUMN_ADDRESS] = cell_text(agent->address);
 	row[COLUMN_SENDER] = cell_text(*agent->sender ? agent->sender : agent->address);
 	row[COLUMN_BOOT] = cell_number((double)agent->boot);
+	if (agent->boot >= QUERY_SFLOW_BOOTS) { /* in place of a number that sFlow has not, the second in which it started */
+		row[COLUMN_STARTED] = cell_time((uint64_t)agent->boot * 1000000);
+	} else {
+		number_format_count((double)agent->boot, boot);
+		row[COLUMN_BOOT_TEXT] = cell_text(boot);
+	}
 	row[COLUMN_PORTS] = cell_number(n_ports);
 	row[COLUMN_SAMPLES] = cell_number((double)received);
 	row[COLUMN_EXPECTED] = cell_number((double)expected);
@@ -532,7 +543,7 @@ read_reach(struct query *query, struct report_result *result)
 static uint32_t
 what_no_agent_has(const struct query *query)
 {
-	uint32_t hidden = 1u << COLUMN_AGENT | 1u << COLUMN_SITE | 1u << COLUMN_SENDER;
+	uint32_t hidden = 1u << COLUMN_AGENT | 1u << COLUMN_SITE | 1u << COLUMN_SENDER | 1u << COLUMN_BOOT_TEXT | 1u << COLUMN_STARTED;
 
 	for (size_t i = 0; i < query->n_agents; i++) {
 		const struct query_agent *agent = &query->agents[i];
@@ -541,6 +552,8 @@ what_no_agent_has(const struct query *query)
 			hidden &= ~(1u << COLUMN_SENDER);
 		if (agent->chosen && (agent->is_named || *agent->system_name || agent->digits > 0 || agent->lacks_address))
 			hidden &= ~(1u << COLUMN_AGENT);
+		if (agent->chosen)
+			hidden &= ~(1u << (agent->boot >= QUERY_SFLOW_BOOTS ? COLUMN_STARTED : COLUMN_BOOT_TEXT));
 		if (agent->chosen && agent->site)
 			hidden &= ~(1u << COLUMN_SITE);
 	}

@@ -200,17 +200,6 @@ fill_changes(struct report_result *result, const struct report_result *past)
 	return list->changes ? 0 : -ENOMEM;
 }
 
-/* Only the keys of these rows are read from the past; if they are more than a statement can list,
- * all keys are. */
-static void
-ask_for_rows(struct report_options *then, const struct report_result *result)
-{
-	if (result->list->n_keys > 0 && result->list->n_keys <= QUERY_ONLY_MAX) {
-		then->only = result->list->keys;
-		then->n_only = result->list->n_keys;
-	}
-}
-
 int
 compare_with_past(const struct report *report, struct query *query,
     const struct report_options *options, uint64_t now_us, uint64_t back_us,
@@ -235,7 +224,12 @@ compare_with_past(const struct report *report, struct query *query,
 	then.top = UINT32_MAX;
 	then.error = 0.025 / (result->n_rows > 0 ? (double)result->n_rows : 1);
 	then.wants_change = then.wants_alarm = false;
-	ask_for_rows(&then, result);
+	/* Only the keys of these rows are read from the past; if they are more than a statement can list,
+	 * all keys are. */
+	if (result->list->n_keys > 0 && result->list->n_keys <= QUERY_ONLY_MAX) {
+		then.only = result->list->keys;
+		then.n_only = result->list->n_keys;
+	}
 	err = report_run(report, query, &then, now_us, &past);
 	if (err == -ENOENT) { /* the store knows nothing of that time */
 		*query->error = '\0';

@@ -223,16 +223,6 @@ compare_times(const void *a, const void *b)
 	    (x[COLUMN_TIME].time_us > y[COLUMN_TIME].time_us);
 }
 
-/* Keeps as many rows of all sources together as are wanted. */
-static void
-keep_newest(struct report_result *result, uint32_t top)
-{
-	if (result->n_rows > 1)
-		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values),
-		    compare_times);
-	result_cut(result, top);
-}
-
 int
 report_events(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
@@ -255,7 +245,11 @@ report_events(struct query *query, const struct report_options *options, uint64_
 		err = add_source(query, options, &sources[i], result);
 	if (err == 0 && !options->filter)
 		err = add_outages(query, options, result);
-	keep_newest(result, options->top);
+	/* Keeps as many rows of all sources together as are wanted. */
+	if (result->n_rows > 1)
+		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values),
+		    compare_times);
+	result_cut(result, options->top);
 	result_hide_agent(result, query, COLUMN_AGENT);
 	return err;
 }

@@ -336,13 +336,6 @@ make_ordered(const struct list *list, struct ordered *o)
 	return 0;
 }
 
-static void
-free_ordered(struct ordered *o)
-{
-	free(o->room);
-	free(o->samples);
-}
-
 /* Keys without a sample, as ranks must allow for them: at 1 % for any of them, 0.5 % for all. */
 static struct estimate_unseen_bounds
 unseen_bounds(const struct list *list)
@@ -711,7 +704,8 @@ fill_rows(struct list *list)
 		err = list_add_account(list, &ordered.order);
 	if (err == 0)
 		err = look_inside(list);
-	free_ordered(&ordered);
+	free(ordered.room);
+	free(ordered.samples);
 	hide_what_is_the_same(list);
 	return err;
 }

@@ -275,14 +275,6 @@ commit_agents(struct ship *s)
 }
 
 static void
-roll_back(struct ship *s)
-{
-	units_roll_back(&s->units);
-	for (size_t i = 0; i < s->store.n_agents; i++)
-		s->store.agents[i].staged.is_set = false;
-}
-
-static void
 note_sent(struct ship *s)
 {
 	uint64_t octets, compressed;
@@ -617,7 +609,9 @@ reason_of(const struct ship *s, int err)
 static void
 note_failure(struct ship *s, int err)
 {
-	roll_back(s);
+	units_roll_back(&s->units);
+	for (size_t i = 0; i < s->store.n_agents; i++)
+		s->store.agents[i].staged.is_set = false;
 	stat_add(&s->stats, SHIP_STAT_RETRIES, 1);
 	s->failures++;
 	if (err == -EREMOTEIO) /* perhaps tables are missing, also on another shard */

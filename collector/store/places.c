@@ -106,19 +106,6 @@ run_statement(sqlite3_stmt *statement)
 	return code == SQLITE_DONE ? 0 : -EIO;
 }
 
-static int
-trim_port(struct places *p, const struct place_key *key)
-{
-	sqlite3_bind_int64(p->trim, 1, key->agent);
-	sqlite3_bind_int64(p->trim, 2, key->if_index);
-	sqlite3_bind_int(p->trim, 3, PLACES_A_PORT);
-	if (run_statement(p->trim) < 0)
-		return -EIO;
-	p->counts.beyond_limit += (uint64_t)sqlite3_changes(p->db);
-	p->counts.beyond_agent = key->agent;
-	return 0;
-}
-
 /* After so many new places of a port those beyond its number go. Ports with one hash are counted together,
  * and the one that comes last is trimmed: mostly the one that has most. */
 static int
@@ -129,7 +116,14 @@ count_new(struct places *p, const struct place_key *key)
 	if (++*n < TRIM_EVERY)
 		return 0;
 	*n = 0;
-	return trim_port(p, key);
+	sqlite3_bind_int64(p->trim, 1, key->agent);
+	sqlite3_bind_int64(p->trim, 2, key->if_index);
+	sqlite3_bind_int(p->trim, 3, PLACES_A_PORT);
+	if (run_statement(p->trim) < 0)
+		return -EIO;
+	p->counts.beyond_limit += (uint64_t)sqlite3_changes(p->db);
+	p->counts.beyond_agent = key->agent;
+	return 0;
 }
 
 static int

@@ -231,16 +231,6 @@ store_submit(struct store *store, struct store_batch *batch)
 
 /* Waits for the next batch to write and returns it; NULL when the store stops and no batch is left.
  * While there is no batch, it does upkeep in steps that are short compared to writing a batch. */
-/* There is nothing to do after what was written. */
-static void
-note_rest(struct store *store)
-{
-	pthread_mutex_lock(&store->lock);
-	store->rested = store->finished;
-	pthread_cond_broadcast(&store->idle);
-	pthread_mutex_unlock(&store->lock);
-}
-
 static struct store_batch *
 next_batch(struct store *store)
 {
@@ -252,21 +242,13 @@ next_batch(struct store *store)
 			return batch;
 		if (do_upkeep(store))
 			continue;
-		note_rest(store);
+		/* There is nothing to do after what was written. */
+		pthread_mutex_lock(&store->lock);
+		store->rested = store->finished;
+		pthread_cond_broadcast(&store->idle);
+		pthread_mutex_unlock(&store->lock);
 		sem_wait(&store->wake);
 	}
-}
-
-static void
-recycle_batch(struct store *store, struct store_batch *batch)
-{
-	store_batch_clear(batch);
-	spsc_put(&store->empty, batch);
-	pthread_mutex_lock(&store->lock);
-	store->finished++;
-	store->failing = false;
-	pthread_cond_broadcast(&store->idle);
-	pthread_mutex_unlock(&store->lock);
 }
 
 /* Writing */
@@ -573,7 +555,13 @@ run_writer(void *arg)
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), WRITER_NICE);
 	while ((batch = next_batch(store)) != NULL) {
 		write_or_give_up(store, batch);
-		recycle_batch(store, batch);
+		store_batch_clear(batch);
+		spsc_put(&store->empty, batch);
+		pthread_mutex_lock(&store->lock);
+		store->finished++;
+		store->failing = false;
+		pthread_cond_broadcast(&store->idle);
+		pthread_mutex_unlock(&store->lock);
 		make_room(store);
 	}
 	if (store->places && store->failures == 0 && places_end(store->places) < 0)

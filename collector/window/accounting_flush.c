@@ -194,15 +194,6 @@ flush_identity(struct agent *a, struct store_batch *batch)
 }
 
 static void
-flush_clock(struct agent *a, struct store_batch *batch)
-{
-	if (a->clock_unwritten)
-		*(struct store_agent_clock *)store_batch_add(batch, STORE_AGENT_CLOCKS) =
-		    (struct store_agent_clock){a->row.id, a->clock.offset_us, a->clock_since_us};
-	a->clock_unwritten = false;
-}
-
-static void
 flush_agents(struct accounting *acc, struct store_batch *batch)
 {
 	for (uint32_t i = 0; i < acc->inventory.agent_places.end; i++) {
@@ -212,7 +203,10 @@ flush_agents(struct accounting *acc, struct store_batch *batch)
 			*(struct store_agent *)store_batch_add(batch, STORE_AGENTS) = a->row;
 		a->dirty = false;
 		flush_identity(a, batch);
-		flush_clock(a, batch);
+		if (a->clock_unwritten)
+			*(struct store_agent_clock *)store_batch_add(batch, STORE_AGENT_CLOCKS) =
+			    (struct store_agent_clock){a->row.id, a->clock.offset_us, a->clock_since_us};
+		a->clock_unwritten = false;
 		flush_oddities(&a->odd, a->row.id, 0, batch);
 	}
 }

@@ -42,19 +42,6 @@ sample_gaps_resume(
 	    counters->time_us);
 }
 
-/* Notes how many samples of the port come together. */
-static void
-count_together(struct sample_gaps *g, uint64_t notification)
-{
-	if (notification != g->notification)
-		g->in_notification = 0;
-	g->notification = notification;
-	if (g->in_notification < SAMPLE_GAPS_BRIDGED_MAX)
-		g->in_notification++;
-	if (g->in_notification > g->together)
-		g->together = g->in_notification;
-}
-
 /* Returns how many of so many missing numbers in a row are cut: all, or none if they are bridged. */
 static uint32_t
 cut_of(const struct sample_gaps *g, uint64_t missing)
@@ -291,7 +278,14 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 	begin_boot(g, boot, first);
 	if (loose && notification != g->notification)
 		end_notification(g, sink, arg);
-	count_together(g, notification);
+	/* Notes how many samples of the port come together. */
+	if (notification != g->notification)
+		g->in_notification = 0;
+	g->notification = notification;
+	if (g->in_notification < SAMPLE_GAPS_BRIDGED_MAX)
+		g->in_notification++;
+	if (g->in_notification > g->together)
+		g->together = g->in_notification;
 	if (number <= g->newest) {
 		split_gap(g, number, s->time_us, sink, arg);
 		return;

@@ -29,15 +29,6 @@ is_told(const struct sequence_tracker *t, uint64_t n, uint64_t drops)
 	return missing <= drops + SEQUENCE_TRACKER_NUMBERS;
 }
 
-static void
-note_in_place(struct sequence_jumps *j)
-{
-	j->held = false;
-	j->behind = 0;
-	if (j->from > 0 && ++j->in_place > IN_PLACE)
-		j->from = 0;
-}
-
 static bool
 goes_on_before_jump(const struct sequence_jumps *j, uint64_t n)
 {
@@ -87,7 +78,10 @@ sequence_jumps_sample(struct sequence_jumps *j, struct sequence_tracker *t, uint
 	if (n + SEQUENCE_TRACKER_NUMBERS <= t->highest)
 		return judge_behind(j, t, number, n, mono_us);
 	if (n <= t->highest + SEQUENCE_TRACKER_NUMBERS) {
-		note_in_place(j);
+		j->held = false;
+		j->behind = 0;
+		if (j->from > 0 && ++j->in_place > IN_PLACE)
+			j->from = 0;
 		return SEQUENCE_JUMPS_TAKE;
 	}
 	if (is_told(t, n, drops) || (j->held && number == j->next)) {

@@ -238,19 +238,13 @@ window_sums_add(struct store_sums *sums, const struct ease_sample *s)
 }
 
 static void
-add_to_flow(struct flow_sums *flow, double octets)
-{
-	flow->octets += octets;
-	flow->octets2 += octets * octets;
-	flow->n++;
-}
-
-static void
 add_pending(struct window_table *t, const struct pending_sample *a)
 {
 	struct flow *flow = flow_cache_get(t->flows, &a->key, a->hash, window_keys_add_flows, t);
 
-	add_to_flow(&flow->sums, a->octets);
+	flow->sums.octets += a->octets;
+	flow->sums.octets2 += a->octets * a->octets;
+	flow->sums.n++;
 	if (a->has_pairs)
 		flow_pairs_add(&flow->sums.pairs, &a->pairs);
 }
@@ -272,15 +266,6 @@ next_pending(struct window_table *t)
 	return pending_at(t, t->pending_end++);
 }
 
-static void
-fetch_for(struct window_table *t, const struct pending_sample *a)
-{
-	flow_cache_prefetch_set(t->flows, a->hash);
-	if (t->pending_end - t->pending_begin > FETCH_AFTER)
-		flow_cache_prefetch(
-		    t->flows, pending_at(t, t->pending_end - 1 - FETCH_AFTER)->hash);
-}
-
 /* pairs is NULL if the sample arrived alone. */
 static void
 add_sample(struct window_table *t, const struct window_sample *s, const struct flow_key *key,
@@ -294,7 +279,10 @@ add_sample(struct window_table *t, const struct window_sample *s, const struct f
 	a->hash = flow_cache_hash(t->flows, key);
 	a->octets = s->sample->frame_octets;
 	a->has_pairs = pairs;
-	fetch_for(t, a);
+	flow_cache_prefetch_set(t->flows, a->hash);
+	if (t->pending_end - t->pending_begin > FETCH_AFTER)
+		flow_cache_prefetch(
+		    t->flows, pending_at(t, t->pending_end - 1 - FETCH_AFTER)->hash);
 	window_mark_dirty(t, s->window);
 	window_sums_add(&sums->sums, s->sample);
 	if (s->sample->mean_skip > sums->w_max)

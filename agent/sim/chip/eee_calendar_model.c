@@ -588,15 +588,6 @@ eee_calendar_model_reset(struct eee_calendar_model *m)
 	update_line(m);
 }
 
-static void
-use_defaults(struct eee_calendar_model_config *c)
-{
-	c->slot_ns = c->slot_ns ? c->slot_ns : EEE_DEFAULT_SLOT_NS;
-	c->latency_slots = c->latency_slots ? c->latency_slots : EEE_DEFAULT_LATENCY_SLOTS;
-	c->event_bits = c->event_bits ? c->event_bits : EEE_DEFAULT_BITS;
-	c->duration_bits = c->duration_bits ? c->duration_bits : EEE_DEFAULT_BITS;
-}
-
 static bool
 config_is_good(const struct eee_calendar_model_config *c)
 {
@@ -615,7 +606,10 @@ eee_calendar_model_create(const struct eee_calendar_model_config *config,
 	if (!m)
 		return -ENOMEM;
 	m->config = *config;
-	use_defaults(&m->config);
+	m->config.slot_ns = m->config.slot_ns ? m->config.slot_ns : EEE_DEFAULT_SLOT_NS;
+	m->config.latency_slots = m->config.latency_slots ? m->config.latency_slots : EEE_DEFAULT_LATENCY_SLOTS;
+	m->config.event_bits = m->config.event_bits ? m->config.event_bits : EEE_DEFAULT_BITS;
+	m->config.duration_bits = m->config.duration_bits ? m->config.duration_bits : EEE_DEFAULT_BITS;
 	m->n_entries = m->config.n_ports * EEE_DIRECTIONS;
 	if (config_is_good(&m->config))
 		rc = regmodel_init(&m->regs, rows, sizeof(rows) / sizeof(rows[0]), m);

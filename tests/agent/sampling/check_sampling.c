@@ -906,8 +906,12 @@ START_TEST(a_port_that_samples_by_itself_gets_the_mean)
 	config.enabled = true;
 	ck_assert_int_eq(sampling_set_port(sampling, if_index, &config), 0);
 	ck_assert_uint_eq(fake.ports[0].rate, 7);
-	draw_one(7, true);
+	for (uint32_t rate = 7; rate <= 15; rate += 8)
+		draw_one(rate, true);
 	ck_assert_uint_eq(n_taken, 2);
+	draw_one(16, true); /* or a port that has little else would be taken for one that is not sampled */
+	ck_assert_uint_eq(n_taken, 3);
+	ck_assert_uint_eq(taken[2].mean_skip, 16);
 	finish();
 }
 END_TEST
