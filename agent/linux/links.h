@@ -93,7 +93,7 @@ struct links_port {
 	uint64_t driver_read_us; /* monotonic: when it was read last */
 	/* Its sampler, or NULL. linux_device.c creates and frees it. */
 	struct tap *tap;
-	uint64_t watched_pool, watched_pkts; /* of the tap, and of the link, when the pool moved last */
+	uint64_t watched_pool, watched_pkts; /* of the tap, or samples of psample, and of the link, when they moved last */
 	struct linux_psample *psample;
 	bool skips_lost; /* the tap was cleared */
 };

@@ -396,7 +396,7 @@ counter_round(void *ctx, enum hal_round phase)
 	}
 	read_queues(d);
 	(void)kernel_get_all_stats(&d->kernel, take_ahead, d);
-	linux_watch_taps(d);
+	linux_watch_hooks(d);
 }
 
 /* Samples and notifications need what is counted now; what was read ahead is older than that from then on. */

@@ -42,7 +42,7 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
     [LINUX_STAT_TAPS_CLEANED] = {"linux.taps_cleaned",
 	"ports where an earlier agent, which was killed, had left its tap or filters"},
     [LINUX_STAT_TAPS_RENEWED] = {"linux.taps_renewed",
-	"times a tap was put back that another program had removed with its hook (clsact)"},
+	"times a tap, or filters of psample, were put back that another program had removed with their hook (clsact)"},
     [LINUX_STAT_RING_ERRORS] = {"linux.ring_errors",
 	"times eBPF's ring could not be read; its samples stay in it"},
     [LINUX_STAT_SAMPLES] = {"linux.samples", "samples received from the kernel"},

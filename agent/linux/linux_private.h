@@ -133,8 +133,8 @@ void linux_open_sampling(struct linux_device *device, const struct linux_config 
  * refusal is logged and counted. The first may add a port to the table (links_add_share), the second remove one. */
 void linux_sample_port(struct linux_device *device, struct links_port *port);
 void linux_unsample_port(struct linux_device *device, struct links_port *port);
-/* After links' counters were read: puts back taps that another program removed. */
-void linux_watch_taps(struct linux_device *device);
+/* After links' counters were read: puts back taps and filters that another program removed. */
+void linux_watch_hooks(struct linux_device *device);
 bool linux_samples(const struct linux_device *device); /* whether any port can be sampled */
 /* Notes that an address of a port's is the chip's business, if it is. */
 void linux_note_offload(struct linux_device *device, const struct rtnl_neighbour *neighbour);

@@ -19,6 +19,7 @@ enum {
 	MACS_OCTETS = 12, /* the two addresses, before the tag */
 	SKIP_DEPTH = 2,	  /* count and shadow */
 	BLIND_PKTS = 100, /* that a link counts while the pool does not move: the hook may be gone */
+	BLIND_SAMPLES = 16, /* that are due where none comes */
 	MAX_SKIP = 0xfffff, /* 20 bits as in an EASE chip: no mean needs more */
 };
 
@@ -245,36 +246,57 @@ set_rate(void *ctx, uint32_t if_index, uint32_t rate)
 	return port && port->psample ? linux_psample_set_rate(d, port, rate) : -ENODEV;
 }
 
-/* Whoever replaces the hook removes all that is at it, without a notice that says so. XDP and others take frames before
- * the hook, too, so that a pool may not move beside it. */
-static void
-watch_tap(struct linux_device *d, struct links_port *port)
+/* False: what samples the port is where it was, or cannot be put back. */
+static bool
+put_back(struct linux_device *d, struct links_port *port)
 {
-	uint64_t pkts = port->kernel.link.rx_packets + port->kernel.link.tx_packets;
-	uint64_t pool = tap_pool(port->tap, TAP_IN) + tap_pool(port->tap, TAP_OUT), lost = tap_lost(port->tap);
+	uint64_t lost;
 
-	if (pool == port->watched_pool && pkts - port->watched_pkts < BLIND_PKTS)
+	if (port->psample)
+		return !psample_filter_is_there(d->kernel.route, &port->psample->filter) &&
+		    linux_psample_set_rate(d, port, port->psample->filter.rate) == 0;
+	lost = tap_lost(port->tap);
+	if (tap_is_attached(port->tap) || taps_renew(d->taps, &port->tap) < 0)
+		return false;
+	stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, lost);
+	(void)restart_port(d, port->if_index);
+	return true;
+}
+
+/* Whoever replaces the hook removes all that is at it, without a notice that says so. XDP and others take frames before
+ * the hook, too, so that neither a pool nor samples may move beside it. */
+static void
+watch_port(struct linux_device *d, struct links_port *port)
+{
+	const struct linux_psample *psample = port->psample;
+	uint64_t pkts = port->kernel.link.rx_packets + port->kernel.link.tx_packets;
+	uint64_t blind_pkts = psample ? (uint64_t)BLIND_SAMPLES * psample->filter.rate : BLIND_PKTS;
+	uint64_t moves = psample ? (uint64_t)psample->sequences[0].next + psample->sequences[1].next
+				 : tap_pool(port->tap, TAP_IN) + tap_pool(port->tap, TAP_OUT);
+
+	if (moves == port->watched_pool && pkts - port->watched_pkts < blind_pkts)
 		return;
 	port->watched_pkts = pkts;
-	if (pool != port->watched_pool) {
-		port->watched_pool = pool;
+	if (moves != port->watched_pool) {
+		port->watched_pool = moves;
 		return;
 	}
-	if (tap_is_attached(port->tap) || taps_renew(d->taps, &port->tap) < 0)
+	if (!put_back(d, port))
 		return;
-	stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, lost);
 	stat_add(&d->stats, LINUX_STAT_TAPS_RENEWED, 1);
-	log_warn_limited("linux", "%s: another program removed the hook (clsact) with the tap at it: it was not sampled, and is "
-	    "again", port->link.name);
-	(void)restart_port(d, port->if_index);
+	log_warn_limited("linux", "%s: another program removed the hook (clsact) with what samples at it: it was not sampled, and"
+	    " is again", port->link.name);
 }
 
 void
-linux_watch_taps(struct linux_device *d)
+linux_watch_hooks(struct linux_device *d)
 {
-	for (size_t i = 0; i < d->links.n; i++)
-		if (d->links.ports[i].tap && d->links.ports[i].share_of == 0)
-			watch_tap(d, &d->links.ports[i]);
+	for (size_t i = 0; i < d->links.n; i++) {
+		struct links_port *port = &d->links.ports[i];
+
+		if (port->psample ? port->psample->filter.rate > 0 : port->tap && port->share_of == 0)
+			watch_port(d, port);
+	}
 }
 
 const struct hal_sampling_ops linux_sampling_ops = {

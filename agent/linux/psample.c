@@ -365,21 +365,36 @@ look_at_filter(void *ctx, const struct nlmsghdr *message)
 	return 0;
 }
 
-static bool
-clean_side(struct netlink *netlink, uint32_t kernel_index, bool out)
+/* Whether a filter of ours is at that side: 1, 0, or -errno. */
+static int
+find_ours(struct netlink *netlink, uint32_t kernel_index, bool out)
 {
 	struct search search = {.kernel_index = kernel_index, .out = out};
 	struct request q;
 	struct nlmsghdr *request =
 	    netlink_begin(&q, RTM_GETTFILTER, NLM_F_DUMP, sizeof(struct tcmsg));
 	struct tcmsg *head = mnl_nlmsg_get_payload(request);
+	int rc;
 
 	head->tcm_ifindex = (int)kernel_index;
 	head->tcm_parent = clsact_parent(out);
-	if (netlink_request_retry(netlink, request, look_at_filter, &search) < 0 || !search.found)
+	rc = netlink_request_retry(netlink, request, look_at_filter, &search);
+	return search.found ? 1 : netlink_reply_lost(rc) ? rc : 0;
+}
+
+static bool
+clean_side(struct netlink *netlink, uint32_t kernel_index, bool out)
+{
+	if (find_ours(netlink, kernel_index, out) <= 0)
 		return false;
 	take_off(netlink, kernel_index, out);
 	return true;
+}
+
+bool
+psample_filter_is_there(struct netlink *netlink, const struct psample_filter *filter)
+{
+	return find_ours(netlink, filter->kernel_index, false) != 0 && find_ours(netlink, filter->kernel_index, true) != 0;
 }
 
 bool

@@ -87,6 +87,8 @@ int psample_filter_try(struct netlink *netlink, uint32_t kernel_index, bool hard
 
 /* Samples one frame in rate from now on; 0 stops sampling. After a failure none is sampled. */
 int psample_filter_set(struct netlink *netlink, struct psample_filter *filter, uint32_t rate);
+/* Whether nobody has removed one of them, or the hook with both; true, too, if the kernel does not answer. */
+bool psample_filter_is_there(struct netlink *netlink, const struct psample_filter *filter);
 /* Removes both filters, and the hook if it was created for them and has no other filter. */
 void psample_filter_remove(struct netlink *netlink, struct psample_filter *filter);
 /* Removes filters that an earlier, killed agent left. True if there were any. */

@@ -173,6 +173,37 @@ START_TEST(what_a_killed_agent_left_is_removed)
 }
 END_TEST
 
+/* It says nothing; that the link counts and no sample comes tells. */
+START_TEST(filters_that_another_removed_are_put_back)
+{
+	set_up(__func__);
+	set_rate(8);
+	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 100, 1);
+	linux_rig_settle(&rig);
+	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+	linux_rig_sh("tc qdisc del dev p0 clsact");
+	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 100, 1); /* too few to tell */
+	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+	ck_assert(!has_hook("p0"));
+	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 100, 1);
+	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+	ck_assert(has_filters("p0", "sample rate 1/8 "));
+	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.taps_renewed"), 1);
+	seen.n = 0;
+	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 200, 1);
+	linux_rig_settle(&rig);
+	ck_assert_uint_gt(seen.n, 0);
+	set_rate(1 << 20); /* none comes, and nobody has removed them */
+	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 400, 1);
+	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.taps_renewed"), 1);
+	linux_rig_sh("tc filter del dev p0 egress"); /* one side alone */
+	set_rate(4);
+	linux_rig_stop(&rig);
+	ck_assert(!has_hook("p0"));
+}
+END_TEST
+
 START_TEST(its_own_notifications_are_not_sampled)
 {
 	set_up(__func__);
@@ -301,6 +332,7 @@ run_all(void)
 	tcase_add_test(life, other_filters_stay_and_see_every_frame);
 	tcase_add_test(life, what_a_killed_agent_left_is_removed);
 	tcase_add_test(life, its_own_notifications_are_not_sampled);
+	tcase_add_test(life, filters_that_another_removed_are_put_back);
 	tcase_add_test(life, what_finds_no_room_is_told_as_lost);
 	suite_add_tcase(suite, life);
 	tcase_set_timeout(many, 600);
