@@ -205,7 +205,7 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 		    config->memory_mib, (unsigned long long)used >> 20, MEMORY_WINDOWS_MIB);
 		return -EINVAL;
 	}
-	limits->windows = window_limits_for(budget - used);
+	limits->windows = window_limits_for(budget - used, limits->ports);
 	return 0;
 }
 

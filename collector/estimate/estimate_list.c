@@ -125,18 +125,19 @@ n_larger(const struct alike *alike, double than, bool or_equal)
 
 /* A key's variance is taken to be the largest of those alike; if exactly, its own where that decides. */
 static void
-compare_with_alike(const struct alike *alike, double y, double variance, double z, bool exactly, struct settled *settled)
+compare_with_alike(const struct alike *alike, double y, double variance, double hidden, double z, bool exactly,
+    struct settled *settled)
 {
-	double most = z * sqrt(variance + alike->most), least = z * sqrt(variance + alike->least);
+	double most = hidden + z * sqrt(variance + alike->most), least = hidden + z * sqrt(variance + alike->least);
 	size_t above = n_larger(alike, y + most, false), below = n_larger(alike, y - most, true);
 
 	assert(alike->n > 0);
 	settled->above += above;
 	settled->below += alike->n - below;
 	for (size_t i = above; exactly && i < alike->n && alike->estimate[i] - y > least; i++)
-		settled->above += alike->estimate[i] - y > z * sqrt(variance + alike->variance[i]);
+		settled->above += alike->estimate[i] - y > hidden + z * sqrt(variance + alike->variance[i]);
 	for (size_t i = below; exactly && i > 0 && y - alike->estimate[i - 1] > least; i--)
-		settled->below += y - alike->estimate[i - 1] > z * sqrt(variance + alike->variance[i - 1]);
+		settled->below += y - alike->estimate[i - 1] > hidden + z * sqrt(variance + alike->variance[i - 1]);
 }
 
 static struct settled
@@ -146,7 +147,8 @@ compare_with_all(const struct estimate_order *order, const struct alikes *alikes
 
 	assert(row < order->n);
 	for (size_t k = 0; k < alikes->n; k++)
-		compare_with_alike(&alikes->items[k], order->estimate[row], order->own_variance[row], z, exactly, &settled);
+		compare_with_alike(&alikes->items[k], order->estimate[row], order->own_variance[row], order->hidden, z, exactly,
+		    &settled);
 	return settled;
 }
 

@@ -20,6 +20,7 @@ struct estimate_order {
 	const double *estimate;
 	const double *own_variance; /* as of struct estimate_key_unit */
 	const uint64_t *samples;
+	double hidden; /* that any one key may have beyond its samples: it was in none for want of memory */
 };
 
 /* The claim of the row at `place` (from 1) that was chosen from n_rivals keys: at least 95 of 100 limits that are printed

@@ -20,8 +20,8 @@ unkeyed_most(const struct query *query, const struct report_options *options,
 		const struct estimate_stratum *side = query_listed(port);
 
 		if (port_is_counted(options, port) && side->all.n > 0)
-			most += (double)unkeyed_most_samples(dimension, port) * estimate_total(unit, side) /
-			    (double)side->all.n;
+			most += (double)(dimension ? unkeyed_most_samples(dimension, port) : port->folded + port->dropped) *
+			    estimate_total(unit, side) / (double)side->all.n;
 	}
 	return most;
 }

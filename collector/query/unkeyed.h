@@ -13,7 +13,8 @@
 uint64_t unkeyed_most_samples(const struct dimension *d, const struct query_port *port);
 
 /* Traffic that one key may have beyond its samples because the memory for keys was full, over all
- * ports. Each such sample is taken to stand for the mean of its port's samples. */
+ * ports; dimension NULL: that all keys together may have. Each such sample is taken to stand for the mean of its port's
+ * samples. */
 double unkeyed_most(const struct query *query, const struct report_options *options,
     const struct dimension *dimension, enum estimate_unit unit);
 

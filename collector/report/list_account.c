@@ -1,5 +1,6 @@
 #include "collector/report/list_account.h"
 
+#include "collector/query/unkeyed.h"
 #include "collector/report/result.h"
 
 #include <errno.h>
@@ -96,6 +97,7 @@ account_for(const struct list *list, const struct estimate_order *order, const s
 	uint64_t few = list->options->fold_few ? REPORT_FEW_SAMPLES : 1;
 	struct estimate_sum of_sort = estimate_choosing(order, list->n_shown, few);
 	struct estimate_sum choosing = estimate_choosing_in(&of_sort, list->options->sort, &of[OF_ROWS], unit);
+	double unkeyed = unkeyed_most(list->query, list->options, NULL, unit);
 	struct estimate_account seen;
 
 	estimate_account(list->range, unit, &of[OF_ROWS], &of[OF_OTHERS], &choosing, &list->told.not_seen, &seen);
@@ -106,6 +108,10 @@ account_for(const struct list *list, const struct estimate_order *order, const s
 	lines[REPORT_SUM_NO_SAMPLE][unit] = counted_figure(estimate_range_total(list->range, unit) -
 	    estimate_range_covered(list->range, unit));
 	lines[REPORT_SUM_LOST][unit] = counted_figure(list->result->lost[unit]);
+	/* What is in no row because memory was full may be of any of these, and not of the rest. */
+	for (int line = REPORT_SUM_TOGETHER; line <= REPORT_SUM_NOT_SEEN; line++)
+		list_allow_for_folded(list, unit, unkeyed, &lines[line][unit]);
+	lines[REPORT_SUM_REST][unit].low = fmax(0, lines[REPORT_SUM_REST][unit].low - unkeyed);
 }
 
 /* Each line as a row, of which those are said that have something to say. */

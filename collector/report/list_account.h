@@ -7,6 +7,10 @@
 
 #include "collector/report/lists_private.h"
 
+/* The full memory for keys may have cost the figure samples (unkeyed: unkeyed_most), so its upper limit rises; its lower
+ * limit stays. */
+void list_allow_for_folded(const struct list *list, enum estimate_unit unit, double unkeyed, struct estimate_figure *f);
+
 /* Fills the cells of a row, or of a line of the account, that have frames, octets, share and samples. */
 void list_fill_figures(const struct list *list, struct report_value *row,
     const struct estimate_figure figure[2], uint64_t n);

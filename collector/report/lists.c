@@ -177,10 +177,8 @@ gather_keys(struct list *list)
 	return 0;
 }
 
-/* The full memory for keys may have cost a key samples, so its upper limit rises; its lower limit
- * stays. */
-static void
-allow_for_folded(const struct list *list, enum estimate_unit unit, double unkeyed, struct estimate_figure *f)
+void
+list_allow_for_folded(const struct list *list, enum estimate_unit unit, double unkeyed, struct estimate_figure *f)
 {
 	if (unkeyed > 0)
 		f->high = fmax(f->high, fmin(f->high + unkeyed, list->result->total[unit]));
@@ -332,7 +330,7 @@ make_ordered(const struct list *list, struct ordered *o)
 		o->room[list->n + i] = entry->own_variance;
 		o->samples[i] = entry->n;
 	}
-	o->order = (struct estimate_order){list->n, o->room, o->room + list->n, o->samples};
+	o->order = (struct estimate_order){list->n, o->room, o->room + list->n, o->samples, list->unkeyed[list->options->sort]};
 	return 0;
 }
 
@@ -343,8 +341,9 @@ unseen_bounds(const struct list *list)
 	enum estimate_unit unit = list->options->sort;
 	double each = unit == ESTIMATE_PKTS ? 1 : FRAME_OCTETS_MAX;
 
-	return (struct estimate_unseen_bounds){each * estimate_any_unseen_pkts(list->range, 0.01),
-	    estimate_not_seen_figure(list->range, &list->told.not_seen, unit, 0.005).high};
+	return (struct estimate_unseen_bounds){each * estimate_any_unseen_pkts(list->range, 0.01) + list->unkeyed[unit],
+	    estimate_not_seen_figure(list->range, &list->told.not_seen, unit, 0.005).high +
+		unkeyed_most(list->query, list->options, NULL, unit)};
 }
 
 /* Puts ranks among all keys, those without a sample included, into the rows. low: their lower limits, as
@@ -437,8 +436,7 @@ claim_of(const struct list *list, size_t i, size_t n_rivals)
 
 /* What --versus and --warn need beside what is printed: limits at errors of their own. */
 static void
-fill_extremes(const struct list *list, const struct estimate_key *key, const double unkeyed[2],
-    struct report_extremes *extremes)
+fill_extremes(const struct list *list, const struct estimate_key *key, struct report_extremes *extremes)
 {
 	const struct estimate_claim change = {0.025 / (double)n_ranked(list), 0.025 / (double)list->n_shown, true};
 	const struct estimate_claim alarm = {REPORT_ALARM_ERROR, REPORT_ALARM_ERROR, false};
@@ -450,8 +448,8 @@ fill_extremes(const struct list *list, const struct estimate_key *key, const dou
 			extremes->change[u] = estimate_key_figure(list->range, key, unit, &change);
 		if (list->options->wants_alarm)
 			extremes->alarm[u] = estimate_key_figure(list->range, key, unit, &alarm);
-		allow_for_folded(list, unit, unkeyed[u], &extremes->change[u]);
-		allow_for_folded(list, unit, unkeyed[u], &extremes->alarm[u]);
+		list_allow_for_folded(list, unit, list->unkeyed[u], &extremes->change[u]);
+		list_allow_for_folded(list, unit, list->unkeyed[u], &extremes->alarm[u]);
 	}
 }
 
@@ -467,7 +465,7 @@ rank_low(const struct list *list, size_t i)
 }
 
 static void
-fill_entry(struct list *list, size_t i, const double unkeyed[2], size_t n_rivals)
+fill_entry(struct list *list, size_t i, size_t n_rivals)
 {
 	enum estimate_unit sort = list->options->sort;
 	const struct list_entry *entry = shown_entry(list, i);
@@ -479,12 +477,12 @@ fill_entry(struct list *list, size_t i, const double unkeyed[2], size_t n_rivals
 	sum_entry(list, entry, &key);
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		figure[u] = estimate_key_figure(list->range, &key, (enum estimate_unit)u, &claim);
-		allow_for_folded(list, (enum estimate_unit)u, unkeyed[u], &figure[u]);
+		list_allow_for_folded(list, (enum estimate_unit)u, list->unkeyed[u], &figure[u]);
 	}
-	if (figure[sort].high > WIDE * estimate_key_own_high(list->range, &key, sort, &claim))
+	if (figure[sort].high > WIDE * estimate_key_own_high(list->range, &key, sort, &claim) + list->unkeyed[sort])
 		list->n_wide++;
 	if (list->result->list->extremes)
-		fill_extremes(list, &key, unkeyed, &list->result->list->extremes[i]);
+		fill_extremes(list, &key, &list->result->list->extremes[i]);
 	list->dimension->fill(list->options, list_key(entry->first), row);
 	fill_place(list, entry, row);
 	fill_uncounted(list, entry, row);
@@ -526,7 +524,7 @@ note_unseen(const struct list *list)
 	note_count(folded, "folded_samples", list->folded);
 	note_count(folded, "folded_samples_one_key_high", list->folded_most);
 	note_count(unseen, "unseen_packets_high", estimate_any_unseen_pkts(list->range, 0.05) +
-	    unkeyed_most(list->query, list->options, list->dimension, ESTIMATE_PKTS));
+	    list->unkeyed[ESTIMATE_PKTS]);
 	note_text(unseen, "unseen", list->dimension->unseen);
 }
 
@@ -554,6 +552,8 @@ count_ports(struct list *list)
 		n += (double)list->strata[i].all.n;
 	}
 	list->result->list->mean_skip = n > 0 ? w / n : 0;
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		list->unkeyed[u] = unkeyed_most(list->query, list->options, list->dimension, (enum estimate_unit)u);
 	if (err == 0)
 		err = estimate_range_create(list->strata, list->query->n_ports, &list->range);
 	if (err)
@@ -623,11 +623,8 @@ add_shown(struct list *list, const struct estimate_order *order)
 {
 	double *low = calloc(list->n_shown + 1, sizeof(*low));
 	size_t *rivals = calloc(list->n_shown + 1, sizeof(*rivals));
-	double unkeyed[ESTIMATE_N_UNITS];
 	int err = low && rivals ? 0 : -ENOMEM;
 
-	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
-		unkeyed[u] = unkeyed_most(list->query, list->options, list->dimension, (enum estimate_unit)u);
 	if (err == 0 && (list->options->wants_change || list->options->wants_alarm)) {
 		list->result->list->extremes = calloc(list->n_shown + 1, sizeof(struct report_extremes));
 		err = list->result->list->extremes ? 0 : -ENOMEM;
@@ -641,7 +638,7 @@ add_shown(struct list *list, const struct estimate_order *order)
 	if (err == 0)
 		err = estimate_rivals(order, list->rows, list->n_shown, n_ranked(list), rivals);
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
-		fill_entry(list, i, unkeyed, rivals[i]);
+		fill_entry(list, i, rivals[i]);
 	if (list->n_wide > 0)
 		name_hiding_port(list);
 	free(low);

@@ -40,6 +40,7 @@ struct list {
 	/* Samples whose key had no room in memory, in no row but the rest; and the most of them that one key can have, for
 	 * which upper limits allow. */
 	uint64_t folded, folded_most;
+	double unkeyed[ESTIMATE_N_UNITS]; /* what one key can have of it */
 	unsigned lost_why;   /* bits REPORT_LOST_ */
 	size_t n_uncounted;  /* rows that rest on ports without counters, wholly or partly */
 	size_t n_wide;	     /* rows whose upper limit is mostly of ports where they have no sample */

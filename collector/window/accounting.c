@@ -286,7 +286,7 @@ has_room(struct accounting *acc, const struct port *p, uint64_t time_us,
     const struct store_batch *batch, struct window **w)
 {
 	*w = accounting_window_of(acc, p, time_us);
-	return *w || store_batch_has_room(batch, STORE_WINDOWS, 1);
+	return *w || (store_batch_has_room(batch, STORE_WINDOWS, 1) && store_batch_has_room(batch, STORE_FOLDED, KEY_N_KINDS));
 }
 
 /* Adds a sample to the pending ones of this notification and returns the keys of its frame, valid
@@ -310,6 +310,7 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
 		if (row) {
 			window_sums_add(&row->sums, s);
 			row->w_max = s->mean_skip;
+			accounting_fold_apart(p, s, &sample->keys, batch);
 		}
 	} else if (++acc->n_samples == SAMPLE_PAIRS_MAX) {
 		sum_samples(acc);

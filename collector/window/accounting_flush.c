@@ -41,6 +41,7 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 	room[STORE_OUTAGES].free = OUTAGES;
 	room[STORE_WINDOWS].free = FREE_SUMS;
 	room[STORE_WINDOW_PORTS].free = FREE_SUMS;
+	room[STORE_FOLDED].free = 2 * FREE_SUMS; /* several for a sample */
 	room[STORE_EVENTS].free = FREE_EVENTS;
 	room[STORE_GAPS].free = limits->ports; /* after an outage each has one */
 	room[STORE_RESOURCES].free = limits->ports;

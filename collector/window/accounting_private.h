@@ -56,6 +56,9 @@ accounting_window_of(struct accounting *acc, const struct port *p, uint64_t time
 
 /* accounting_windows.c */
 
+/* A sample that found no window is in no key: adds that to the batch, of each kind of which its frame has one. */
+void accounting_fold_apart(const struct port *p, const struct ease_sample *s, const struct frame_keys *keys,
+    struct store_batch *batch);
 /* Adds a row of sums to the batch, instead of a window; NULL without room. */
 struct store_window *accounting_window_row(struct accounting *acc, const struct port *p,
     uint64_t time_us, uint8_t direction, struct store_batch *batch);

@@ -4,6 +4,7 @@
  * too, the store has not been available for long: what counters and numbers say then waits.
  */
 #include "collector/window/accounting_private.h"
+#include "collector/window/key_kinds.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -61,6 +62,22 @@ accounting_window_row(struct accounting *acc, const struct port *p, uint64_t tim
 	row->if_index = p->if_index;
 	row->direction = direction;
 	return row;
+}
+
+void
+accounting_fold_apart(const struct port *p, const struct ease_sample *s, const struct frame_keys *keys, struct store_batch *batch)
+{
+	struct flow_key flow;
+
+	flow_key_of(keys, 0, s->direction, s->mean_skip, &flow);
+	for (unsigned kind = 0; kind < KEY_N_KINDS; kind++) {
+		struct halves halves = {0};
+		struct store_folded *row = flow_key_fill(&flow, kind, &halves) ? store_batch_add(batch, STORE_FOLDED) : NULL;
+
+		if (row)
+			*row = (struct store_folded){s->time_us - s->time_us % STORE_WINDOW_US, p->agent->row.id, p->if_index,
+			    s->direction, (uint8_t)key_layouts[kind].kind, 1, 1};
+	}
 }
 
 struct pool_target {

@@ -61,15 +61,18 @@ window_memory(const struct window_limits *limits)
 }
 
 struct window_limits
-window_limits_for(uint64_t octets)
+window_limits_for(uint64_t octets, uint32_t ports)
 {
+	const uint64_t wanted = (uint64_t)WINDOWS_A_PORT * ports;
 	struct window_limits limits = {
 	    .windows = WINDOW_MIN_WINDOWS,
 	    .keys = WINDOW_MIN_KEYS,
 	    .keys_per_window = WINDOW_KEYS_PER_WINDOW,
 	};
 
-	while (limits.windows < WINDOW_DEFAULT_WINDOWS && 8 * window_memory(&limits) < octets)
+	/* A minute without a window has no keys at all, so windows come first, but leave half of the memory to keys. */
+	while ((limits.windows < wanted && 2 * window_memory(&limits) < octets) ||
+	    (limits.windows < WINDOW_DEFAULT_WINDOWS && 8 * window_memory(&limits) < octets))
 		limits.windows += WINDOW_MIN_WINDOWS;
 	while (window_memory(&limits) < octets)
 		limits.keys += WINDOW_MIN_KEYS;

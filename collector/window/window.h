@@ -44,6 +44,7 @@ enum {
 	WINDOW_DEFAULT_WINDOWS = 32768,
 	/* 1,000 busy ports with 500 keys each. */
 	WINDOW_DEFAULT_KEYS = 500000,
+	WINDOWS_A_PORT = 3, /* the present minute, the one before, and one that is over or begins */
 	WINDOW_SHARE = 4, /* alone an agent gets four windows of five */
 	WINDOW_MIN_WINDOWS = 1024,
 	WINDOW_MIN_KEYS = 4096,
@@ -57,9 +58,10 @@ struct window_limits {
 void window_room(const struct window_limits *limits, struct store_room room[STORE_N_TABLES]);
 
 /* Returns the octets that a table of these limits takes at most, including its rows in batches; and
- * the inverse: the largest limits that stay within octets, but at least the minimum. */
+ * the inverse: the largest limits that stay within octets, but at least the minimum; if they can be, windows are enough
+ * for so many ports. */
 uint64_t window_memory(const struct window_limits *limits);
-struct window_limits window_limits_for(uint64_t octets);
+struct window_limits window_limits_for(uint64_t octets, uint32_t ports);
 
 /* Returns 0 or -ENOMEM. The seed goes into the hashes, so that nobody can choose addresses whose
  * hashes collide. */

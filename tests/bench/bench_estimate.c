@@ -97,7 +97,7 @@ limit_rows(struct made *m, const struct estimate_range *range)
 static void
 rank_rows(struct made *m, const struct estimate_range *range, const struct estimate_told *told)
 {
-	const struct estimate_order order = {KEYS, m->estimate, m->own_variance, m->samples};
+	const struct estimate_order order = {KEYS, m->estimate, m->own_variance, m->samples, 0};
 	const struct estimate_claim claim = {0.01 / KEYS, 0.025, true};
 	const struct estimate_unseen_bounds bounds = {9234 * estimate_any_unseen_pkts(range, 0.01),
 	    estimate_not_seen_figure(range, &told->not_seen, ESTIMATE_OCTETS, 0.005).high};
@@ -115,7 +115,7 @@ rank_rows(struct made *m, const struct estimate_range *range, const struct estim
 static void
 fill_account(struct made *m, const struct estimate_range *range, const struct estimate_told *told)
 {
-	const struct estimate_order order = {KEYS, m->estimate, m->own_variance, m->samples};
+	const struct estimate_order order = {KEYS, m->estimate, m->own_variance, m->samples, 0};
 	struct estimate_sum choosing = estimate_choosing(&order, ROWS, 5);
 	static struct estimate_sums sums[2][PORTS];
 	struct estimate_key keys[2];

@@ -345,7 +345,7 @@ judge_list(const struct model *model, const struct model_run *run, enum estimate
 	for (size_t k = 0; k < model->n_keys; k++)
 		p.truth[k] = model_truth(model, run, k, unit);
 	model_list_make(model, run, unit, &p.list);
-	p.order = (struct estimate_order){p.list.n, p.list.estimate, p.list.own_variance, p.list.samples};
+	p.order = (struct estimate_order){p.list.n, p.list.estimate, p.list.own_variance, p.list.samples, 0};
 	judge_rows(&p);
 	if (all)
 		judge_all(&p);

@@ -302,7 +302,7 @@ print_list(struct port *p, size_t top, int order[DAYS_KEYS], struct precision_ro
 	}
 	if (top > n)
 		top = n;
-	ck_assert_int_eq(estimate_rivals(&(struct estimate_order){n, estimates, variances, samples}, at, top, n, rivals), 0);
+	ck_assert_int_eq(estimate_rivals(&(struct estimate_order){n, estimates, variances, samples, 0}, at, top, n, rivals), 0);
 	for (size_t i = 0; i < top; i++) {
 		struct estimate_claim claim = estimate_claim_of_row(i + 1, rivals[i]);
 		struct estimate_figure f = estimate_key_figure(range, &keys[i], ESTIMATE_PKTS, &claim);

@@ -167,7 +167,7 @@ alarm_high(const struct report_options *options)
 START_TEST(what_was_folded_widens_upper_limits)
 {
 	struct report_options options = report_store_options();
-	double low, high, alarm;
+	double low, high, not_seen, rest, alarm;
 	json_t *j;
 
 	simple_traffic();
@@ -175,6 +175,8 @@ START_TEST(what_was_folded_widens_upper_limits)
 	j = report_store_json(&store, "talkers", &options);
 	low = report_json_number(j, "rows.1.packets.low");
 	high = report_json_number(j, "rows.1.packets.high");
+	not_seen = report_json_number(j, "account.not_seen.packets.high");
+	rest = report_json_number(j, "account.rest.packets.low");
 	ck_assert_double_eq(report_json_number(j, "folded_samples"), 0);
 	json_decref(j);
 	alarm = alarm_high(&options);
@@ -187,6 +189,8 @@ START_TEST(what_was_folded_widens_upper_limits)
 	assert_near(alarm_high(&options), alarm + 700, 1e-6);
 	ck_assert_double_eq(report_json_number(j, "folded_samples"), 20);
 	ck_assert_double_eq(report_json_number(j, "folded_samples_one_key_high"), 7);
+	assert_near(report_json_number(j, "account.not_seen.packets.high"), not_seen + 2000, 1e-6);
+	assert_near(report_json_number(j, "account.rest.packets.low"), fmax(0, rest - 2000), 1e-6);
 	json_decref(j);
 	options.by = REPORT_BY_DST;
 	j = report_store_json(&store, "talkers", &options);

@@ -462,7 +462,7 @@ take_flood_rows(struct flood *f, const struct store_batch *batch)
 START_TEST(a_flood_of_spoofed_sources_stays_within_its_bound)
 {
 	struct mallinfo2 before = mallinfo2(), after; /* zeros under a sanitizer */
-	struct window_limits limits = window_limits_for(FLOOD_BUDGET);
+	struct window_limits limits = window_limits_for(FLOOD_BUDGET, 0);
 	struct flood *f = calloc(1, sizeof(*f));
 	uint32_t *by_share = malloc(8 * KNOWN * sizeof(*by_share)), n_shares = 0;
 	struct store_room room[STORE_N_TABLES] = {0};
