@@ -218,7 +218,7 @@ arm_alarm(struct agent *agent)
 	int rc = hal_alarm(agent->hal, watched < next ? watched : next);
 
 	if (rc < 0)
-		log_warn_limited("agent", "the device's timer cannot be set, so counters and RMON "
+		log_warn_limited("agent", "the device's timer (its alarm()) cannot be set, so counters and RMON "
 		    "may be late: %s", strerror(-rc));
 }
 

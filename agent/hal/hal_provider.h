@@ -16,7 +16,8 @@
  * ==========
  *
  * 1. A function of the driver creates the device. The ports and counters ops work from now on.
- * 2. start() opens the gates: frames flow and events may come.
+ * 2. start() opens the gates: frames flow and events may come. Then ports that sample get their first skips (load_skip);
+ *    until then their counters are empty.
  * 3. dispatch() is called whenever fd() is readable, and reports events.
  * 4. stop() returns when no thread of the device runs any more.
  * 5. destroy() frees the device and all contexts.

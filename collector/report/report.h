@@ -18,7 +18,7 @@
 enum report_type {
 	REPORT_TEXT,
 	REPORT_ID,	/* a number that is a name */
-	REPORT_COUNT,	/* a counted number */
+	REPORT_COUNT,	/* a counted number, or a mean of such; JSON has its decimals */
 	REPORT_RATE,	/* counted, a second */
 	REPORT_BITRATE, /* counted, bits a second */
 	REPORT_PERCENT, /* counted, 0..100 */

@@ -574,7 +574,7 @@ START_TEST(numeric_names_are_the_rfcs)
 	mib_list_objects(out);
 	fclose(out);
 	if (!oracle)
-		printf("left out: no oracle in " ORACLE "\n");
+		printf("left out: the package ruby-snmp is not there, no oracle in " ORACLE "\n");
 	for (char *line = strtok_r(listing, "\n", &save); line && oracle;
 	     line = strtok_r(NULL, "\n", &save)) {
 		char name[64], oid[128], *scalar;
@@ -608,7 +608,7 @@ START_TEST(modules_are_named_by_their_identities)
 	FILE *oracle = fopen(ORACLE "IF-MIB.yaml", "r");
 
 	if (!oracle) {
-		printf("left out: no oracle in " ORACLE "\n");
+		printf("left out: the package ruby-snmp is not there, no oracle in " ORACLE "\n");
 		return;
 	}
 	fclose(oracle);

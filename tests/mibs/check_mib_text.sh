@@ -17,7 +17,7 @@ same() { # name, what is, what must be
 }
 
 if [ ! -x "$build/tests/agent/snmp/snmp_subagent" ]; then
-	echo "SKIP mib text: $build/tests/agent/snmp/snmp_subagent is not there"
+	echo "SKIP mib text: make -C $build tests/agent/snmp/snmp_subagent: it is not there"
 	exit 0
 fi
 

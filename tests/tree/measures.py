@@ -152,12 +152,14 @@ def row(room, sources, selected):
 
 def main():
     arguments = sys.argv[1:]
-    measure = arguments[1] if arguments[:1] == ['--list'] else None
-    if measure:
+    measure = ' '.join(arguments[1:2]) if arguments[:1] == ['--list'] else None
+    if measure is not None:
         arguments = arguments[2:]
     sources = read(arguments[0] if arguments else os.path.join(os.path.dirname(__file__), '..', '..'))
     selected = select(sources)
-    if measure:
+    if measure is not None:
+        if measure not in selected:
+            sys.exit('measures.py --list ' + '|'.join(selected))
         for function in selected[measure]:
             print(function.place())
         return

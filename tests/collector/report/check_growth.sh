@@ -3,6 +3,9 @@
 # for a day of one switch and of ten, whose pairs of addresses are ten times as many. Each pair may cost half as much again.
 . "$(dirname "$0")/../../support/rig.sh"
 grep -q __asan_init "$build/collector/easetop" && { skip 'all' 'valgrind does not run sanitized programs'; exit 0; }
+for tool in valgrind "$build/tests/bench/make_store"; do
+	command -v "$tool" >/dev/null || { skip 'all' "$tool is not there"; exit 0; }
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

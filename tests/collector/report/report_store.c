@@ -295,6 +295,8 @@ report_store_samples(struct report_store *store, int minute, int agent, int if_i
 	    " wb = wb + %.0f, wb2 = wb2 + %.0f, w2b2 = w2b2 + %.0f WHERE start_us = %llu AND"
 	    " agent = %d AND if_index = %d AND direction = 1", sums[0], sums[1], sums[2], sums[3],
 	    sums[4], sums[5], start_of(minute), agent, if_index);
+	ck_assert_msg(sqlite3_changes(store->db) == 1, "report_store_window() has made no window of minute %d at port %d of agent %d",
+	    minute, if_index, agent);
 	report_store_sql(store,
 	    "UPDATE window_port SET expected = expected + %d, received = received"
 	    " + %d WHERE start_us = %llu AND agent = %d AND if_index = %d", n, n, start_of(minute),

@@ -45,8 +45,9 @@ void report_store_port(struct report_store *store, int agent, int if_index, cons
 void report_store_window(struct report_store *store, int minute, int agent, int if_index,
     int pkts, int octets);
 
-/* n samples of weight w and length b in that window, of one pair: adds to the window's sums, the
- * key's, and the samples expected and received. Addresses as hex. */
+/* n samples of weight w and length b in that window, which report_store_window has made, of one pair: adds to the window's
+ * sums, the key's, and the samples expected and received; of STORE_KEY_IP_PAIR the key alone, as they are those of the MAC
+ * pair. Addresses as hex. */
 void report_store_samples(struct report_store *store, int minute, int agent, int if_index, int n,
     int w, int b, int kind, const char *key1, const char *key2);
 
