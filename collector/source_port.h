@@ -24,7 +24,8 @@
 enum {
 	SOURCE_PORT_KIND = 32, /* the bit where the kind begins */
 	SOURCE_PORT_CLASS_MAX = 7, /* sFlow has classes 0 to 3 */
-	SOURCE_PORT_FURTHER_MAX = 31, /* further sub-agents of an interface */
+	SOURCE_PORT_SUB_AGENTS = 24, /* further sub-agents of an interface: so many ids, */
+	SOURCE_PORT_LARGE = 8,	     /* and so many larger ones; in 5 bits */
 	SOURCE_PORT_NAME = 32, /* octets of a name with its NUL */
 };
 
@@ -46,11 +47,12 @@ source_port_of_numbers(uint32_t source_class, uint32_t index)
 	return SOURCE_PORT_NUMBERS | source_port_of(source_class, index);
 }
 
-/* The port that counts the numbers of a further sub-agent, 1, 2, …, of an interface. */
+/* The port that counts the numbers of a further sub-agent of an interface: by its id in the datagram, or, of larger ones,
+ * by its place among the device's, so that two of them are hardly ever one. */
 static inline uint64_t
-source_port_of_further(uint32_t sub_agent, uint64_t if_index)
+source_port_of_further(uint32_t sub_agent, unsigned place, uint64_t if_index)
 {
-	uint64_t n = sub_agent <= SOURCE_PORT_FURTHER_MAX ? sub_agent : SOURCE_PORT_FURTHER_MAX;
+	uint64_t n = sub_agent < SOURCE_PORT_SUB_AGENTS ? sub_agent : SOURCE_PORT_SUB_AGENTS + place % SOURCE_PORT_LARGE;
 
 	return SOURCE_PORT_FURTHER | n << SOURCE_PORT_KIND | (uint32_t)if_index;
 }
@@ -62,7 +64,7 @@ source_port_has_numbers(uint64_t port)
 }
 
 /* "source 2:1000", as sFlow writes class and index; "source 2:1000, no port"; "if7" of an interface, and "if7,
- * sub-agent +1" of the numbers of a further one. */
+ * sub-agent 3" of the numbers of a further one. */
 static inline void
 source_port_name(uint64_t port, char *name, size_t size)
 {
@@ -72,7 +74,8 @@ source_port_name(uint64_t port, char *name, size_t size)
 	if (kind == 0)
 		snprintf(name, size, "if%u", index);
 	else if (port & SOURCE_PORT_FURTHER)
-		snprintf(name, size, "if%u, sub-agent +%u", index, kind & SOURCE_PORT_FURTHER_MAX);
+		snprintf(name, size, "if%u, sub-agent %s%u", index, (kind & 31) < SOURCE_PORT_SUB_AGENTS ? "" : ">",
+		    (kind & 31) < SOURCE_PORT_SUB_AGENTS ? kind & 31 : SOURCE_PORT_SUB_AGENTS - 1);
 	else
 		snprintf(name, size, "source %u:%u%s", kind & SOURCE_PORT_CLASS_MAX, index,
 		    source_port_has_numbers(port) ? "" : ", no port");

@@ -761,14 +761,14 @@ judge_by_counters(const struct span *span, struct audit_result *r)
 }
 
 /* Where an interface takes packets of several frames (GSO, TSO, GRO), its driver or kernel counts them, and the pool has
- * the frames: more of them, of as many octets. */
+ * the frames: more of them, of as many octets, which a few samples do not tell. */
 static void
 judge_aggregates(struct audit_result *r)
 {
 	const double more = 1.05, alike = 0.1;
 	double octets = r->pool_of_counted * r->octets / r->counted_octets;
 
-	if (!(r->pool_of_counted > more) || !(fabs(octets - 1) < alike))
+	if (!(r->pool_of_counted > more) || (r->taken >= AUDIT_ENOUGH_SAMPLES && !(fabs(octets - 1) < alike)))
 		return;
 	r->faults &= ~(unsigned)(AUDIT_FILTERED | AUDIT_LARGE_LEFT_OUT | AUDIT_RATE_OFF | AUDIT_LESS_UNDER_LOAD |
 	    AUDIT_MORE_UNDER_LOAD);
@@ -814,9 +814,15 @@ audit_judge(const struct audit_input *in, struct audit_result *r)
 	size_t from;
 	int err = 0;
 
-	*r = (struct audit_result){.counted = NAN, .pool_of_counted = NAN, .octets = NAN,
+	*r = (struct audit_result){.counted = NAN, .pool_of_counted = NAN, .octets = NAN, .stalled = in->stalled,
 	    .counted_octets = NAN, .clock_s = NAN, .drift = NAN};
 	judge_clock(in, r);
+	if (in->several && in->n_samples > 0) {
+		r->several = true;
+		r->mean = in->samples[0].mean;
+		r->taken = r->received = (double)in->n_samples;
+		return 0;
+	}
 	find_run(in, &from, &span.n);
 	if (span.n == 0)
 		return 0;

@@ -40,6 +40,7 @@ struct audit_counters {
 	double pkts[AUDIT_DIRECTIONS], octets[AUDIT_DIRECTIONS]; /* totals */
 	double pool[AUDIT_DIRECTIONS]; /* frames that could have been sampled; NAN: only samples tell it */
 	double numbers; /* the newest number given out when they were read, of 32 bits; NAN: only samples tell it */
+	double stalled; /* frames so far that passed while the skip counter stood empty, of both directions */
 };
 
 struct audit_input {
@@ -48,10 +49,12 @@ struct audit_input {
 	const struct audit_counters *counters; /* by time */
 	size_t n_counters;
 	bool shared_numbers; /* numbers are of a source that serves several ports: their gaps say nothing of this one */
+	bool several;	     /* samplers, each of a part of the port's frames: none of them can be judged by what the port counted */
 	double arrived;	     /* with shared_numbers: part of the source's samples that arrived, 0 .. 1 */
 	bool has_pool;	     /* the sender must send a pool with each sample: one that is not known is no count */
 	bool has_clock;	     /* samples and counters are stamped by the sender's own clock */
 	double clock_off_s;  /* what was added to its times before they came here */
+	double stalled;	     /* part of the frames that passed while the skip counter stood empty: in no counters here */
 	double error;	     /* of each test */
 };
 
@@ -106,6 +109,8 @@ struct audit_result {
 	enum audit_pool pool;
 	double pool_of_counted; /* NAN: not known */
 	double octets, counted_octets; /* mean length of sampled frames and of all; NAN: not known */
+	double stalled;		       /* as of the input, */
+	bool several;		       /* as is this; nothing else is known then but how many samples there are */
 	double clock_s, drift;	       /* clock ahead of ours, and per second; NAN: it has none, or not known */
 };
 

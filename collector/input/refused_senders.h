@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { REFUSED_SENDERS_MAX = 256, REFUSED_REASON_TEXT = 128 };
+enum { REFUSED_SENDERS_MAX = 256, REFUSED_REASON_TEXT = 192 };
 #define REFUSED_SENDERS_AGE_US 3600000000ull
 
 struct refused_senders;

@@ -246,8 +246,10 @@ tell_odd(struct taking *t, uint64_t if_index, enum ease_oddity kind, uint32_t n)
 	struct ease_record *r = add_record(t, EASE_PART_ODD);
 
 	stat_add_own(&t->in->stats, SFLOW_STAT_ODD, n);
-	log_warn_limited(ROOM, "agent %s, sent by %s, states at ifIndex %" PRIu64 ": %s (easetop agents says what is done)",
-	    t->peer->address, t->origin->sender, if_index, ease_oddity_text(kind));
+	if (!(t->peer->odd_logged >> kind & 1)) /* once: reports count the rest */
+		log_warn_limited(ROOM, "agent %s, sent by %s, states at ifIndex %" PRIu64 ": %s (easetop agents counts how often, and"
+		    " says what is done)", t->peer->address, t->origin->sender, if_index, ease_oddity_text(kind));
+	t->peer->odd_logged |= UINT32_C(1) << kind;
 	if (r)
 		r->odd = (struct ease_odd){if_index, r->received_us, kind, n};
 }
@@ -335,7 +337,7 @@ numbers_port(const struct taking *t, const struct sflow_port *p, const struct sf
 {
 	if (!is_interface(&f->source))
 		return p->if_index;
-	return p->is_further ? source_port_of_further(t->peer->slot, p->if_index) : 0;
+	return p->is_further ? source_port_of_further(t->peer->sub_agent, t->peer->slot, p->if_index) : 0;
 }
 
 static uint32_t

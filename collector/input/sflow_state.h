@@ -58,6 +58,7 @@ struct sflow_peer {
 	uint64_t missing;	      /* datagrams that did not come before a later one, so far */
 	uint32_t other, n_others;     /* numbers of datagrams behind the newest that go on in a row */
 	uint8_t uptimes_odd;	      /* refuted in a row */
+	uint32_t odd_logged;	      /* bit per enum ease_oddity: the log has it of this one */
 	uint32_t most_samples;	      /* in a datagram */
 	uint64_t met_us;
 	uint64_t restarted_us; /* when its present boot began; 0: before it was met */

@@ -380,7 +380,8 @@ add_events(struct query *query, bool all, struct report_result *events)
 
 #define REFUSED_SHOWN "20"
 
-/* Those of whom datagrams came in the range or later, who sent most first; each collector of a cluster knows its own. */
+/* Those of whom datagrams came in the range or later, who sent most first, but for those who were heard a minute after the
+ * last refusal; each collector of a cluster knows its own. */
 static int
 add_refused_senders(struct query *query, struct report_result *refused)
 {
@@ -390,7 +391,9 @@ add_refused_senders(struct query *query, struct report_result *refused)
 	if (query->store->is_shared)
 		return 0;
 	stmt = query_prepare(query, "SELECT address, datagrams, reason, first_us, last_us FROM refused_sender"
-	    " WHERE last_us >= :from ORDER BY datagrams DESC, address LIMIT " REFUSED_SHOWN);
+	    " r WHERE last_us >= :from AND NOT EXISTS (SELECT 1 FROM agent a LEFT JOIN agent_source s ON s.agent = a.id WHERE"
+	    " (a.address = r.address OR s.source = r.address) AND a.last_received_us > r.last_us + 60000000)"
+	    " ORDER BY datagrams DESC, address LIMIT " REFUSED_SHOWN);
 	err = stmt ? 0 : -EIO;
 	while (err == 0 && (err = query_step(query, stmt)) == 1) {
 		struct report_value *row = result_add_row(refused);

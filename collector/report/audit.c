@@ -25,6 +25,7 @@
 #define FALSE_VERDICTS (0.01 - 0.001) /* the rest is of loss by load */
 /* Limits of samples x rate that are further apart, as a part of what was counted, prove nothing. */
 #define KNOWN_PART 1.0
+#define STALLS_TOLD 0.05 /* as an agent notes a minute (stall_event_percent) */
 
 enum {
 	COLUMN_SITE,
@@ -265,6 +266,8 @@ faults_to_say(const struct audit_result *r)
 		say &= ~(unsigned)AUDIT_CLOCK_DRIFTS;
 	if (isnan(r->counted))
 		say &= ~(unsigned)AUDIT_POOL_NOT_COUNTED;
+	if (r->taken < AUDIT_ENOUGH_SAMPLES)
+		say &= ~(unsigned)AUDIT_AGGREGATED;
 	return say;
 }
 
@@ -281,6 +284,8 @@ say_verdict(const struct audit_result *r, char *text)
 		}
 	if (!*text && r->mean <= 0)
 		append_text(text, "not sampled");
+	else if (!*text && r->several)
+		append_text(text, "several sub-agents sample it, each a part: not judged");
 	else if (!*text && r->taken < AUDIT_ENOUGH_SAMPLES)
 		append_text(text, "too few samples: %d are needed", AUDIT_ENOUGH_SAMPLES);
 	else if (isnan(r->counted) && r->taken >= AUDIT_ENOUGH_SAMPLES)
@@ -290,6 +295,9 @@ say_verdict(const struct audit_result *r, char *text)
 		    50 * (r->of_counted.high - r->of_counted.low));
 	else if (!*text)
 		append_text(text, "sound");
+	if (r->stalled > STALLS_TOLD)
+		append_text(text, "; its skip counter stood empty for %.0f%% of the frames: a larger skip samples them, too",
+		    100 * r->stalled);
 }
 
 static void

@@ -178,7 +178,7 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 	reader->n_counters = 0;
 	query_set_fetch_range(query, QUERY_COUNTERS_WITHIN, query->range.from_us, query->range.to_us);
 	stmt = query_prepare_kept(query, "SELECT time_us, received_us, discontinuity_us, in_ucast, in_mcast, in_bcast,"
-	    " out_ucast, out_mcast, out_bcast, in_octets, out_octets, pool_in, pool_out, boot, last_sequence"
+	    " out_ucast, out_mcast, out_bcast, in_octets, out_octets, pool_in, pool_out, boot, last_sequence, stalled_pkts"
 	    " FROM counter"
 	    " WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4 ORDER BY time_us");
 	if (!stmt)
@@ -203,10 +203,51 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 		    .octets = {query_count(stmt, 9), query_count(stmt, 10)},
 		    .pool = {is_ease ? query_count(stmt, 11) : NAN, is_ease ? query_count(stmt, 12) : NAN},
 		    .numbers = is_ease ? sqlite3_column_double(stmt, 14) : NAN,
+		    .stalled = is_ease ? sqlite3_column_double(stmt, 15) : 0,
 		};
 	}
 	query_give_back(query, stmt);
 	return err < 0 ? err : 0;
+}
+
+static double
+risen(const double before[static AUDIT_DIRECTIONS], const double now[static AUDIT_DIRECTIONS])
+{
+	return now[AUDIT_IN] - before[AUDIT_IN] + now[AUDIT_OUT] - before[AUDIT_OUT];
+}
+
+static void
+raise_part(double *total, double kept_before, double before, double part)
+{
+	*total = kept_before + part * (*total - before);
+}
+
+/* What passes while the skip counter stands empty is in no sample, and no fault of the rate: so large a part of each
+ * interval is taken out of what was counted. Returns what part that is of all. */
+static double
+leave_out_stalls(struct audit_counters *c, size_t n)
+{
+	struct audit_counters before = n > 0 ? c[0] : (struct audit_counters){0};
+	double passed = 0, stalled = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		struct audit_counters now = c[i];
+		double pkts = risen(before.pool, now.pool), step = now.stalled - before.stalled, part;
+
+		pkts = isnan(pkts) ? risen(before.pkts, now.pkts) : pkts;
+		part = pkts > 0 && step > 0 ? fmax(0, 1 - step / pkts) : 1;
+		for (int d = 0; d < AUDIT_DIRECTIONS && now.discontinuity_us == before.discontinuity_us; d++) {
+			raise_part(&c[i].pkts[d], c[i - 1].pkts[d], before.pkts[d], part);
+			raise_part(&c[i].octets[d], c[i - 1].octets[d], before.octets[d], part);
+			raise_part(&c[i].pool[d], c[i - 1].pool[d], before.pool[d], part);
+		}
+		if (now.discontinuity_us == before.discontinuity_us && pkts > 0) {
+			passed += pkts;
+			stalled += (1 - part) * pkts;
+		}
+		before = now;
+	}
+	return passed > 0 ? stalled / passed : 0;
 }
 
 /* A skip that is always the mean is none: EASE-SAMPLING-MIB has it so where the device does not report what it drew, as
@@ -226,7 +267,7 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 {
 	const struct query_agent *agent = port->agent;
 	double expected = 0, received = 0;
-	bool own = false, is_sflow = agent->boot >= QUERY_SFLOW_BOOTS;
+	bool own = false, several = false, is_sflow = agent->boot >= QUERY_SFLOW_BOOTS;
 	int err = read_counters(reader, port);
 	int64_t boot = -1;
 
@@ -238,8 +279,10 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 		if (account->boot != boot)
 			err = read_boot(reader, port, account->boot);
 		boot = account->boot;
-		own = own || (account->if_index == port->if_index && account->expected > 0); /* not of counters alone */
-		if (source_port_has_numbers(account->if_index)) {
+		own |= account->if_index == port->if_index && account->expected > 0; /* not of counters alone */
+		if (account->if_index & SOURCE_PORT_FURTHER) {
+			several |= (uint32_t)account->if_index == port->if_index;
+		} else if (source_port_has_numbers(account->if_index)) {
 			expected += account->expected;
 			received += account->received;
 		}
@@ -249,8 +292,10 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 	    .samples = reader->samples, .n_samples = reader->n_samples,
 	    .counters = reader->counters, .n_counters = reader->n_counters,
 	    .shared_numbers = !own,
+	    .several = several,
 	    .arrived = expected > 0 ? fmin(1, received / expected) : 1,
 	    .has_pool = own && is_sflow,
+	    .stalled = leave_out_stalls(reader->counters, reader->n_counters),
 	    .has_clock = !is_sflow,
 	    .clock_off_s = (double)agent->clock_off_us / 1e6,
 	};

@@ -147,13 +147,14 @@ format_age(double seconds, char *text)
 static const char *
 check_without_samples(const struct port_load *p, double pool_pkts)
 {
+	const double UNKNOWN_SKIP = 10000; /* no sample of any port tells one: that of a port of 10 Gb/s. *assumed* */
 	double skip = p->skip > 0 ? p->skip : p->other_skip;
 
 	if (p->port->refused > 0)
 		return oddities_refusal(p->port->refused_kind);
 	if (pool_pkts < 1)
 		return "";
-	return skip > 0 && pool_pkts / skip < CHECK_FEW_SAMPLES ? "few" : "not sampling";
+	return pool_pkts / (skip > 0 ? skip : UNKNOWN_SKIP) < CHECK_FEW_SAMPLES ? "few" : "not sampling";
 }
 
 /* What the port counted where its agent samples at all: in one direction, or in both. */
@@ -470,14 +471,18 @@ load_judge(struct query *query, const struct query_port *port, double other_skip
 static void
 note_unsampled(struct report_result *result, const struct port_load *p)
 {
-	double all = query_rx_pkts(&p->load) + query_tx_pkts(&p->load);
+	const struct query_port *port = p->port;
 	struct note_values *item;
+	double all = 0; /* frames that could have been sampled: a port may count packets of several */
 
-	if (!p->load.known || !(p->load.stalled_pkts > UNSAMPLED_TOLD * all))
+	for (int d = EASE_IN; d <= EASE_OUT; d++)
+		all += port->side[d].pool_pkts + port->cut[d].pkts;
+
+	if (!p->load.known || !(all > 0) || !(p->load.stalled_pkts > UNSAMPLED_TOLD * all))
 		return;
 	item = note_item(result, NOTE_ID_UNSAMPLED);
-	note_text(item, "agent", p->port->agent->name);
-	note_text(item, "port", p->port->name);
+	note_text(item, "agent", port->agent->name);
+	note_text(item, "port", port->name);
 	note_count(item, "percent", round(100 * fmin(1, p->load.stalled_pkts / all)));
 }
 

@@ -53,7 +53,7 @@ enum store_table {
 enum {
 	STORE_SENDER_TEXT = 64,            /* IPv6 with scope */
 	STORE_SOURCE_TEXT = 104,           /* an SNMPv3 user, @ and an address; an engine ID is shorter */
-	STORE_REASON_TEXT = 128,
+	STORE_REASON_TEXT = 192,
 	STORE_SYSTEM_NAME = 65,
 	STORE_DISCARD_TEXT = 48,
 	STORE_ENGINE_ID_MAX = 32,          /* octets, RFC 3411 section 5 */

@@ -268,14 +268,14 @@ sum_samples(struct accounting *acc)
 /* Samples */
 
 static void
-store_sample_row(struct accounting *acc, const struct port *p, uint32_t boot,
-    const struct ease_sample *s, const struct frame_keys *keys, struct store_batch *batch)
+store_sample_row(struct accounting *acc, const struct port *p, const struct ease_record *r, const struct frame_keys *keys,
+    struct store_batch *batch)
 {
 	uint32_t stands_for = sample_thinning_decide(&acc->thinning, acc->mono_us);
 
 	if (stands_for == 0)
 		accounting_count(acc, ACCOUNTING_STAT_ROWS_THINNED);
-	else if (!record_rows_add_sample(batch, p->agent->row.id, boot, s, keys, stands_for))
+	else if (!record_rows_add_sample(batch, p->agent->row.id, r, keys, stands_for))
 		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_QUEUE);
 }
 
@@ -459,7 +459,7 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 		    r->loose_numbers, acc->notification, s, accounting_add_cut, &cut_target);
 	note_pool(p, r);
 	keys = sum_sample(acc, p, s, w, batch);
-	store_sample_row(acc, p, r->boot, s, keys, batch);
+	store_sample_row(acc, p, r, keys, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SAMPLES);
 	accounting_show_sample(acc, p, r, keys, more > 1 ? more - 1 : 0);
 }

@@ -18,7 +18,7 @@
 /* A batch has room for the samples of almost a fifth of a second at the rate the collector is built for
  * (400,000 a second), as many as leave room for keys in the least memory. It is handed over when half of the rows are used, so the other half has room
  * for what arrives until then. */
-enum { FREE_SAMPLES = 74000, FREE_SUMS = 16384, FREE_EVENTS = 28672,
+enum { FREE_SAMPLES = 74000, FREE_SUMS = 8192, FREE_EVENTS = 28672,
 	FREE_ERROR_SOURCES = 4096,
 	FREE_DISCARDS = 256,
 	FREE_ODDITIES = 512,
@@ -41,7 +41,7 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 	room[STORE_OUTAGES].free = OUTAGES;
 	room[STORE_WINDOWS].free = FREE_SUMS;
 	room[STORE_WINDOW_PORTS].free = FREE_SUMS;
-	room[STORE_FOLDED].free = 2 * FREE_SUMS; /* several for a sample */
+	room[STORE_FOLDED].free = 3 * FREE_SUMS; /* several for a sample */
 	room[STORE_EVENTS].free = FREE_EVENTS;
 	room[STORE_GAPS].free = limits->ports; /* after an outage each has one */
 	room[STORE_RESOURCES].free = limits->ports;

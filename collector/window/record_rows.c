@@ -78,17 +78,20 @@ fill_inner(struct store_sample *row, const struct ease_sample *s, const struct f
 }
 
 bool
-record_rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
-    const struct ease_sample *sample, const struct frame_keys *keys, uint32_t stands_for)
+record_rows_add_sample(struct store_batch *batch, int64_t agent, const struct ease_record *r, const struct frame_keys *keys,
+    uint32_t stands_for)
 {
+	const struct ease_sample *sample = &r->sample;
 	struct store_sample *row = store_batch_add(batch, STORE_SAMPLES);
 	size_t n = sample->kept_octets;
 
 	if (!row)
 		return false;
 	row->agent = agent;
-	row->boot = boot;
+	row->boot = r->boot;
 	row->sample = *sample;
+	/* Several sources may put samples at a port, and begin at 1 each: a row of each number of each. */
+	row->sample.sequence += (uint32_t)(r->source_port * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 	row->sample.header = store_batch_add_more(batch, STORE_SAMPLES, sample->header, &n);
 	row->sample.kept_octets = (uint16_t)n;
 	row->keys = *keys;

@@ -11,9 +11,9 @@
 /* Adds the row of a record of that agent (the store's number). Returns false without room. */
 bool record_rows_add(struct store_batch *batch, int64_t agent, const struct ease_record *record);
 
-/* Adds the row of a sample that stands for so many samples (sample_thinning.h). keys were parsed
+/* Adds the row of the sample of a record, which stands for so many samples (sample_thinning.h). keys were parsed
  * from its header. Returns false without room. */
-bool record_rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
-    const struct ease_sample *sample, const struct frame_keys *keys, uint32_t stands_for);
+bool record_rows_add_sample(struct store_batch *batch, int64_t agent, const struct ease_record *record,
+    const struct frame_keys *keys, uint32_t stands_for);
 
 #endif

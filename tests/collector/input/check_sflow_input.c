@@ -127,7 +127,7 @@ START_TEST(test_sub_agents_of_a_port)
 			ck_assert_int_eq(deliver(i), SFLOW_END);
 			ck_assert_uint_eq(result.records[0].sample.if_index, 3);
 			ck_assert_uint_eq(result.records[0].sample.sequence, sub * 5000 + i);
-			ck_assert_uint_eq(result.records[0].source_port, sub ? source_port_of_further(1, 3) : 0);
+			ck_assert_uint_eq(result.records[0].source_port, sub ? source_port_of_further(1, 1, 3) : 0);
 			ck_assert_uint_eq(result.n, 1 + (sub && i > 1)); /* and that is told */
 		}
 	ck_assert_int_eq(result.records[1].kind, EASE_PART_ODD);

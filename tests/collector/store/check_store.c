@@ -750,6 +750,32 @@ START_TEST(without_room_for_windows_the_totals_still_add_up)
 }
 END_TEST
 
+/* Two sub-agents that sample a port number their samples each from 1 on. */
+START_TEST(equal_numbers_of_two_sources_are_two_rows)
+{
+	struct accounting_rig f;
+	uint8_t header[BOOKS_HEADER];
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint32_t i = 1; i <= 100; i++)
+		for (uint32_t sub = 0; sub < 3; sub++) {
+			struct ease_record r;
+
+			rig_header(i, header);
+			r = rig_sample(1, i, header);
+			rig_by_sflow(&r);
+			r.source_port = sub ? source_port_of_further(sub + 1, sub, r.sample.if_index) : 0;
+			accounting_add_records(f.accounting, f.batch, &r, 1);
+		}
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 300);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), 300);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 START_TEST(strangers_beyond_the_limits_are_counted)
 {
 	struct accounting_rig f;
@@ -817,6 +843,7 @@ main(void)
 	tcase_add_test(tc, counters_are_thinned_but_never_behind_the_totals);
 	tcase_add_test(tc, what_a_device_does_not_count_is_unknown_after_a_restart_too);
 	tcase_add_test(tc, without_room_for_windows_the_totals_still_add_up);
+	tcase_add_test(tc, equal_numbers_of_two_sources_are_two_rows);
 	tcase_add_test(tc, strangers_beyond_the_limits_are_counted);
 	return suite_run(suite);
 }
