@@ -25,7 +25,7 @@ open_default_store(struct query **query, char *error, size_t error_size)
 		err = query_open(config.store, query, error, error_size);
 	else
 		snprintf(error + strlen(error), error_size - strlen(error),
-		    " (or name a store: --store sqlite:PATH)");
+		    " (root may read it; or name a store, --store sqlite:PATH, which the group easecapd may read, too)");
 	collector_config_free(&config);
 	return err;
 }

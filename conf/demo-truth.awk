@@ -17,12 +17,17 @@ function rate_text(v,    unit, n) { # as easetop prints it: three digits
 	unit = substr(" kMGT", n + 1, 1)
 	return sprintf("%4s%s", sprintf(v >= 99.95 ? "%.0f" : v >= 9.995 ? "%.1f" : "%.2f", v), unit)
 }
-# Frames that passed while samples were lost, or a slow agent took none, are in no row but in the truth. Whose they
-# were nobody knows; a key is taken to have its share of those of its port, so that its row has the part `kept` of
-# its truth: all of it where nothing was lost.
+# Frames that passed while samples were lost, or a slow agent took none, are in no row. Whose they were nobody knows; a
+# key is taken to have its share of those of its port, so that its truth, too, is the part `kept` of what it sent: all of
+# it where nothing was lost.
 BEGIN {
 	width = 15
-	while ((getline line < lost) > 0) { split(line, of_port, " "); if (of_port[2] > 0) kept[of_port[1]] = 1 - of_port[2] / of_port[3] }
+	while ((getline line < lost) > 0) {
+		split(line, of_port, " ")
+		n_lost += of_port[2]
+		n_received += of_port[3]
+		if (of_port[2] > 0) kept[of_port[1]] = 1 - of_port[2] / of_port[3]
+	}
 }
 { file = FILENAME == ARGV[1] ? 1 : FILENAME == ARGV[2] ? 2 : 3 }
 FNR == 1 && file == 2 { FS = ","; $0 = $0 }
@@ -32,9 +37,8 @@ file == 2 && FNR > 1 {
 	n++
 	src[n] = $at["src"]
 	dst[n] = $at["dst"]
-	truth = rate(frames[src[n], dst[n]], per)
-	part = truth * ($at["port"] in kept ? kept[$at["port"]] : 1)
-	holds[n] = rate($at["packets_low"], seconds) <= part && part <= rate($at["packets_high"], seconds)
+	truth = rate(frames[src[n], dst[n]], per) * ($at["port"] in kept ? kept[$at["port"]] : 1)
+	holds[n] = rate($at["packets_low"], seconds) <= truth && truth <= rate($at["packets_high"], seconds)
 	beside[n] = rate_text(truth) "  " (holds[n] ? "inside" : "OUTSIDE")
 }
 # The column stands behind the limits; where the report has no such place, at the end of the line.
@@ -52,4 +56,8 @@ function add(line, text) {
 	sub(/ +$/, "", line)
 	print line
 }
-END { if (row) printf "%d of %d limits hold the truth (%s).\n", hold, row, counted }
+END {
+	if (row) printf "%d of %d limits hold the truth (%s).\n", hold, row, counted
+	if (row && n_lost > 0.01 * n_received)
+		printf "This machine was too busy: %.0f%% of the frames passed unsampled, and the truth is that of the others.\n", 100 * n_lost / n_received
+}

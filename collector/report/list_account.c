@@ -114,6 +114,9 @@ account_for(const struct list *list, const struct estimate_order *order, const s
 	lines[REPORT_SUM_REST][unit].low = fmax(0, lines[REPORT_SUM_REST][unit].low - unkeyed);
 }
 
+/* A smaller part than this is less than most limits leave open. */
+static const double PART_TOLD = 0.01;
+
 /* Each line as a row, of which those are said that have something to say. */
 static int
 add_lines(const struct list *list, const struct estimate_key of[N_OF],
@@ -121,6 +124,7 @@ add_lines(const struct list *list, const struct estimate_key of[N_OF],
 {
 	const uint64_t samples[REPORT_N_SUMS] = {of[OF_ROWS].sums.n, of[OF_OTHERS].sums.n, 0, of[OF_REST].sums.n};
 	struct report_sum *sums = list->result->sums;
+	double part;
 
 	for (size_t i = 0; i < REPORT_N_SUMS; i++)
 		if (!(sums[i].row = new_row(list, lines[i], samples[i])))
@@ -130,6 +134,9 @@ add_lines(const struct list *list, const struct estimate_key of[N_OF],
 	sums[REPORT_SUM_REST].said = of[OF_REST].sums.n > 0;
 	sums[REPORT_SUM_NO_SAMPLE].said = sums[REPORT_SUM_NO_SAMPLE].n > 0;
 	sums[REPORT_SUM_LOST].said = lines[REPORT_SUM_LOST][ESTIMATE_PKTS].estimate >= 1;
+	part = lines[REPORT_SUM_LOST][list->options->sort].estimate / list->result->total[list->options->sort];
+	if (part > PART_TOLD)
+		note_count(note_of(list->result, NOTE_ID_ROWS_OF_PART), "part", 1 - part);
 	/* shares are of what passed while samples arrived */
 	*list_tail(list, sums[REPORT_SUM_LOST].row, TAIL_SHARE) = (struct report_value){0};
 	return 0;

@@ -55,6 +55,9 @@
 	    " row{wide_rows?:s} say; --if narrows it.") \
 	S(UNSEEN, "unseen", CAUTION, MEMBERS, NULL, NULL, \
 	    "<unseen_packets_high|No {unseen} more than {unseen_packets_high:ceil} frames (95%).>") \
+	S(ROWS_OF_PART, "rows_of_part", CAUTION, APART, NULL, NULL, \
+	    "Rows and their limits are of the {part:percent} that passed while samples were taken: whose the rest was nobody" \
+	    " knows.") \
 	S(FILTER, "filter", HINT, MEMBERS, NULL, NULL, \
 	    "<answered_from|Filter: {filter}; answered from {answered_from}.>") \
 	S(WHOLE_MINUTES, "whole_minutes", HINT, APART, NULL, NULL, \
