@@ -272,8 +272,9 @@ faults_to_say(const struct audit_result *r)
 }
 
 static void
-say_verdict(const struct audit_result *r, char *text)
+say_verdict(const struct judged *j, char *text)
 {
+	const struct audit_result *r = &j->result;
 	unsigned say = faults_to_say(r);
 
 	*text = '\0';
@@ -295,6 +296,8 @@ say_verdict(const struct audit_result *r, char *text)
 		    50 * (r->of_counted.high - r->of_counted.low));
 	else if (!*text)
 		append_text(text, "sound");
+	if (j->port->numbers_odd)
+		append_text(text, "; its sample numbers or pool go back or leap, so they tell no losses");
 	if (r->stalled > STALLS_TOLD)
 		append_text(text, "; its skip counter stood empty for %.0f%% of the frames: a larger skip samples them, too",
 		    100 * r->stalled);
@@ -319,9 +322,10 @@ name_uses(unsigned of, char *text)
 }
 
 static unsigned
-spoiled_uses(const struct audit_result *r)
+spoiled_uses(const struct judged *j)
 {
-	unsigned not_for = 0;
+	const struct audit_result *r = &j->result;
+	unsigned not_for = j->port->numbers_odd ? USE_LOSSES : 0;
 
 	if (r->mean <= 0)
 		return USE_ALL;
@@ -383,21 +387,22 @@ say_trust(unsigned not_for, char *text)
 }
 
 static void
-fill_verdict(struct report_value *row, const struct audit_result *r)
+fill_verdict(struct report_value *row, const struct judged *j)
 {
+	const struct audit_result *r = &j->result;
 	char text[VERDICT_ROOM];
 
 	name_faults(r->faults, text);
 	row[COLUMN_FAULTS] = cell_label(text);
-	say_verdict(r, text);
+	say_verdict(j, text);
 	row[COLUMN_VERDICT] = cell_text(text);
-	name_uses(spoiled_uses(r), text);
+	name_uses(spoiled_uses(j), text);
 	row[COLUMN_NOT_FOR] = cell_text(text);
 	if (!is_judged(r))
 		return;
-	say_trust(spoiled_uses(r), text);
+	say_trust(spoiled_uses(j), text);
 	row[COLUMN_TRUST_TEXT] = cell_text(text);
-	name_uses(USE_ALL & ~spoiled_uses(r), text);
+	name_uses(USE_ALL & ~spoiled_uses(j), text);
 	row[COLUMN_TRUST] = cell_text(text);
 }
 
@@ -421,7 +426,7 @@ add_port(struct report_result *result, const struct judged *j)
 		row[COLUMN_VERDICT] = cell_text("its samples are not kept any more");
 		return 0;
 	}
-	fill_verdict(row, r);
+	fill_verdict(row, j);
 	if (r->mean <= 0 && j->port->refused > 0)
 		row[COLUMN_VERDICT] = cell_text(oddities_refusal(j->port->refused_kind));
 	if (r->mean <= 0)
@@ -438,7 +443,8 @@ add_port(struct report_result *result, const struct judged *j)
 		row[COLUMN_SPACING_OF] = cell_number(r->spacing_of);
 	row[COLUMN_POOL] = cell_text(pool_names[r->pool]);
 	fill_known(&row[COLUMN_POOL_OF_COUNTED], r->pool_of_counted);
-	row[COLUMN_LOST] = cell_number(100 * r->lost);
+	if (!j->port->numbers_odd)
+		row[COLUMN_LOST] = cell_number(100 * r->lost);
 	fill_known(&row[COLUMN_CLOCK], isnan(r->clock_s) ? NAN : round(1000 * r->clock_s) / 1000);
 	fill_known(&row[COLUMN_CLOCK_DRIFT], r->drift);
 	row[COLUMN_FROM] = cell_time(r->from_us);

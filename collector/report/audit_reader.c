@@ -1,6 +1,7 @@
 #include "collector/report/audit_reader.h"
 
 #include "collector/query/query_private.h"
+#include "collector/record.h"
 #include "collector/source_port.h"
 
 #include <errno.h>
@@ -36,11 +37,37 @@ read_accounts(struct audit_reader *reader)
 	return err;
 }
 
+/* By numbers and pools that go back or leap nothing is counted, also where a stretch of them looks well. */
+static int
+read_odd_numbers(struct query *query)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index FROM oddity WHERE kind IN (?1, ?2) AND last_us >= :from");
+	int err = stmt ? 0 : -EIO;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		query->ports[i].numbers_odd = false;
+	if (stmt) {
+		sqlite3_bind_int(stmt, 1, EASE_ODD_POOL);
+		sqlite3_bind_int(stmt, 2, EASE_ODD_NUMBERS);
+	}
+	while (err == 0 && (err = query_step(query, stmt)) == 1) {
+		struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0), query_u64(stmt, 1));
+
+		if (port)
+			port->numbers_odd = true;
+		err = 0;
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
 int
 audit_reader_begin(struct audit_reader *reader, struct query *query)
 {
+	int err = read_odd_numbers(query);
+
 	*reader = (struct audit_reader){.query = query};
-	return read_accounts(reader);
+	return err ? err : read_accounts(reader);
 }
 
 void
@@ -211,7 +238,7 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 }
 
 static double
-risen(const double before[static AUDIT_DIRECTIONS], const double now[static AUDIT_DIRECTIONS])
+rise_between(const double before[static AUDIT_DIRECTIONS], const double now[static AUDIT_DIRECTIONS])
 {
 	return now[AUDIT_IN] - before[AUDIT_IN] + now[AUDIT_OUT] - before[AUDIT_OUT];
 }
@@ -232,9 +259,9 @@ leave_out_stalls(struct audit_counters *c, size_t n)
 
 	for (size_t i = 1; i < n; i++) {
 		struct audit_counters now = c[i];
-		double pkts = risen(before.pool, now.pool), step = now.stalled - before.stalled, part;
+		double pkts = rise_between(before.pool, now.pool), step = now.stalled - before.stalled, part;
 
-		pkts = isnan(pkts) ? risen(before.pkts, now.pkts) : pkts;
+		pkts = isnan(pkts) ? rise_between(before.pkts, now.pkts) : pkts;
 		part = pkts > 0 && step > 0 ? fmax(0, 1 - step / pkts) : 1;
 		for (int d = 0; d < AUDIT_DIRECTIONS && now.discontinuity_us == before.discontinuity_us; d++) {
 			raise_part(&c[i].pkts[d], c[i - 1].pkts[d], before.pkts[d], part);
@@ -288,13 +315,15 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 		}
 	}
 	forget_means(reader->samples, reader->n_samples);
+	for (size_t i = 0; port->numbers_odd && i < reader->n_samples; i++)
+		reader->samples[i].pool = AUDIT_UNKNOWN;
 	*input = (struct audit_input){
 	    .samples = reader->samples, .n_samples = reader->n_samples,
 	    .counters = reader->counters, .n_counters = reader->n_counters,
-	    .shared_numbers = !own,
+	    .shared_numbers = !own || port->numbers_odd,
 	    .several = several,
-	    .arrived = expected > 0 ? fmin(1, received / expected) : 1,
-	    .has_pool = own && is_sflow,
+	    .arrived = !own && expected > 0 ? fmin(1, received / expected) : 1,
+	    .has_pool = own && is_sflow && !port->numbers_odd,
 	    .stalled = leave_out_stalls(reader->counters, reader->n_counters),
 	    .has_clock = !is_sflow,
 	    .clock_off_s = (double)agent->clock_off_us / 1e6,

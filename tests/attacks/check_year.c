@@ -180,8 +180,8 @@ measure(struct sizes *sizes)
 	sqlite3_close(db);
 }
 
-/* Packs end when they are full, and a port keeps 256 to 512 sources of bad frames, so a table may be somewhat larger at
- * another time. */
+/* Packs end when they are full, and a port keeps 256 to 512 sources of bad frames, as the one that it took the place of does
+ * for a while, so a table may be somewhat larger at another time. */
 static void
 expect_flat(const struct sizes *then, const struct sizes *now)
 {
@@ -189,7 +189,7 @@ expect_flat(const struct sizes *then, const struct sizes *now)
 	for (size_t i = 0; i < now->n; i++) {
 		printf("    %-16s %8.0f rows, then %8.0f\n", now->name[i], then->rows[i],
 		    now->rows[i]);
-		ck_assert_msg(now->rows[i] <= 1.1 * then->rows[i] + 300,
+		ck_assert_msg(now->rows[i] <= 1.1 * then->rows[i] + 600,
 		    "%s grew from %.0f to %.0f rows", now->name[i], then->rows[i], now->rows[i]);
 	}
 }

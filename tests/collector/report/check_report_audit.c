@@ -223,6 +223,46 @@ START_TEST(what_was_not_compared_is_not_trusted)
 }
 END_TEST
 
+/* A tenth of what passed found the skip counter empty: no fault of the rate, and told. */
+START_TEST(stalls_are_not_the_rate)
+{
+	const struct port p = {1, 1, 1, 1, false, false, NULL, 0};
+	json_t *j;
+
+	add(&p);
+	report_store_sql_text(&store, "UPDATE counter SET stalled_pkts = in_ucast / 9, in_ucast = in_ucast * 10 / 9,"
+	    " in_octets = in_octets * 10 / 9, pool_in = pool_in * 10 / 9");
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "faults"), "");
+	ck_assert_str_eq(text_of(j, 0, "verdict"),
+	    "sound; its skip counter stood empty for 10% of the frames: a larger skip samples them, too");
+	ck_assert_double_eq_tol(number_of(j, 0, "of_counted.estimate"), 1, 0.05);
+	json_decref(j);
+}
+END_TEST
+
+/* One of several sub-agents that sample a port has a part of its frames; and numbers that leap tell nothing of losses. */
+START_TEST(who_has_a_part_or_numbers_that_leap_is_not_accused)
+{
+	const struct port ports[] = {{2, 1, SFLOW_BOOT, 0.25, false, false, NULL, 0}, {2, 2, SFLOW_BOOT, 1, false, false, NULL, 0}};
+	json_t *j;
+
+	add(&ports[0]);
+	add(&ports[1]);
+	report_store_sql(&store, "INSERT INTO account SELECT agent, boot, %llu, expected, received, 0, 0, 0, 0, 0, 0, first_us, last_us,"
+	    " NULL, NULL, 0 FROM account WHERE if_index = 1", (unsigned long long)source_port_of_further(3, 1, 1));
+	report_store_sql(&store, "INSERT INTO oddity VALUES(2, 2, %d, 9, %llu, %llu)", EASE_ODD_NUMBERS, REPORT_STORE_T0, REPORT_STORE_T0);
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "faults"), "");
+	ck_assert_str_eq(text_of(j, 0, "verdict"), "several sub-agents sample it, each a part: not judged");
+	ck_assert(json_is_null(report_json_at(j, "rows.0.trust_for")));
+	ck_assert_str_eq(text_of(j, 1, "verdict"), "sound; its sample numbers or pool go back or leap, so they tell no losses");
+	ck_assert(json_is_null(report_json_at(j, "rows.1.lost_percent")));
+	ck_assert_str_eq(text_of(j, 1, "not_for"), "losses");
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(numbers_may_wrap)
 {
 	const struct port ports[] = {{1, 1, 1, 1, false, false, NULL, UINT32_MAX - 5000},
@@ -765,6 +805,8 @@ main(void)
 	tcase_add_test(tc, a_mean_is_no_skip);
 	tcase_add_test(tc, what_was_not_compared_is_not_trusted);
 	tcase_add_test(tc, numbers_may_wrap);
+	tcase_add_test(tc, stalls_are_not_the_rate);
+	tcase_add_test(tc, who_has_a_part_or_numbers_that_leap_is_not_accused);
 	tcase_add_test(tc, a_port_without_samples_is_named);
 	tcase_add_test(tc, numbers_of_a_source);
 	tcase_add_test(tc, text_is_for_one_screen);
