@@ -82,22 +82,6 @@ check_store_file(struct check *c, const char *ending)
 	}
 }
 
-static void
-check_store(struct check *c)
-{
-	static const char *const endings[] = {"", "-wal", "-shm", ".engine", ".lock"};
-	char path[PATH_MAX];
-	const char *directory;
-
-	snprintf(path, sizeof(path), "%s", c->config->store);
-	directory = dirname(path);
-	if (!may_access(directory, R_OK | W_OK | X_OK))
-		found_error(c, "store: directory %s: %s%s", directory, strerror(errno),
-		    errno == EACCES ? " to the user that easecapd becomes (run_as)" : "");
-	for (size_t i = 0; c->errors == 0 && i < sizeof(endings) / sizeof(endings[0]); i++)
-		check_store_file(c, endings[i]);
-}
-
 /* Whether store_size holds what the ages say, of the network that the store is of. */
 static void
 check_store_size(const struct check *c)
@@ -263,7 +247,17 @@ easecapd_check(const char *file, const struct collector_config *config, size_t m
 		found_warning(&check, "the file holds secrets and everybody may read it");
 	become_user(&check);
 	if (!directory_is_made) {
-		check_store(&check);
+		static const char *const endings[] = {"", "-wal", "-shm", ".engine", ".lock"};
+		char path[PATH_MAX];
+		const char *directory;
+
+		snprintf(path, sizeof(path), "%s", check.config->store);
+		directory = dirname(path);
+		if (!may_access(directory, R_OK | W_OK | X_OK))
+			found_error(&check, "store: directory %s: %s%s", directory, strerror(errno),
+			    errno == EACCES ? " to the user that easecapd becomes (run_as)" : "");
+		for (size_t i = 0; check.errors == 0 && i < sizeof(endings) / sizeof(endings[0]); i++)
+			check_store_file(&check, endings[i]);
 		check_store_size(&check);
 	}
 	check_addresses(&check, "listen", &config->listen);

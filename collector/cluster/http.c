@@ -358,17 +358,6 @@ judge_transfer(struct cluster_http *http, const struct server *server, CURLcode 
 	}
 }
 
-static void
-set_times(struct cluster_http *http)
-{
-	uint32_t connect_ms = http->timeout_ms / 10;
-
-	if (connect_ms < CONNECT_LEAST_MS)
-		connect_ms = CONNECT_LEAST_MS;
-	curl_easy_setopt(http->curl, CURLOPT_TIMEOUT_MS, (long)http->timeout_ms);
-	curl_easy_setopt(http->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
-}
-
 static int
 ask_server(struct cluster_http *http, const struct server *server, bool compressed)
 {
@@ -383,7 +372,12 @@ ask_server(struct cluster_http *http, const struct server *server, bool compress
 	memset(http->says, 0, sizeof(http->says));
 	*http->curl_error = '\0';
 	if (headers && address) {
-		set_times(http);
+		uint32_t connect_ms = http->timeout_ms / 10;
+
+		if (connect_ms < CONNECT_LEAST_MS)
+			connect_ms = CONNECT_LEAST_MS;
+		curl_easy_setopt(http->curl, CURLOPT_TIMEOUT_MS, (long)http->timeout_ms);
+		curl_easy_setopt(http->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 		set_body(http, compressed);
 		curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
 		result = curl_easy_setopt(http->curl, CURLOPT_URL, address);

@@ -72,19 +72,6 @@ format_quantile(enum report_type type, double value, char *text)
 		number_format(value, number_scale(value), text);
 }
 
-/* "12.1 .. 15.0us"; a limit that is not known is "?". */
-static void
-format_quantile_limits(enum report_type type, const struct estimate_figure *figure, char *text)
-{
-	char low[NUMBER_TEXT] = "?", high[NUMBER_TEXT] = "?";
-
-	if (!isnan(figure->low))
-		format_quantile(type, figure->low, low);
-	if (!isnan(figure->high))
-		format_quantile(type, figure->high, high);
-	snprintf(text, NUMBER_TEXT, "%.28s .. %.28s", low, high);
-}
-
 static void
 format_value(const struct report_result *result, enum report_type type,
     const struct report_value *value, const struct render_options *options, char *text)
@@ -142,7 +129,14 @@ format_limits(const struct report_result *result, enum report_type type,
 	double of = value->figure.estimate > 0 ? value->figure.estimate : value->figure.high;
 
 	if (is_quantile(type)) {
-		format_quantile_limits(type, &value->figure, text);
+		/* "12.1 .. 15.0us"; a limit that is not known is "?". */
+		char low[NUMBER_TEXT] = "?", high[NUMBER_TEXT] = "?";
+
+		if (!isnan(value->figure.low))
+			format_quantile(type, value->figure.low, low);
+		if (!isnan(value->figure.high))
+			format_quantile(type, value->figure.high, high);
+		snprintf(text, NUMBER_TEXT, "%.28s .. %.28s", low, high);
 		return;
 	}
 	number_format_range(value->figure.low * factor, value->figure.high * factor,

@@ -31,21 +31,6 @@ limit_of(const struct retention *t, uint64_t keep_us)
 	return keep_us > 0 && t->now_us > keep_us ? t->now_us - keep_us : 0;
 }
 
-static void
-find_now(struct retention *t, const struct rollup *r, uint64_t wall_us, uint64_t mono_us)
-{
-	uint64_t done_us = r->levels[LEVEL_1_MIN].done_us;
-	int64_t wall_less_mono_us = (int64_t)(wall_us - mono_us);
-	int64_t step_us = wall_less_mono_us - t->wall_less_mono_us;
-
-	if (t->wall_less_mono_us != 0 && (step_us > WALL_STEP_US || step_us < -WALL_STEP_US))
-		t->wait_until_us = mono_us + WALL_STEP_WAIT_US;
-	t->wall_less_mono_us = wall_less_mono_us;
-	t->now_us = done_us < wall_us ? done_us : wall_us;
-	if (mono_us < t->wait_until_us)
-		t->now_us = 0;
-}
-
 /* Samples and events */
 
 static int
@@ -632,9 +617,18 @@ retention_make_room(struct retention *t, struct rollup *r)
 int
 retention_step(struct retention *t, struct rollup *r, uint64_t wall_us, uint64_t mono_us)
 {
+	uint64_t done_us = r->levels[LEVEL_1_MIN].done_us;
+	int64_t wall_less_mono_us = (int64_t)(wall_us - mono_us);
+	int64_t step_us = wall_less_mono_us - t->wall_less_mono_us;
 	int did;
 
-	find_now(t, r, wall_us, mono_us);
+	/* Nothing is deleted by a wall clock that was just set. */
+	if (t->wall_less_mono_us != 0 && (step_us > WALL_STEP_US || step_us < -WALL_STEP_US))
+		t->wait_until_us = mono_us + WALL_STEP_WAIT_US;
+	t->wall_less_mono_us = wall_less_mono_us;
+	t->now_us = done_us < wall_us ? done_us : wall_us;
+	if (mono_us < t->wait_until_us)
+		t->now_us = 0;
 	source_limits_set(&t->sources, t->keep.most_agents, t->keep.most_ports, t->keep.most_octets);
 	did = delete_old_rows(t, r);
 	if (did == 0)

@@ -51,22 +51,6 @@ put_address(uint8_t key[FRAME_IP_LEN], const struct frame_keys *k, const uint8_t
 	return octets;
 }
 
-static void
-fill_event(struct store_discard *row, const struct ease_discard *d)
-{
-	struct frame_keys keys;
-
-	accounting_parse_frame(&d->frame, &keys);
-	row->output_if = d->frame.output_if;
-	row->reason = d->reason;
-	memcpy(row->detail, d->detail, strlen(d->detail) + 1);
-	memcpy(row->place, d->place, strlen(d->place) + 1);
-	memcpy(row->group, d->group, strlen(d->group) + 1);
-	row->src_octets = put_address(row->src, &keys, keys.src_ip, keys.src_mac);
-	row->dst_octets = put_address(row->dst, &keys, keys.dst_ip, keys.dst_mac);
-	row->n = 1;
-}
-
 /* Returns what is left of a count: 0, or all of it without room. */
 static int64_t
 flush_count(struct accounting *acc, const struct port *p, enum store_discard_kind kind, int64_t n,
@@ -108,7 +92,17 @@ accounting_add_discard(
 	accounting_count(acc, ACCOUNTING_STAT_DISCARDS);
 	row = may_tell(p->agent, time_us) ? add_row(acc, p, time_us, STORE_DISCARD_EVENT, batch) : NULL;
 	if (row) {
-		fill_event(row, d);
+		struct frame_keys keys;
+
+		accounting_parse_frame(&d->frame, &keys);
+		row->output_if = d->frame.output_if;
+		row->reason = d->reason;
+		memcpy(row->detail, d->detail, strlen(d->detail) + 1);
+		memcpy(row->place, d->place, strlen(d->place) + 1);
+		memcpy(row->group, d->group, strlen(d->group) + 1);
+		row->src_octets = put_address(row->src, &keys, keys.src_ip, keys.src_mac);
+		row->dst_octets = put_address(row->dst, &keys, keys.dst_ip, keys.dst_mac);
+		row->n = 1;
 		return;
 	}
 	accounting_count(acc, ACCOUNTING_STAT_DISCARDS_FOLDED);

@@ -67,24 +67,6 @@ crash_journal_free(struct crash_journal *j)
 	*j = (struct crash_journal){.fd = -1};
 }
 
-/* Shared memory is full. Slots beyond what it gave move to private memory, because an access to
- * them in the file would be a SIGBUS. */
-static void
-go_private_from(struct crash_journal *j, size_t octets)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t from = (octets + page - 1) / page * page, to = mapped_octets(j->max_slots);
-
-	log_warn(ROOM,
-	    "the memory for files is full: the crash journal %s has room for %u ports; after a "
-	    "crash, samples of other ports that were not stored count as lost in the network",
-	    j->name, j->backed / 2);
-	if (from < to)
-		mmap((char *)j->header + from, to - from, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-	j->backed = j->max_slots;
-}
-
 static void
 back_slots(struct crash_journal *j, uint32_t n)
 {
@@ -96,7 +78,19 @@ back_slots(struct crash_journal *j, uint32_t n)
 	need = mapped_octets(n);
 	assert(n > j->backed);
 	if (j->fd >= 0 && posix_fallocate(j->fd, (off_t)have, (off_t)(need - have)) != 0) {
-		go_private_from(j, have);
+		/* Shared memory is full. Slots beyond what it gave move to private memory, because an access to
+		 * them in the file would be a SIGBUS. */
+		size_t page = (size_t)sysconf(_SC_PAGESIZE);
+		size_t from = (have + page - 1) / page * page, to = mapped_octets(j->max_slots);
+
+		log_warn(ROOM,
+		    "the memory for files is full: the crash journal %s has room for %u ports; after a "
+		    "crash, samples of other ports that were not stored count as lost in the network",
+		    j->name, j->backed / 2);
+		if (from < to)
+			mmap((char *)j->header + from, to - from, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+		j->backed = j->max_slots;
 		return;
 	}
 	j->backed = n;
