@@ -8,6 +8,13 @@
 #include <stdlib.h>
 
 void
+list_allow_for_folded(const struct list *list, enum estimate_unit unit, double unkeyed, struct estimate_figure *f)
+{
+	if (unkeyed > 0)
+		f->high = fmax(f->high, fmin(f->high + unkeyed, list->result->total[unit]));
+}
+
+void
 list_fill_figures(const struct list *list, struct report_value *row,
     const struct estimate_figure figure[2], uint64_t n)
 {

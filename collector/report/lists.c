@@ -177,13 +177,6 @@ gather_keys(struct list *list)
 	return 0;
 }
 
-void
-list_allow_for_folded(const struct list *list, enum estimate_unit unit, double unkeyed, struct estimate_figure *f)
-{
-	if (unkeyed > 0)
-		f->high = fmax(f->high, fmin(f->high + unkeyed, list->result->total[unit]));
-}
-
 static void
 sum_entry(const struct list *list, const struct list_entry *entry, struct estimate_key *key)
 {
