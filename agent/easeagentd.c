@@ -190,6 +190,7 @@ start_and_serve(struct agent_config *config, const char *given_file, bool foregr
 		free(file);
 		return print_failure("cannot go to the background");
 	}
+	log_open("easeagentd", false, (enum log_level)config->log_level);
 	if (agent_privilege_become(config, error, sizeof(error)) < 0) {
 		free(file);
 		return fail_at(given_file, config, error);
