@@ -37,11 +37,14 @@ read_accounts(struct audit_reader *reader)
 	return err;
 }
 
-/* By numbers and pools that go back or leap nothing is counted, also where a stretch of them looks well. */
+/* By numbers and pools that go back or leap nothing is counted, also where a stretch of them looks well; but a datagram that
+ * came twice is none of these. */
+#define ODD_PART 0.01 /* of the port's samples. *assumed* */
+
 static int
 read_odd_numbers(struct query *query)
 {
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index FROM oddity WHERE kind IN (?1, ?2) AND last_us >= :from");
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index, n FROM oddity WHERE kind IN (?1, ?2) AND last_us >= :from");
 	int err = stmt ? 0 : -EIO;
 
 	for (size_t i = 0; i < query->n_ports; i++)
@@ -54,7 +57,7 @@ read_odd_numbers(struct query *query)
 		struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0), query_u64(stmt, 1));
 
 		if (port)
-			port->numbers_odd = true;
+			port->numbers_odd |= sqlite3_column_double(stmt, 2) > ODD_PART * (double)port->received;
 		err = 0;
 	}
 	sqlite3_finalize(stmt);
