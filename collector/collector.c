@@ -826,7 +826,7 @@ collector_stop(struct collector *c)
 	log_stats(c);
 	if (store_stop(c->store) < 0)
 		return -EIO;
-	if (r == 0 && store_end_life(c->store) == 0)
+	if (r == 0 && store_end_life(c->store, c->options->no_sockets ? 0 : clock_wall_us(c->clock)) == 0)
 		accounting_remove_journal(c->accounting);
 	return r;
 }

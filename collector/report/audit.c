@@ -25,7 +25,6 @@
 #define FALSE_VERDICTS (0.01 - 0.001) /* the rest is of loss by load */
 /* Limits of samples x rate that are further apart, as a part of what was counted, prove nothing. */
 #define KNOWN_PART 1.0
-#define STALLS_TOLD 0.05 /* as an agent notes a minute (stall_event_percent) */
 
 enum {
 	COLUMN_SITE,
@@ -298,7 +297,7 @@ say_verdict(const struct judged *j, char *text)
 		append_text(text, "sound");
 	if (j->port->numbers_odd)
 		append_text(text, "; its sample numbers or pool go back or leap, so they tell no losses");
-	if (r->stalled > STALLS_TOLD)
+	if (r->stalled > REPORT_STALLS_TOLD)
 		append_text(text, "; its skip counter stood empty for %.0f%% of the frames: a larger skip samples them, too",
 		    100 * r->stalled);
 }

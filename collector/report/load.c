@@ -465,9 +465,6 @@ load_judge(struct query *query, const struct query_port *port, double other_skip
 	return 0;
 }
 
-/* An agent notes a minute of that part (stall_event_percent). */
-#define UNSAMPLED_TOLD 0.05
-
 static void
 note_unsampled(struct report_result *result, const struct port_load *p)
 {
@@ -478,7 +475,7 @@ note_unsampled(struct report_result *result, const struct port_load *p)
 	for (int d = EASE_IN; d <= EASE_OUT; d++)
 		all += port->side[d].pool_pkts + port->cut[d].pkts;
 
-	if (!p->load.known || !(all > 0) || !(p->load.stalled_pkts > UNSAMPLED_TOLD * all))
+	if (!p->load.known || !(all > 0) || !(p->load.stalled_pkts > REPORT_STALLS_TOLD * all))
 		return;
 	item = note_item(result, NOTE_ID_UNSAMPLED);
 	note_text(item, "agent", port->agent->name);

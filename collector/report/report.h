@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A part of a port's frames that passed while its skip counter stood empty is told from here on, as an agent notes a minute
+ * (stall_event_percent). */
+#define REPORT_STALLS_TOLD 0.05
+
 enum report_type {
 	REPORT_TEXT,
 	REPORT_ID,	/* a number that is a name */

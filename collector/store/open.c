@@ -210,13 +210,15 @@ prepare_store(struct store *store, char *error, size_t error_size)
 static int
 read_life(struct store *store, char *error, size_t error_size)
 {
-	int64_t id, running;
+	int64_t id, running, stopped_us;
 
 	if (store_sql_number(store->db, "SELECT store_id FROM life", &id) < 0 ||
-	    store_sql_number(store->db, "SELECT running FROM life", &running) < 0)
+	    store_sql_number(store->db, "SELECT running FROM life", &running) < 0 ||
+	    store_sql_number(store->db, "SELECT ifnull(max(value), 0) FROM stat WHERE name = 'stopped_us'", &stopped_us) < 0)
 		return sql_error(store, error, error_size);
 	store->id = id;
 	store->unclean_stop = running != 0;
+	store->stopped_us = running == 0 ? (uint64_t)stopped_us : 0;
 	return 0;
 }
 

@@ -50,6 +50,7 @@ struct store {
 	_Atomic uint64_t renewals;
 	_Atomic(enum store_outage_kind) renewed_why;
 	bool unclean_stop;
+	uint64_t stopped_us;
 	bool started;
 	bool writes_through; /* each commit is synced to the disk (PRAGMA synchronous=FULL) */
 	int failures;	     /* successive I/O errors, which opening the file again may mend */

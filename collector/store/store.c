@@ -643,13 +643,17 @@ store_stop(struct store *store)
 void
 store_get_life(const struct store *store, struct store_life *life)
 {
-	*life = (struct store_life){store->id, store->path, store->unclean_stop};
+	*life = (struct store_life){store->id, store->path, store->unclean_stop, store->stopped_us};
 }
 
 int
-store_end_life(struct store *store)
+store_end_life(struct store *store, uint64_t wall_us)
 {
-	return store->db ? store_sql_run(store->db, "UPDATE life SET running=0") : -EIO;
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "UPDATE life SET running=0; INSERT OR REPLACE INTO stat VALUES('stopped_us', %llu)",
+	    (unsigned long long)(wall_us ? wall_us : store->stopped_us));
+	return store->db ? store_sql_run(store->db, sql) : -EIO;
 }
 
 uint64_t

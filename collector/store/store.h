@@ -110,12 +110,14 @@ struct store_life {
 	int64_t id;	   /* drawn at random when the store was created */
 	const char *path;  /* of the store's file */
 	bool unclean_stop; /* the previous collector was killed or crashed, or its machine did */
+	uint64_t stopped_us; /* when it stopped cleanly; 0: it did not, or left no time (0.2.0 and before) */
 };
 void store_get_life(const struct store *store, struct store_life *life);
 
-/* Marks in the store that the collector stopped cleanly and everything is stored. To be called
- * before store_close, after a store_stop that lost nothing. Returns 0 or -EIO. */
-int store_end_life(struct store *store);
+/* Marks in the store that the collector stopped cleanly, at that time, and everything is stored. To be called
+ * before store_close, after a store_stop that lost nothing. wall_us 0: the time stays that of the one before, as it was no
+ * collector that anything is sent to. Returns 0 or -EIO. */
+int store_end_life(struct store *store, uint64_t wall_us);
 
 /* Returns how often a new store was started since store_open, and in *why the reason of the last
  * time. When the number rises, the accounting must write everything it knows again, because the new

@@ -300,7 +300,7 @@ expect_in_window(void *arg, const struct port *p, uint64_t time_us, uint64_t mor
 		window_add_numbers(acc->windows, w, (int64_t)more, 0);
 }
 
-/* Each agent sends something every minute: what is stored of the last one heard is as old as the stop. *assumed* */
+/* A start anew takes less, and is nothing to be told. *assumed* */
 #define STOP_TOLD_US 60000000u
 
 static uint64_t
@@ -379,6 +379,8 @@ accounting_recover(
 		    strerror(-r));
 	if (past.crashed || life->unclean_stop)
 		log_crash(&sum, outage);
+	if (outage->kind == STORE_OUTAGE_STOPPED)
+		outage->since_us = life->stopped_us;
 	*had_outage = past.crashed || life->unclean_stop ||
 	    (outage->since_us > 0 && outage->until_us > outage->since_us + STOP_TOLD_US);
 	return 0;

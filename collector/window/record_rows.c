@@ -1,4 +1,5 @@
 #include "collector/window/record_rows.h"
+#include "collector/source_port.h"
 
 #include <string.h>
 
@@ -90,8 +91,9 @@ record_rows_add_sample(struct store_batch *batch, int64_t agent, const struct ea
 	row->agent = agent;
 	row->boot = r->boot;
 	row->sample = *sample;
-	/* Several sources may put samples at a port, and begin at 1 each: a row of each number of each. */
-	row->sample.sequence += (uint32_t)(r->source_port * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	/* Several sub-agents may sample a port, and begin at 1 each: a row of each number of each. */
+	if (r->source_port & SOURCE_PORT_FURTHER)
+		row->sample.sequence += (uint32_t)(r->source_port * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 	row->sample.header = store_batch_add_more(batch, STORE_SAMPLES, sample->header, &n);
 	row->sample.kept_octets = (uint16_t)n;
 	row->keys = *keys;

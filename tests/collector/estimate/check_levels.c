@@ -38,11 +38,13 @@ static const struct bars_exception exceptions[] = {
 	{"48 ports, 1 in 100, 1 expected at each, level 0.0001", ESTIMATE_OCTETS, {.low = 1e-4, .high = 2e-4},
 	    "48 samples of mixed lengths have a longer tail than a count"},
 	{"48 ports, 1 in 100, 1 expected at each, level 0.001", ESTIMATE_OCTETS, {.low = 1e-3, .high = 1.3e-3},
-	    "the same"},
+	    "48 samples of mixed lengths have a longer tail than a count"},
 	{"1 port, 200 to 3,000 samples, level 0.0001", ESTIMATE_OCTETS, {.low = 1e-4, .high = 1.6e-4},
 	    "lengths of a known mean have a longer tail than a count"},
-	{"1 port, 200 to 3,000 samples, level 0.001", ESTIMATE_OCTETS, {.low = 1e-3, .high = 1.3e-3}, "the same"},
-	{"1 port, 200 to 3,000 samples, level 0.01", ESTIMATE_OCTETS, {.low = 1e-2, .high = 1.1e-2}, "the same"},
+	{"1 port, 200 to 3,000 samples, level 0.001", ESTIMATE_OCTETS, {.low = 1e-3, .high = 1.3e-3},
+	    "lengths of a known mean have a longer tail than a count"},
+	{"1 port, 200 to 3,000 samples, level 0.01", ESTIMATE_OCTETS, {.low = 1e-2, .high = 1.1e-2},
+	    "lengths of a known mean have a longer tail than a count"},
 	{NULL, 0, {0, 0, 0, 0}, NULL},
 };
 
