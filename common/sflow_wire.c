@@ -498,21 +498,6 @@ next_if(const uint8_t **at, bool expanded)
 	return (struct sflow_if){word >> 30, word & SFLOW_COMPACT_VALUE_MAX};
 }
 
-/* Field by field, which takes a fifth of the time that clearing the whole does. */
-static void
-begin_flow(struct sflow_flow *flow, bool expanded)
-{
-	flow->expanded = expanded;
-	flow->is_record = flow->is_sent = false;
-	flow->has_header = flow->has_switch = flow->is_packed = false;
-	flow->header_protocol = flow->frame_octets = flow->stripped_octets = flow->kept_octets = 0;
-	flow->header = flow->ethernet = flow->ip4 = flow->ip6 = NULL;
-	flow->src_vlan = flow->src_priority = flow->dst_vlan = flow->dst_priority = flow->outer_tag = 0;
-	flow->src_as = flow->dst_as = 0;
-	flow->reason = 0;
-	flow->way.known = 0;
-}
-
 static enum sflow_verdict
 get_flow(struct rbuf *r, struct sflow_sample *s, bool expanded)
 {
@@ -522,7 +507,16 @@ get_flow(struct rbuf *r, struct sflow_sample *s, bool expanded)
 
 	if (!at)
 		return SFLOW_BAD_SAMPLE;
-	begin_flow(flow, expanded);
+	/* Field by field, which takes a fifth of the time that clearing the whole does. */
+	flow->expanded = expanded;
+	flow->is_record = flow->is_sent = false;
+	flow->has_header = flow->has_switch = flow->is_packed = false;
+	flow->header_protocol = flow->frame_octets = flow->stripped_octets = flow->kept_octets = 0;
+	flow->header = flow->ethernet = flow->ip4 = flow->ip6 = NULL;
+	flow->src_vlan = flow->src_priority = flow->dst_vlan = flow->dst_priority = flow->outer_tag = 0;
+	flow->src_as = flow->dst_as = 0;
+	flow->reason = 0;
+	flow->way.known = 0;
 	flow->sequence = next_word(&at);
 	flow->source = next_source(&at, expanded);
 	flow->rate = next_word(&at);

@@ -51,21 +51,6 @@ fill_ip(uint32_t *feature, uint64_t seed, const struct flow_key *k)
 		    SPREAD_PORTS * ((uint32_t)k->src_port << 16 | k->dst_port);
 }
 
-/* Numbers below SAMPLE_PAIRS_MAX are reserved for samples that lack a feature: their place. */
-static void
-fill_numbers(uint32_t *feature, const struct flow_key *k)
-{
-	if (k->has & FLOW_HAS_VLAN)
-		feature[KIND_VLAN] = SAMPLE_PAIRS_MAX + k->vlan;
-	if (k->has & FLOW_HAS_ETHERTYPE)
-		feature[KIND_ETHERTYPE] = SAMPLE_PAIRS_MAX + k->ethertype;
-	if (k->has & FLOW_HAS_IP_PROTO)
-		feature[KIND_IP_PROTO] = SAMPLE_PAIRS_MAX + k->ip_proto;
-	if (k->has & (FLOW_HAS_PORTS | FLOW_HAS_ICMP))
-		feature[KIND_SERVER_PORT] = SAMPLE_PAIRS_MAX +
-		    ((uint32_t)k->ip_proto << 16 | flow_server_port(k));
-}
-
 void
 sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow_key *k,
     uint32_t place, uint32_t first, const struct ease_sample *s)
@@ -84,7 +69,16 @@ sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow
 		    hash_mac(seed, k->dst_mac));
 	if (k->ip_version != 0)
 		fill_ip(sample->feature, seed, k);
-	fill_numbers(sample->feature, k);
+	/* Numbers below SAMPLE_PAIRS_MAX are reserved for samples that lack a feature: their place. */
+	if (k->has & FLOW_HAS_VLAN)
+		sample->feature[KIND_VLAN] = SAMPLE_PAIRS_MAX + k->vlan;
+	if (k->has & FLOW_HAS_ETHERTYPE)
+		sample->feature[KIND_ETHERTYPE] = SAMPLE_PAIRS_MAX + k->ethertype;
+	if (k->has & FLOW_HAS_IP_PROTO)
+		sample->feature[KIND_IP_PROTO] = SAMPLE_PAIRS_MAX + k->ip_proto;
+	if (k->has & (FLOW_HAS_PORTS | FLOW_HAS_ICMP))
+		sample->feature[KIND_SERVER_PORT] = SAMPLE_PAIRS_MAX +
+		    ((uint32_t)k->ip_proto << 16 | flow_server_port(k));
 }
 
 /* Vectors of four features, compared without a branch. */

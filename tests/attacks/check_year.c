@@ -157,7 +157,7 @@ measure(struct sizes *sizes)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *tables = NULL, *count = NULL;
-	char sql[96];
+	char sql[128];
 
 	sizes->n = 0;
 	ck_assert_int_eq(sqlite3_open_v2(rig.db, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
@@ -171,6 +171,8 @@ measure(struct sizes *sizes)
 		snprintf(sizes->name[sizes->n], sizeof(sizes->name[0]), "%s",
 		    sqlite3_column_text(tables, 0));
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", sizes->name[sizes->n]);
+		if (strcmp(sizes->name[sizes->n], "error_source") == 0) /* of a port: the one that garbles may be replaced twice */
+			snprintf(sql, sizeof(sql), "SELECT max(n) FROM (SELECT count(*) AS n FROM error_source GROUP BY agent, if_index)");
 		ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &count, NULL), SQLITE_OK);
 		ck_assert_int_eq(sqlite3_step(count), SQLITE_ROW);
 		sizes->rows[sizes->n++] = sqlite3_column_double(count, 0);
@@ -180,8 +182,8 @@ measure(struct sizes *sizes)
 	sqlite3_close(db);
 }
 
-/* Packs end when they are full, and a port keeps 256 to 512 sources of bad frames, as the one that it took the place of does
- * for a while, so a table may be somewhat larger at another time. */
+/* Packs end when they are full, and a port keeps 256 to 512 sources of bad frames, so a table may be somewhat larger at
+ * another time. */
 static void
 expect_flat(const struct sizes *then, const struct sizes *now)
 {
@@ -189,7 +191,7 @@ expect_flat(const struct sizes *then, const struct sizes *now)
 	for (size_t i = 0; i < now->n; i++) {
 		printf("    %-16s %8.0f rows, then %8.0f\n", now->name[i], then->rows[i],
 		    now->rows[i]);
-		ck_assert_msg(now->rows[i] <= 1.1 * then->rows[i] + 600,
+		ck_assert_msg(now->rows[i] <= 1.1 * then->rows[i] + 300,
 		    "%s grew from %.0f to %.0f rows", now->name[i], then->rows[i], now->rows[i]);
 	}
 }
