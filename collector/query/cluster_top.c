@@ -48,7 +48,6 @@ struct ranking {
 	struct ranked *items; /* those with the highest limits, the highest first */
 	size_t n, room, asked;
 	double z; /* standard deviations that settle any pair of the list */
-	uint64_t n_keys; /* in the cluster */
 };
 
 /* ---- asking ---- */
@@ -136,20 +135,13 @@ take_ranked(void *arg, const struct row_cell *cells)
 	return 0;
 }
 
+/* Keys of each port, and keys: about as many. */
 static int
-take_number(void *arg, const struct row_cell *cells)
+take_numbers(void *arg, const struct row_cell *cells)
 {
-	*(uint64_t *)arg = (uint64_t)cells[0].i;
+	((uint64_t *)arg)[0] = (uint64_t)cells[0].i;
+	((uint64_t *)arg)[1] = (uint64_t)cells[1].i;
 	return 0;
-}
-
-/* Asks for one number of the rows. */
-static int
-ask_number(struct ranking *r, const char *text, uint64_t *number)
-{
-	static const enum cluster_type type = CLUSTER_U64;
-
-	return ask_servers(r, text, false, &type, 1, take_number, number);
 }
 
 /* reach: as far from the estimate as a pair of the list needs to be settled. */
@@ -170,8 +162,10 @@ ask_ranking(struct ranking *r)
 static int
 take_told(void *arg, const struct row_cell *cells)
 {
-	struct estimate_told *told = arg;
+	struct query_left *left = arg;
+	struct estimate_told *told = &left->told;
 
+	left->n_keys = (uint64_t)cells[9].i;
 	told->not_seen.sum[ESTIMATE_PKTS] = (struct estimate_sum){cells[0].f, cells[1].f};
 	told->not_seen.sum[ESTIMATE_OCTETS] = (struct estimate_sum){cells[2].f, cells[3].f};
 	told->lengths = (struct estimate_lengths){.keys = (uint64_t)cells[4].i, .within = cells[5].f,
@@ -180,21 +174,21 @@ take_told(void *arg, const struct row_cell *cells)
 }
 
 /* As estimate_not_seen_add() and estimate_lengths_add() have it, of all keys: cw, cw2, cb and cb2 are sums of
- * calibrated weights, s... those that are scaled in quiet strata alone. */
+ * calibrated weights, s... those that are scaled in quiet strata alone. And how many keys there are. */
 static int
-ask_told(struct ranking *r, struct estimate_told *told)
+ask_told(struct ranking *r, struct query_left *left)
 {
 	static const enum cluster_type types[] = {CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64,
-	    CLUSTER_U64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64};
+	    CLUSTER_U64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_U64};
 
 	return ask_servers(r, "SELECT sum(if(k = 1, cw - 1, 0)),"
 	    " sum(if(k = 1, cw2 - cw, if(k = 2, greatest(0, cw * cw - cw2 - 2 * cw + 2), 0))),"
 	    " sum(if(k = 1, cb - b, 0)), sum(if(k = 1, cb2 - cb * b, if(k = 2, greatest(0, cb * cb - cb2), 0))),"
 	    " toUInt64(sum(k > 1)), sum(if(k > 1, (sb2 - sb * sb / sw) * k / (k - 1), 0)),"
-	    " sum(if(k > 1, sw, 0)), sum(if(k > 1, sb, 0)), sum(if(k > 1, sb2, 0)) FROM"
+	    " sum(if(k > 1, sw, 0)), sum(if(k > 1, sb, 0)), sum(if(k > 1, sb2, 0)), count() FROM"
 	    " (SELECT sum(n) AS k, sum(frames * w) AS cw, sum(frames * frames * w2) AS cw2, sum(frames * wb) AS cb,"
 	    " sum(frames * frames * w2b2) AS cb2, sum(wb / w * n) AS b, sum(scale * w) AS sw, sum(scale * wb) AS sb,"
-	    " sum(scale * wb2) AS sb2{rows} GROUP BY {key})", true, types, sizeof(types) / sizeof(types[0]), take_told, told);
+	    " sum(scale * wb2) AS sb2{rows} GROUP BY {key})", true, types, sizeof(types) / sizeof(types[0]), take_told, left);
 }
 
 /* ---- choosing ---- */
@@ -322,7 +316,7 @@ fetch_left(struct ranking *r, const struct query_key *keys, size_t n, struct que
 	int err;
 
 	want.by_port = true;
-	left->n_keys = r->n_keys > r->n ? r->n_keys - r->n : 0;
+	left->n_keys -= left->n_keys > r->n ? r->n : left->n_keys;
 	left->sums = calloc(r->query->n_ports + 1, sizeof(*left->sums));
 	if (!left->sums)
 		return query_fail(r->query, -ENOMEM, "no memory");
@@ -356,31 +350,33 @@ can_rank(const struct query *query, const struct report_options *options,
 	    cluster_uncounted_ports(query, options) <= CLUSTER_PORTS_LISTED_MAX;
 }
 
-/* 1: done; 0: all keys have to be fetched; or an error. */
+/* 1: done; 0: all keys have to be fetched, or are rows anyway; or an error. */
 static int
 rank_keys(struct ranking *r, struct query_key **keys, size_t *n, struct query_left *left)
 {
-	uint64_t n_fetched = 0;
+	static const enum cluster_type types[] = {CLUSTER_U64, CLUSTER_U64};
+	uint64_t numbers[2] = {0, 0};
+	struct query_left of_all = {0};
 	int err = find_runs(r);
 
 	if (err || r->n_runs == 0)
 		return err;
 	r->want.by_port = true; /* of ports that count */
-	err = ask_number(r, "SELECT uniqCombined(agent, if_index, {key}){rows}", &n_fetched);
-	if (err || n_fetched <= FETCHED_ALL)
+	err = ask_servers(r, "SELECT uniqCombined(agent, if_index, {key}), uniqCombined({key}){rows}", false, types, 2,
+	    take_numbers, numbers);
+	if (err || numbers[0] <= FETCHED_ALL || numbers[1] <= r->options->top)
 		return err;
 	err = query_sum_folded(r->query, r->dimension->kind);
 	if (err == 0)
-		err = ask_number(r, "SELECT uniqExact({key}){rows}", &r->n_keys);
+		err = ask_told(r, &of_all);
 	if (err)
 		return err;
-	r->z = estimate_pair_distance(r->options->top, r->n_keys);
+	r->z = estimate_pair_distance(r->options->top, of_all.n_keys);
 	err = choose_candidates(r);
 	if (err <= 0)
 		return err;
+	*left = of_all;
 	err = fetch_candidates(r, keys, n);
-	if (err == 0)
-		err = ask_told(r, &left->told);
 	if (err == 0)
 		err = fetch_left(r, *keys, *n, left);
 	return err ? err : 1;
