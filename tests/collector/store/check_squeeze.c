@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILLED_MIB = 6, WAIT_MS = 60000, STEP_MS = 20, A_BATCH = 20000 };
+enum { FILLED_MIB = 6, WAIT_MS = 240000, STEP_MS = 20, A_BATCH = 20000 };
 
 /* Waits for what the store's thread does by itself. */
 static bool
