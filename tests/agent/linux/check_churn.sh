@@ -30,10 +30,12 @@ churn() { # TIMES
 	done | timeout 60 ip -force -batch - 2>/dev/null
 }
 exec 3<> <(:)
+limit_s=2 # what the agent does takes several times as long with sanitizers
+! grep -q __asan_init "$build/agent/easeagentd" || limit_s=10
 churn 600 &
 churn_pid=$!
 python3 "$top/tests/support/oldest_counter.py" "$busy" "$agent_port" $if_x.11."$busy" 10 >"$rig/worst"
-if awk '{ exit !($1 < 2) }' "$rig/worst"; then pass "counters go on while interfaces come and go, every $(cat "$rig/worst") s at the latest"; else
+if awk -v limit=$limit_s '{ exit !($1 < limit) }' "$rig/worst"; then pass "counters go on while interfaces come and go, every $(cat "$rig/worst") s at the latest"; else
 	fail 'counters while interfaces come and go' "nothing new for $(cat "$rig/worst") s"
 fi
 wait "$churn_pid"
