@@ -1,7 +1,6 @@
 #include "collector/store/rollup.h"
 
 #include "collector/store/merge.h"
-#include "collector/store/sorter.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -18,6 +17,7 @@ enum {
 	/* Windows so far ahead of the wall clock come from a device with a wrong clock; they are
 	 * settled at once. */
 	AHEAD_WINDOWS = 10,
+	SORTED_ENTRIES = 32768, /* of halves of pairs at a time; some 5 MB */
 };
 
 enum projection { WHOLE, FIRST_HALF, SECOND_HALF };
@@ -146,6 +146,60 @@ rollup_save(struct rollup *r, enum store_level_index level)
 	return rollup_query(r, "INSERT OR REPLACE INTO level VALUES(?,?,?,?,?,?)", row, 6, NULL, 0);
 }
 
+/* Halves of pairs come in any order: they are sorted in pieces of bounded size, and each piece becomes a chain. */
+struct sorter {
+	struct place place;
+	size_t n;
+	struct sorted_entry {
+		struct pack_key key;
+		double values[PACK_SINGLE];
+	} entries[SORTED_ENTRIES];
+};
+
+static int
+compare_entries(const void *a, const void *b)
+{
+	const struct sorted_entry *x = a, *y = b;
+
+	return pack_compare(&x->key, &y->key);
+}
+
+static int
+write_sorted(struct rollup *r)
+{
+	struct sorter *sorter = r->sorter;
+	int err = 0;
+
+	if (sorter->n == 0)
+		return 0;
+	qsort(sorter->entries, sorter->n, sizeof(*sorter->entries), compare_entries);
+	parts_begin(r->parts, &sorter->place);
+	for (size_t i = 0; err == 0 && i < sorter->n; i++)
+		err = parts_add(r->parts, &sorter->entries[i].key, sorter->entries[i].values);
+	sorter->n = 0;
+	return err == 0 ? parts_end(r->parts) : err;
+}
+
+static int
+add_to_sorter(struct rollup *r, const struct pack_key *key, const double *values)
+{
+	struct sorter *sorter = r->sorter;
+	struct sorted_entry *last = sorter->n > 0 ? &sorter->entries[sorter->n - 1] : NULL;
+	int err = 0;
+
+	if (last && pack_compare(&last->key, key) == 0) {
+		for (unsigned c = 0; c < PACK_SINGLE; c++)
+			last->values[c] += values[c];
+		return 0;
+	}
+	if (sorter->n == SORTED_ENTRIES)
+		err = write_sorted(r);
+	assert(sorter->n < SORTED_ENTRIES);
+	sorter->entries[sorter->n].key = *key;
+	memcpy(sorter->entries[sorter->n++].values, values, sizeof(last->values));
+	return err;
+}
+
 int
 rollup_open(struct rollup **out, sqlite3 *db, struct parts *parts)
 {
@@ -156,7 +210,7 @@ rollup_open(struct rollup **out, sqlite3 *db, struct parts *parts)
 		return -ENOMEM;
 	r->db = db;
 	r->parts = parts;
-	r->sorter = sorter_new();
+	r->sorter = calloc(1, sizeof(*r->sorter));
 	if (r->sorter)
 		err = read_levels(r);
 	if (err < 0) {
@@ -174,7 +228,7 @@ rollup_close(struct rollup *r)
 		return;
 	for (unsigned i = 0; i < r->n_statements; i++)
 		sqlite3_finalize(r->statements[i].statement);
-	sorter_free(r->sorter);
+	free(r->sorter);
 	free(r);
 }
 
@@ -208,8 +262,8 @@ copy_entries(struct rollup *r, struct merge *m, enum projection projection,
 
 	if (projection == WHOLE)
 		parts_begin(r->parts, to);
-	else
-		sorter_begin(r->sorter, r->parts, to);
+	r->sorter->place = *to;
+	r->sorter->n = 0;
 	while (err == 0 && (more = merge_next(m, &key, values)) != 0) {
 		if (more < 0) {
 			err = more;
@@ -217,12 +271,12 @@ copy_entries(struct rollup *r, struct merge *m, enum projection projection,
 			err = parts_add(r->parts, &key, values);
 		} else {
 			key = project_key(projection, &key, values, projected);
-			err = sorter_add(r->sorter, &key, projected);
+			err = add_to_sorter(r, &key, projected);
 		}
 	}
 	if (err < 0)
 		return err;
-	return projection == WHOLE ? parts_end(r->parts) : sorter_end(r->sorter);
+	return projection == WHOLE ? parts_end(r->parts) : write_sorted(r);
 }
 
 static int
