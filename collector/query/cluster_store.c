@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- steps of a history: the sums of all of them are fetched at once, and each takes its own ---- */
+/* ---- steps of a history: the sums of some of them are fetched at once, and each takes its own ---- */
 
 enum {
 	ANSWERS_MAX = 4,     /* of a step: totals, samples without a key, keys */
-	ENTRIES_MAX = 1000000, /* some 180 MB; if there are more, the question is refused */
+	ENTRIES_MAX = 1000000, /* some 180 MB, or limits.keys; of a kind that has more each step asks for its own */
 };
 
 struct answer {
@@ -20,12 +20,15 @@ struct answer {
 	unsigned kind, single;
 	struct cluster_entry *entries; /* in the order of steps */
 	size_t n, room;
+	bool is_fetched; /* of these steps */
+	bool has_many;	 /* they did not fit */
 };
 
 struct query_steps {
 	struct query *query;
-	struct query_range range; /* of all steps */
-	uint64_t step_us;
+	struct query_range range, all; /* range: of the steps that are fetched at once */
+	uint64_t step_us, span_us;     /* span: so long are these together, at most */
+	size_t most;		       /* entries of an answer */
 	struct answer answers[ANSWERS_MAX];
 	size_t n;
 };
@@ -44,16 +47,27 @@ end_steps(struct query *query)
 static void
 begin_steps(struct query *query, uint64_t step_us)
 {
-	uint64_t n = (query->range.to_us - query->range.from_us) / step_us + 2;
-	size_t keys = query->limits.keys;
-	size_t most = keys > 0 && keys < ENTRIES_MAX ? keys : ENTRIES_MAX;
+	size_t keys = query->limits.keys, most = keys > 0 && keys < ENTRIES_MAX ? keys : ENTRIES_MAX;
 
-	if (2 * n * query->n_ports > most)
-		return;
 	query->steps = calloc(1, sizeof(*query->steps));
 	if (query->steps)
-		*query->steps = (struct query_steps){.query = query, .range = query->range,
-		    .step_us = step_us};
+		*query->steps = (struct query_steps){.query = query, .all = query->range, .step_us = step_us,
+		    .span_us = (most / (4 * query->n_ports + 1) + 1) * step_us, .most = most}; /* totals fill half */
+}
+
+/* The next steps, from the present one on. */
+static void
+begin_span(struct query_steps *steps)
+{
+	uint64_t from_us = steps->query->range.from_us;
+
+	steps->range = (struct query_range){from_us, store_window_start(from_us, steps->step_us) + steps->span_us};
+	if (steps->range.to_us > steps->all.to_us)
+		steps->range.to_us = steps->all.to_us;
+	for (size_t i = 0; i < steps->n; i++) {
+		steps->answers[i].is_fetched = false;
+		steps->answers[i].n = 0;
+	}
 }
 
 /* ---- fetching ---- */
@@ -109,9 +123,9 @@ keep_entry(void *arg, const struct cluster_entry *entry)
 {
 	struct answer *answer = arg;
 
-	if (answer->n == ENTRIES_MAX)
-		return query_fail(answer->query, -E2BIG, "more than %d sums in all steps: ask for"
-		    " a shorter range or one switch", ENTRIES_MAX);
+	answer->has_many |= answer->n == answer->query->steps->most;
+	if (answer->has_many)
+		return -E2BIG;
 	if (answer->n == answer->room) {
 		size_t room = answer->room ? 2 * answer->room : 1024;
 		struct cluster_entry *entries = realloc(answer->entries, room * sizeof(*entries));
@@ -126,23 +140,23 @@ keep_entry(void *arg, const struct cluster_entry *entry)
 }
 
 static int
-fetch_answer(struct query_steps *steps, const struct query_want *want, struct answer **answer)
+fetch_answer(struct query_steps *steps, const struct query_want *want, struct answer *answer)
 {
-	struct answer *a = &steps->answers[steps->n];
 	struct query_run *runs = NULL;
 	size_t n_runs = 0;
 	int err = runs_of_all_steps(steps, want, &runs, &n_runs);
 
-	if (err == 0) {
-		*a = (struct answer){.query = steps->query, .kind = want->kind,
-		    .single = want->single};
-		steps->n++;
-		*answer = a;
-		err = n_runs > 0 ? cluster_ask_sums(steps->query, want, runs, n_runs,
-		    steps->step_us, keep_entry, a) : 0;
-	}
+	if (err == 0 && n_runs > 0)
+		err = cluster_ask_sums(steps->query, want, runs, n_runs, steps->step_us, keep_entry, answer);
+	answer->is_fetched = true;
 	free(runs);
-	return err;
+	if (!answer->has_many)
+		return err;
+	free(answer->entries);
+	answer->entries = NULL;
+	answer->n = answer->room = 0;
+	*steps->query->error = '\0';
+	return 0;
 }
 
 /* ---- taking ---- */
@@ -164,33 +178,6 @@ first_of_step(const struct answer *answer, uint64_t step)
 }
 
 static int
-sums_of_step(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
-{
-	struct query_steps *steps = query->steps;
-	struct answer *answer = NULL;
-	struct cluster_packer *packer;
-	uint64_t step = query->range.from_us / steps->step_us;
-	int err = 0;
-
-	for (size_t i = 0; i < steps->n; i++)
-		if (steps->answers[i].kind == want->kind &&
-		    steps->answers[i].single == want->single)
-			answer = &steps->answers[i];
-	if (!answer)
-		err = steps->n < ANSWERS_MAX ? fetch_answer(steps, want, &answer)
-		    : query_fail(query, -EINVAL, "too many kinds of sums in a step");
-	if (err)
-		return err;
-	err = cluster_packer_open(&packer, query, want, take, arg);
-	for (size_t i = first_of_step(answer, step);
-	     err == 0 && i < answer->n && answer->entries[i].step == step; i++)
-		err = cluster_packer_add(packer, &answer->entries[i]);
-	return cluster_packer_close(packer, err);
-}
-
-/* ---- all of it ---- */
-
-static int
 read_runs(struct query *query, const struct query_want *want, uint64_t step_us, cluster_entry_fn *take, void *arg)
 {
 	struct query_run *runs;
@@ -203,19 +190,53 @@ read_runs(struct query *query, const struct query_want *want, uint64_t step_us, 
 	return err;
 }
 
+/* Of the present step alone. */
 static int
-read_sums(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+sums_of_range(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
 {
 	struct cluster_packer *packer;
-	int err;
+	int err = cluster_packer_open(&packer, query, want, take, arg);
 
-	if (query->steps)
-		return sums_of_step(query, want, take, arg);
-	err = cluster_packer_open(&packer, query, want, take, arg);
 	if (err == 0)
 		err = read_runs(query, want, 0, cluster_packer_add, packer);
 	return cluster_packer_close(packer, err);
 }
+
+static int
+read_sums(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+{
+	struct query_steps *steps = query->steps;
+	struct answer *answer = NULL;
+	struct cluster_packer *packer;
+	uint64_t step;
+	int err = 0;
+
+	if (!steps)
+		return sums_of_range(query, want, take, arg);
+	if (query->range.from_us < steps->range.from_us || query->range.from_us >= steps->range.to_us)
+		begin_span(steps);
+	for (size_t i = 0; i < steps->n; i++)
+		if (steps->answers[i].kind == want->kind && steps->answers[i].single == want->single)
+			answer = &steps->answers[i];
+	if (!answer && steps->n == ANSWERS_MAX)
+		return query_fail(query, -EINVAL, "too many kinds of sums in a step");
+	if (!answer) {
+		answer = &steps->answers[steps->n++];
+		*answer = (struct answer){.query = query, .kind = want->kind, .single = want->single};
+	}
+	if (!answer->is_fetched && !answer->has_many)
+		err = fetch_answer(steps, want, answer);
+	if (err || answer->has_many)
+		return err ? err : sums_of_range(query, want, take, arg);
+	step = query->range.from_us / steps->step_us;
+	err = cluster_packer_open(&packer, query, want, take, arg);
+	for (size_t i = first_of_step(answer, step);
+	     err == 0 && i < answer->n && answer->entries[i].step == step; i++)
+		err = cluster_packer_add(packer, &answer->entries[i]);
+	return cluster_packer_close(packer, err);
+}
+
+/* ---- all of it ---- */
 
 struct by_step {
 	uint64_t step_us;

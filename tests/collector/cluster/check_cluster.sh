@@ -469,6 +469,16 @@ ends_alike() { [ "$(end_of "$(cluster_url ease)")" = "$(end_of "sqlite:$work/one
 wait_for 30 ends_alike # what was wiped comes again table by table
 # Of the last hour a store has steps of ten seconds, a cluster minutes.
 for report in talkers load 'history --step 1m'; do equal_report ease one $report; done
+# With memory for fewer keys a history fetches fewer of its steps at once, or each by itself.
+range=(--last 20m)
+of_few() { EASE_KEYS=$1 "$easetop" history --step 1m --by proto "${range[@]}" --format json --store "$(cluster_url ease)"; }
+of_few 2000 >"$work/at-once"
+for keys in 400 150; do
+	if [ "$(jq '[.rows[].top[]?] | length' "$work/at-once")" -gt 20 ] && of_few $keys | cmp -s - "$work/at-once"; then
+		pass "history with memory for $keys keys"
+	else fail "history with memory for $keys keys" "$(of_few $keys | diff - "$work/at-once" | head -n 3)"; fi
+done
+range=(--last 2m)
 rfc3339() { date -u -d "@$(($1 / 1000000))" +%FT%TZ; }
 # The cluster's answer must end at this moment, say so, and be what the store says of those minutes.
 ends_at() { # WHAT TIME_US
