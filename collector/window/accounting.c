@@ -526,8 +526,8 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
 	if (!r->loose_numbers && add_given_out(acc, p, a, s, batch))
-		sample_gaps_add_snapshot(&p->gaps, r->boot, a->slot->tracker.contact, s,
-		    accounting_add_cut, &(struct accounting_cut_target){acc, p, batch});
+		sample_gaps_add_snapshot(&p->gaps, r->boot, a->slot->tracker.contact,
+		    sequence_tracker_extend(&a->slot->tracker, s->last_sequence), s, accounting_add_cut, &(struct accounting_cut_target){acc, p, batch});
 	if (accounting_add_totals(acc, p, r, batch))
 		keep_counters(p, r, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS);

@@ -7,6 +7,8 @@
 /* The largest values that an entry has bits for. A gap of more numbers or a longer one is cut all the
  * same, but only so much of it can be given back. */
 enum { GAP_CUT_MAX = (1 << 26) - 1 };
+/* Until what counters named is lost; a notification waits a second at most for more samples. *assumed* */
+enum { NAMED_WAIT_US = 5000000 };
 #define GAP_SPAN_MAX_US ((UINT64_C(1) << 38) - 1)
 
 void
@@ -15,6 +17,7 @@ sample_gaps_begin(struct sample_gaps *g, uint32_t boot, uint64_t newest)
 	g->boot = boot;
 	g->newest = newest;
 	memset(g->open, 0, sizeof(g->open));
+	g->named.number = 0;
 	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++)
 		g->sides[d].missing = 0;
 }
@@ -257,6 +260,25 @@ split_gap(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_
 	}
 }
 
+/* What counters named and did not come is lost. */
+static void
+cut_named(struct sample_gaps *g, sample_gaps_sink *sink, void *arg)
+{
+	const struct sample_gaps_named named = g->named;
+
+	g->named.number = 0;
+	if (named.number <= g->newest || cut_of(g, named.number - g->newest) == 0)
+		return;
+	cut_numbers(g, named.number + 1, named.time_us, sink, arg);
+	for (uint8_t direction = EASE_IN; direction <= EASE_OUT; direction++) {
+		struct sample_gaps_side point;
+
+		set_point(&point, g->boot, named.number, named.pool_pkts[direction - 1], named.time_us);
+		move_point(g, direction, &point, sink, arg);
+	}
+	g->newest = named.number;
+}
+
 static void
 begin_boot(struct sample_gaps *g, uint32_t boot, uint64_t first)
 {
@@ -290,6 +312,8 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 		split_gap(g, number, s->time_us, sink, arg);
 		return;
 	}
+	if (number > g->named.number && s->time_us >= g->named.time_us)
+		cut_named(g, sink, arg);
 	cut_numbers(g, number, s->time_us, sink, arg);
 	set_point(&point, boot, number, s->pool_pkts, s->time_us);
 	if (loose)
@@ -301,7 +325,7 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 }
 
 void
-sample_gaps_add_snapshot(struct sample_gaps *g, uint32_t boot, uint64_t first,
+sample_gaps_add_snapshot(struct sample_gaps *g, uint32_t boot, uint64_t first, uint64_t named,
     const struct ease_snapshot *s, sample_gaps_sink *sink, void *arg)
 {
 	if (boot < g->boot)
@@ -319,4 +343,8 @@ sample_gaps_add_snapshot(struct sample_gaps *g, uint32_t boot, uint64_t first,
 		else
 			set_point(side, boot, point.number, point.pool_pkts, point.time_us);
 	}
+	if (g->named.number > g->newest && s->time_us >= g->named.time_us + NAMED_WAIT_US)
+		cut_named(g, sink, arg);
+	if (g->named.number <= g->newest && named > g->newest)
+		g->named = (struct sample_gaps_named){named, s->time_us, {s->pool_in_pkts, s->pool_out_pkts}};
 }

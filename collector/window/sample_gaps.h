@@ -17,6 +17,9 @@
  * representative. Between two boots it is not known how many numbers are missing; all frames from
  * the last word of the old boot to the first word of the new one are cut.
  *
+ * Counters name the newest number that was given out. Where what they name did not come for some seconds, or a later
+ * sample comes, all up to it is cut as of then, so that what is cut of a silence lies where it was counted.
+ *
  * A port's samples have one sequence of numbers for both directions, but a pool for each. So frames
  * are cut of each direction between its own samples, in proportion to the numbers missing there.
  *
@@ -57,6 +60,10 @@ struct sample_gaps {
 		uint64_t next_number, next_time_us;
 		double cut_share;
 	} sides[SAMPLE_GAPS_N_SIDES];
+	/* The first counters that named a number above the newest. */
+	struct sample_gaps_named {
+		uint64_t number, time_us, pool_pkts[SAMPLE_GAPS_N_SIDES];
+	} named;
 	struct sample_gap {
 		uint64_t from;	      /* the last number before it that arrived */
 		uint64_t cut : 26;    /* numbers missing after that one; 0: the entry is free */
@@ -99,8 +106,8 @@ void sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t numbe
     bool loose, uint64_t notification, const struct ease_sample *s, sample_gaps_sink *sink,
     void *arg);
 
-/* A counter snapshot. */
-void sample_gaps_add_snapshot(struct sample_gaps *g, uint32_t boot, uint64_t first,
+/* A counter snapshot. named: the newest number that it says was given out, in 64 bits. */
+void sample_gaps_add_snapshot(struct sample_gaps *g, uint32_t boot, uint64_t first, uint64_t named,
     const struct ease_snapshot *s, sample_gaps_sink *sink, void *arg);
 
 #endif

@@ -224,7 +224,7 @@ START_TEST(a_new_boot_cuts_all_between)
 	for (uint32_t number = 1; number <= 10; number++)
 		add(&g, number, number);
 	s = snapshot(run.latest_us, run.samples[10].pool_pkts + 777, 90000);
-	sample_gaps_add_snapshot(&g, 2, 1, &s, take_cut, NULL);
+	sample_gaps_add_snapshot(&g, 2, 1, 0, &s, take_cut, NULL);
 	ck_assert_double_eq(run.cut_frames[EASE_IN], 777);
 	ck_assert_double_eq(run.cut_frames[EASE_OUT], 0);
 	ck_assert_double_eq(run.cut_numbers, 0);
@@ -249,7 +249,7 @@ START_TEST(counters_that_began_anew_cut_nothing)
 	s.time_us = run.latest_us;
 	for (uint32_t number = 1; number <= 10; number++)
 		add(&g, number, number);
-	sample_gaps_add_snapshot(&g, 2, 1, &s, take_cut, NULL);
+	sample_gaps_add_snapshot(&g, 2, 1, 0, &s, take_cut, NULL);
 	ck_assert_double_eq(run.cut_frames[EASE_IN], 0);
 }
 END_TEST
@@ -273,6 +273,42 @@ START_TEST(goes_on_after_a_restart)
 		owned += (double)run.frames[number];
 	ck_assert_msg(fabs(run.cut_frames[EASE_IN] - owned) < 2 * MEAN_SKIP, "%g frames, not %g",
 	    run.cut_frames[EASE_IN], owned);
+}
+END_TEST
+
+/* A second of traffic in a minute of silence, none of it heard: _i 0: counters tell it, 1: a sample does, 2: it comes late. */
+START_TEST(what_counters_name_is_cut_where_they_counted_it)
+{
+	enum { LAST = 500, NAMED = 1000, SILENT_US = 60000000 };
+	struct sample_gaps g = {0};
+	double owned = 0;
+	uint64_t pools[3] = {0};
+
+	draw(9, 0.3);
+	run.latest_us += SILENT_US;
+	for (uint32_t number = 1; number <= NAMED; number++) {
+		if (number <= LAST)
+			add(&g, number, number);
+		else
+			owned += (double)run.frames[number];
+		pools[run.samples[number].direction] = run.samples[number].pool_pkts;
+	}
+	for (unsigned later_us = 0; later_us <= (_i == 0 ? 5000000 : 4000000); later_us += 1000000) {
+		const struct ease_snapshot s = snapshot(run.samples[NAMED].time_us + later_us, pools[EASE_IN], pools[EASE_OUT]);
+
+		ck_assert_double_eq(run.cut_numbers, 0); /* it may be on its way */
+		sample_gaps_add_snapshot(&g, 1, 1, NAMED, &s, take_cut, NULL);
+	}
+	if (_i == 2)
+		for (uint32_t number = LAST + 1; number <= NAMED; number++)
+			add(&g, number, number);
+	run.latest_us = run.samples[NAMED].time_us; /* take_cut holds all of it to that */
+	if (_i == 1) {
+		run.samples[NAMED + 1].time_us += SILENT_US;
+		add(&g, NAMED + 1, NAMED + 1);
+	}
+	ck_assert_double_eq(run.cut_numbers, _i == 2 ? 0 : NAMED - LAST);
+	ck_assert_double_eq_tol(run.cut_frames[EASE_IN] + run.cut_frames[EASE_OUT], _i == 2 ? 0 : owned, 4 * MEAN_SKIP);
 }
 END_TEST
 
@@ -338,6 +374,7 @@ main(void)
 	tcase_add_test(c, a_new_boot_cuts_all_between);
 	tcase_add_test(c, counters_that_began_anew_cut_nothing);
 	tcase_add_test(c, goes_on_after_a_restart);
+	tcase_add_loop_test(c, what_counters_name_is_cut_where_they_counted_it, 0, 3);
 	tcase_add_loop_test(c, a_loose_pool_cuts_a_share, 0, 2);
 	tcase_add_loop_test(c, a_datagram_cuts_what_its_numbers_say, 0, 4);
 	return suite_run(suite);
