@@ -190,7 +190,8 @@ hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, s
 		return -EINVAL;
 	(void)hal_read_counters(hal, if_index, &now);
 	for (size_t row = 0; row < n; row++)
-		if ((ops->rows[row].flags & HAL_COUNTER_IS_TOTAL) && totals[row] > port->totals[row])
+		if ((ops->rows[row].flags & (HAL_COUNTER_IS_TOTAL | HAL_COUNTER_BEGINS_AGAIN)) == HAL_COUNTER_IS_TOTAL &&
+		    totals[row] > port->totals[row])
 			return -ERANGE;
 	for (size_t row = 0; row < n; row++)
 		if (!(ops->rows[row].flags & HAL_COUNTER_IS_TOTAL))

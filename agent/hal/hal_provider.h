@@ -84,6 +84,7 @@ enum hal_counter_flags {
 	HAL_COUNTER_IS_TOTAL = 1u << 2,	       /* has 64 bits; restarts only with its driver (Linux) */
 	HAL_COUNTER_NOT_SAMPLED = 1u << 3,     /* none of HAL_SAMPLE_FIGURES depends on it, so that it
 						  is not read for a sample */
+	HAL_COUNTER_BEGINS_AGAIN = 1u << 4,    /* a total that each start begins at another number */
 };
 
 enum hal_round { HAL_ROUND_BEGINS, HAL_ROUND_GOES_ON, HAL_ROUND_RESTS };

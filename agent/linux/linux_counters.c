@@ -36,6 +36,10 @@ enum row {
 #define STATS_ROW(member)                                                                          \
 	{.name = #member, .address = offsetof(struct rtnl_link_stats64, member),                  \
 	    .width_bits = 64, .flags = HAL_COUNTER_IS_TOTAL}
+/* A tap begins at the kernel's packets, and counts frames, of which a packet may be several. */
+#define POOL_ROW(member)                                                                           \
+	{.name = #member, .address = offsetof(struct rtnl_link_stats64, member),                  \
+	    .width_bits = 64, .flags = HAL_COUNTER_IS_TOTAL | HAL_COUNTER_BEGINS_AGAIN}
 /* A driver's counter is stored under the HAL's counter that it feeds. */
 #define DRIVER_ROW(text, figure)                                                                   \
 	{.name = text, .address = figure, .width_bits = 64,                                        \
@@ -56,8 +60,8 @@ static const struct hal_counter_row counter_rows[] = {
     [ROW_RX_KINDS] = STATS_ROW(rx_packets),
     [ROW_TX_KINDS] = STATS_ROW(tx_packets),
     [ROW_RX_MCAST] = STATS_ROW(multicast),
-    [ROW_POOL_IN] = STATS_ROW(rx_packets),
-    [ROW_POOL_OUT] = STATS_ROW(tx_packets),
+    [ROW_POOL_IN] = POOL_ROW(rx_packets),
+    [ROW_POOL_OUT] = POOL_ROW(tx_packets),
     [ROW_DRIVER] = DRIVER_ROW("eth-mac BroadcastFramesReceivedOK", HAL_IN_BCAST_PKTS),
     DRIVER_ROW("eth-mac MulticastFramesXmittedOK", HAL_OUT_MCAST_PKTS),
     DRIVER_ROW("eth-mac BroadcastFramesXmittedOK", HAL_OUT_BCAST_PKTS),

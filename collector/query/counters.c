@@ -30,6 +30,7 @@ static const size_t counter_fields[] = {
 	offsetof(struct query_load, out_discards), offsetof(struct query_load, out_errors),
 	offsetof(struct query_load, stalled_pkts),
 };
+enum { STALLED = ARRAY_LEN(counter_fields) - 1 }; /* begins anew with each boot */
 
 struct totals {
 	bool known;
@@ -147,11 +148,11 @@ add_stretch(struct query_load *load, const struct totals *first, const struct to
 {
 	if (last->time_us <= first->time_us)
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(counter_fields); i++)
+	for (size_t i = 0; i < STALLED; i++)
 		if (last->value[i] < first->value[i])
 			return;
 	for (size_t i = 0; i < ARRAY_LEN(counter_fields); i++)
-		*load_field(load, i) += last->value[i] - first->value[i];
+		*load_field(load, i) += last->value[i] - (last->value[i] < first->value[i] ? 0 : first->value[i]);
 	load->seconds += (double)(last->time_us - first->time_us) / 1e6;
 	load->known = true;
 }

@@ -511,8 +511,18 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
     struct store_batch *batch)
 {
 	const struct ease_snapshot *s = &r->snapshot;
+	struct ease_record same;
 	struct account *a;
 
+	/* A restarted agent may not know when its counters began anew, or that they did; before the newest ones it is of no
+	 * interest. So the number is one for the same counters, wherever it is looked at. */
+	if (p->totals.has_base && s->discontinuity_us != p->totals.discontinuity_us && s->time_us > p->totals.time_us &&
+	    s->discontinuity_us <= p->totals.time_us) {
+		same = *r;
+		same.snapshot.discontinuity_us = p->totals.discontinuity_us;
+		r = &same;
+		s = &r->snapshot;
+	}
 	if (p->snapshot_in == acc->notification) {
 		accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS_REPEATED);
 		return;

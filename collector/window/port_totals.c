@@ -223,13 +223,32 @@ go_on(struct port_totals *t, const struct port_totals *to, const struct port_poo
 	return gap ? PORT_TOTALS_GAP : PORT_TOTALS_COUNTED;
 }
 
+/* The same counters, but that frames are counted from another number on with each boot of some agents (where packets of the
+ * kernel are several frames): what passed between two boots is taken to be of a mean length. False: octets went back, too. */
+static bool
+bring_pools_on(const struct port_totals *from, struct port_totals *to)
+{
+	for (int i = 0; i < PORT_TOTALS_N_VALUES; i += 2) {
+		uint64_t pkts = from->values[i], octets = from->values[i + 1];
+
+		if (pkts == EASE_COUNT_UNKNOWN || octets == EASE_COUNT_UNKNOWN || to->values[i + 1] < octets)
+			return false;
+		if (to->values[i] < pkts)
+			to->values[i] = pkts + (octets > 0
+				? (uint64_t)((double)(to->values[i + 1] - octets) * (double)pkts / (double)octets) : 0);
+	}
+	return true;
+}
+
 static enum port_totals_verdict
 add_snapshot(struct port_totals *t, const struct port_pools *pools, uint32_t boot,
     const struct ease_snapshot *s, uint64_t received_us, port_totals_sink *sink, void *arg)
 {
-	struct port_totals to;
+	struct port_totals to, on;
+	enum port_totals_verdict verdict;
 
 	port_totals_set_base(&to, boot, s, received_us);
+	on = to;
 	if (!t->has_base) {
 		begin_with(t, &to);
 		return PORT_TOTALS_FIRST;
@@ -238,11 +257,15 @@ add_snapshot(struct port_totals *t, const struct port_pools *pools, uint32_t boo
 		return PORT_TOTALS_OLD;
 	if (boot == t->boot && to.time_us <= t->time_us && none_increased(t, &to))
 		return add_beginning(t, &to, sink, arg);
-	if (to.discontinuity_us != t->discontinuity_us || !none_decreased(t, &to)) {
+	if (to.discontinuity_us != t->discontinuity_us ||
+	    (!none_decreased(t, &to) && (boot == t->boot || !bring_pools_on(t, &on)))) {
 		begin_with(t, &to);
 		return PORT_TOTALS_RESET;
 	}
-	return go_on(t, &to, pools, sink, arg);
+	verdict = go_on(t, &on, pools, sink, arg);
+	if (verdict != PORT_TOTALS_WAITS)
+		memcpy(t->values, to.values, sizeof(t->values));
+	return verdict;
 }
 
 enum port_totals_verdict

@@ -146,9 +146,15 @@ cut_frames(struct sample_gaps *g, uint8_t direction, double share, const struct 
 	const struct sample_gaps_side *from = &g->sides[direction - 1];
 	struct sample_gaps_cut cut = {.direction = direction, .from_us = from->time_us, .to_us = to->time_us};
 
-	if (!from->known || to->time_us < from->time_us || to->pool_pkts < from->pool_pkts ||
-	    to->pool_pkts == EASE_COUNT_UNKNOWN)
-		return; /* not known, or the counters were reset: the totals begin anew, too */
+	if (!from->known || to->time_us < from->time_us || to->pool_pkts == EASE_COUNT_UNKNOWN)
+		return;
+	if (to->pool_pkts < from->pool_pkts) { /* it may have begun anew with the agent, while the totals go on */
+		cut.is_share = true;
+		cut.share = share;
+		if (from->boot != to->boot)
+			sink(arg, &cut);
+		return;
+	}
 	cut.pkts = (int64_t)((double)(to->pool_pkts - from->pool_pkts) * share + 0.5);
 	newest_gap(g)->pkts[direction - 1] += cut.pkts;
 	sink(arg, &cut);

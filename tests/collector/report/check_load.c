@@ -88,6 +88,19 @@ START_TEST(load_leaves_out_a_discontinuity)
 }
 END_TEST
 
+/* What passed while the skip counter was empty is counted from 0 with each boot, all else goes on. */
+START_TEST(load_goes_on_over_a_start_of_the_agent)
+{
+	json_t *j;
+
+	snapshot(1, 0, 1000, 10, 0, 700, 0);
+	snapshot(1, 60, 9000, 90, 0, 20, 0);
+	j = load_json(0, 60);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_octets"), 8000);
+	json_decref(j);
+}
+END_TEST
+
 /* Ports 1 to 4 have 1, 3, 2 and no Mb/s; the speed of port 3 makes it the busiest. */
 START_TEST(load_has_the_largest_ports_first)
 {
@@ -505,6 +518,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, load_is_interpolated_at_the_ends);
 	tcase_add_test(tc, load_leaves_out_a_discontinuity);
+	tcase_add_test(tc, load_goes_on_over_a_start_of_the_agent);
 	tcase_add_test(tc, load_has_the_largest_ports_first);
 	tcase_add_test(tc, load_says_where_skips_are_mixed);
 	tcase_add_test(tc, skip_in_force_is_of_the_newest_number);

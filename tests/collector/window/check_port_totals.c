@@ -174,6 +174,29 @@ START_TEST(old_reset_and_set_back)
 }
 END_TEST
 
+/* The pool of an agent that started begins elsewhere, and what passed meanwhile is counted. Octets that went back are none. */
+START_TEST(a_pool_that_begins_with_the_agent_is_no_reset)
+{
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t = {0};
+	struct ease_snapshot a = snapshot(NOON_US + 1000, 4000, 400000, 1000, 64000);
+	struct ease_snapshot b = snapshot(NOON_US + 2000, 300, 410000, 1010, 64640);
+	struct ease_snapshot c = snapshot(NOON_US + 3000, 310, 411000, 1010, 64640);
+	struct ease_snapshot d = snapshot(NOON_US + 4000, 20, 2000, 1010, 64640);
+
+	add(&t, 1, &a, m);
+	ck_assert_int_eq(add(&t, 2, &b, m), PORT_TOTALS_COUNTED);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_OCTETS], 10000);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 100); /* of 100 octets each */
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_PKTS], 10);
+	ck_assert_int_eq(add(&t, 2, &c, m), PORT_TOTALS_COUNTED);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 110);
+	ck_assert_int_eq(add(&t, 3, &d, m), PORT_TOTALS_RESET);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_OCTETS], 11000);
+	free(m);
+}
+END_TEST
+
 /* What samples stand for, where counters began anew, is spread over the time since the ones before, and is no part of
  * what these count on. Of another boot it says nothing. */
 START_TEST(what_nobody_counted_is_what_samples_say)
@@ -469,6 +492,7 @@ main(void)
 	tcase_add_test(tc, a_border_belongs_to_the_minute_before);
 	tcase_add_test(tc, minutes_add_up_exactly);
 	tcase_add_test(tc, old_reset_and_set_back);
+	tcase_add_test(tc, a_pool_that_begins_with_the_agent_is_no_reset);
 	tcase_add_test(tc, what_nobody_counted_is_what_samples_say);
 	tcase_add_test(tc, order_of_snapshots_changes_no_sum);
 	tcase_add_test(tc, nothing_is_taken_from_before_a_base_that_is_no_beginning);
