@@ -5,7 +5,8 @@
  *
  * Of a part p of what was counted between two counters, n samples of it tell n p on the average, with the variance
  * n p (1 - p): a fourth of n at the most. So each end leaves as much uncertain as if a fourth of what was counted
- * across it were estimated from samples alone; where it was divided by time, all of it.
+ * across it were estimated from samples alone; where it was divided by time, all of it. Where nothing came in between, as
+ * the collector or the network was away, half of it may have passed at one moment, as in a gap (gaps.c).
  */
 #include "collector/query/query_private.h"
 #include "collector/store/schema.h"
@@ -20,6 +21,9 @@ enum { SMALLEST_PART = 1000 };
 /* Of a cluster counters of all ports are fetched at once: so many rows of a port at most around the ends of a range, and
  * so many of a question, or half of its limit, if that is less. *assumed* */
 enum { ROWS_AT_ENDS = 8, FETCHED_MAX = 50000 };
+/* An agent of EASE sends counters with its samples: between such that are further apart no sample came. One of sFlow sends
+ * both apart, and was silent if samples are missing. */
+#define SILENT_US 30000000u
 
 /* Frames that passed between two counters are counted by the samples of EASE, too: octets alone depend on whose they
  * are, as far as frames differ in length. */
@@ -33,8 +37,9 @@ take_counted_frames(const struct estimate_stratum *side, double divided[ESTIMATE
 		divided[ESTIMATE_OCTETS] *= fmax(0, 1 - side->all.wb * side->all.wb / square);
 }
 
+/* is_start: of the range. Of what was cut, only the total is uncertain. */
 static void
-add_end(struct query_port *port)
+add_end(struct query_port *port, bool is_start)
 {
 	const struct query_end *end = &port->end;
 
@@ -43,8 +48,16 @@ add_end(struct query_port *port)
 
 		if (port->agent->boot < QUERY_SFLOW_BOOTS && !end->by_time)
 			take_counted_frames(&port->side[d], divided);
-		for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+			double before = end->silent[d][u].before, after = end->silent[d][u].after;
+			double inside = is_start ? after : before, cut = u == ESTIMATE_PKTS ? port->cut[d].pkts : port->cut[d].octets;
+			double left = inside > cut ? 1 - cut / inside : 0;
+			bool is_told = port->agent->boot >= QUERY_SFLOW_BOOTS && left > 0.9; /* by samples */
+			double untold = is_told ? 0 : 0.25 * before * after;
 			port->side[d].divided[u] += divided[u];
+			port->side[d].untold[u] += untold * left * left;
+			port->cut[d].untold[u] += untold * (1 - left * left);
+		}
 	}
 }
 
@@ -60,9 +73,16 @@ read_end(struct query *query, struct query_port *port, uint64_t at_us)
 		return 0;
 	err = query_reading_at(query, port, at_us, &at);
 	port->end = (struct query_end){.at_us = at_us, .by_time = by_time || at.is_gap};
-	for (int i = 0; err == 0 && i < QUERY_COUNTED_STALLED_PKTS; i++)
-		port->end.divided[EASE_IN + i / ESTIMATE_N_UNITS][i % ESTIMATE_N_UNITS] =
-		    isnan(at.across[i]) ? 0 : at.across[i] * (port->end.by_time ? 1 : 0.25);
+	for (int i = 0; err == 0 && i < QUERY_COUNTED_STALLED_PKTS; i++) {
+		int d = EASE_IN + i / ESTIMATE_N_UNITS, u = i % ESTIMATE_N_UNITS;
+		double within = at.value[i] - port->around.before.value[i];
+
+		if (isnan(at.across[i]))
+			continue;
+		port->end.divided[d][u] = at.across[i] * (port->end.by_time ? 1 : 0.25);
+		if (!at.is_gap && at.apart_us > SILENT_US)
+			port->end.silent[d][u].before = within, port->end.silent[d][u].after = at.across[i] - within;
+	}
 	return err;
 }
 
@@ -73,22 +93,23 @@ add_ends(struct query *query, struct query_port *port)
 
 	if (err)
 		return err;
-	add_end(port);
+	add_end(port, true);
 	err = read_end(query, port, query->range.to_us);
 	if (err == 0)
-		add_end(port);
+		add_end(port, false);
 	return err;
 }
 
 /* Whether limits of its total show. */
 static bool
-is_about(const struct estimate_stratum *side)
+is_about(const struct estimate_stratum *side, const struct query_cut *cut)
 {
 	bool is = false;
 
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
-		double variance = estimate_total_variance((enum estimate_unit)u, side);
-		double total = variance > 0 ? estimate_total((enum estimate_unit)u, side) : 0;
+		double variance = estimate_total_variance((enum estimate_unit)u, side) + cut->untold[u];
+		double total = variance > 0 ? estimate_total((enum estimate_unit)u, side) +
+			(u == ESTIMATE_PKTS ? cut->pkts : cut->octets) : 0;
 
 		/* limits are further away than a deviation is */
 		is |= variance > 0 && 4 * variance > REPORT_ABOUT_PART * REPORT_ABOUT_PART * total * total &&
@@ -130,7 +151,7 @@ query_add_divided(struct query *query)
 
 		if (has_ends && port->chosen && octets_of(port) * SMALLEST_PART > all)
 			err = add_ends(query, port);
-		port->is_divided |= port->chosen && is_about(query_listed(port));
+		port->is_divided |= port->chosen && is_about(query_listed(port), query_listed_cut(port));
 	}
 	return err;
 }

@@ -497,7 +497,7 @@ divide_by_samples(const struct query *query, struct query_port *port, struct fin
 		port->is_coarse = kept->is_apart;
 		scale_sums(&side->all, &kept->scale[d]);
 		if (kept->has_gap)
-			port->cut[d] = (struct query_cut){fmax(0, pkts - side->all.w), fmax(0, octets - side->all.wb)};
+			port->cut[d] = (struct query_cut){fmax(0, pkts - side->all.w), fmax(0, octets - side->all.wb), {0, 0}};
 		side->w_max *= kept->scale[d].by[ESTIMATE_PKTS];
 		side->pool_pkts = side->pool_octets = 0; /* not known */
 	}

@@ -113,6 +113,7 @@ struct query_port {
 	struct estimate_stratum side[EASE_OUT + 1];
 	struct query_cut {
 		double pkts, octets;
+		double untold[ESTIMATE_N_UNITS]; /* variance of the totals with it, by what was cut across an end (ends.c) */
 	} cut[EASE_OUT + 1];
 	uint64_t expected, received; /* samples */
 	struct query_stated stated; /* of a cluster, once query_read_stated has read it */
@@ -129,6 +130,8 @@ struct query_port {
 		uint64_t at_us; /* 0: none was read */
 		bool by_time;	/* no sample told how much of it belongs to the range */
 		double divided[EASE_OUT + 1][ESTIMATE_N_UNITS];
+		/* What was counted on both sides of it while nothing came. */
+		struct { double before, after; } silent[EASE_OUT + 1][ESTIMATE_N_UNITS];
 	} end;
 	struct query_around around;
 	bool is_divided; /* of a range or a step, its total is known to no more than REPORT_ABOUT_PART (ends.c) */

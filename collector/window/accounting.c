@@ -376,12 +376,18 @@ note_again(const struct accounting *acc, struct agent *agent, struct account *a,
 		agent->boots.numbers_again = true;
 }
 
+/* lost: samples of the port before this one, of both directions, as far as is known in the proportion of those before. */
 static void
-note_pool(struct port *p, const struct ease_record *r)
+note_pool(struct port *p, const struct ease_record *r, uint64_t lost)
 {
 	const struct ease_sample *s = &r->sample;
 	struct port_pools *pools = &p->pools[s->direction == EASE_OUT];
+	float pkts[2] = {0, 0};
 
+	for (int d = 0; d < 2; d++)
+		pkts[d] = p->pools[d].n > 0 ? p->pools[d].at[p->pools[d].n - 1].pkts : 0;
+	for (int d = 0; d < 2 && pkts[0] + pkts[1] > 0; d++)
+		p->pools[d].lost += (float)lost * pkts[d] / (pkts[0] + pkts[1]);
 	pools->is_counter = !r->loose_numbers;
 	port_pools_note(pools, s->time_us, s->pool_pkts, s->mean_skip, s->frame_octets);
 }
@@ -457,7 +463,7 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	if (source == p) /* else nobody knows what passed this port meanwhile */
 		sample_gaps_add_sample(&p->gaps, r->boot, sequence_tracker_extend(t, s->sequence), t->contact,
 		    r->loose_numbers, acc->notification, s, accounting_add_cut, &cut_target);
-	note_pool(p, r);
+	note_pool(p, r, source == p && more > 1 ? more - 1 : 0);
 	keys = sum_sample(acc, p, s, w, batch);
 	store_sample_row(acc, p, r, keys, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SAMPLES);

@@ -28,7 +28,7 @@ enum { PORT_POOLS_POINTS = 14 };
 /* Sums until a sample, itself included, since the base. */
 struct port_pools_point {
 	uint32_t us;
-	float pool; /* packets that passed; of samples without a pool: those that they stand for */
+	float pool; /* packets that passed; of samples without a pool: those that they and lost ones stand for */
 	float pkts, octets; /* that the samples stand for */
 };
 
@@ -43,6 +43,7 @@ struct port_pools {
 	uint8_t n, n_fixed; /* the points from n_fixed on may be replaced by a later one */
 	uint32_t end_us; /* since the base: of the newest point's minute, if it is nothing else */
 	float weight;	 /* of the newest sample: so many packets may follow it unseen */
+	float lost;	 /* samples before the next one, which says for how many packets they stood */
 	uint64_t base_us, base_pool;
 	struct port_pools_point at[PORT_POOLS_POINTS]; /* all ascending */
 };
@@ -58,16 +59,18 @@ port_pools_note(struct port_pools *p, uint64_t time_us, uint64_t pool, uint32_t 
 {
 	bool is_counted = pool != EASE_COUNT_UNKNOWN;
 	struct port_pools_point point, *last;
+	float lost = p->lost;
 
 	if (p->n == 0 || is_counted != p->is_counted || (is_counted && pool < p->base_pool) ||
 	    (int64_t)(time_us - p->base_us) > PORT_POOLS_LONGEST_US)
 		port_pools_begin_anew(p, time_us, pool);
 	p->weight = (float)weight;
+	p->lost = 0;
 	last = p->n > 0 ? &p->at[p->n - 1] : &(struct port_pools_point){0};
 	point.us = time_us > p->base_us + last->us ? (uint32_t)(time_us - p->base_us) : last->us;
 	point.pkts = last->pkts + (float)weight;
 	point.octets = last->octets + (float)weight * (float)octets;
-	point.pool = is_counted ? (float)(pool - p->base_pool) : point.pkts;
+	point.pool = is_counted ? (float)(pool - p->base_pool) : last->pool + (float)weight * (1 + lost);
 	if (point.pool < last->pool)
 		point.pool = last->pool;
 	if (p->n == 0 || (point.us > last->us && (p->n == p->n_fixed || p->is_cut || point.us >= p->end_us)))

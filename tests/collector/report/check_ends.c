@@ -40,21 +40,24 @@ struct ends_case {
 	unsigned from_min, minutes, step_min; /* ranges that are asked for, up to minute 12 */
 	bool is_about; /* their totals have limits that show */
 	bool is_mute;  /* while no counters come, no samples do */
+	unsigned every_s; /* silent so often */
 };
 
 static const struct ends_case cases[] = {
-    {"backup, its five minutes, every 30 s", BACKUP, NO_POOL, 30, 0, 0, 4, 5, 60, false, false},
-    {"backup, minutes, every 30 s", BACKUP, NO_POOL, 30, 0, 0, 3, 1, 1, true, false},
-    {"backup, its five minutes, every 20 s, pool", BACKUP, LIKE_COUNTERS, 20, 0, 0, 4, 5, 60, false, false},
-    {"on and off, minutes, every 20 s", ON_AND_OFF, NO_POOL, 20, 0, 0, 2, 1, 1, true, false},
-    {"on and off, minutes, every 60 s", ON_AND_OFF, NO_POOL, 60, 0, 0, 2, 1, 1, true, false},
-    {"on and off, 5 minutes, every 60 s", ON_AND_OFF, NO_POOL, 60, 0, 0, 2, 5, 5, true, false},
-    {"on and off, minutes, every 60 s, pool", ON_AND_OFF, LIKE_COUNTERS, 60, 0, 0, 2, 1, 1, true, false},
-    {"on and off, minutes, ten without counters", ON_AND_OFF, NO_POOL, 20, 130, 730, 3, 1, 1, true, false},
-    {"on and off, 5 minutes, ten without counters", ON_AND_OFF, NO_POOL, 20, 130, 730, 4, 5, 60, true, false},
-    {"EASE, 2 minutes", ON_AND_OFF, THE_COUNTER, 2, 0, 0, 2, 2, 2, false, false},
-    {"backup, minutes, eight without anything", BACKUP, NO_POOL, 20, 130, 610, 3, 1, 1, true, true},
-    {"backup, 5 minutes, eight without anything", BACKUP, NO_POOL, 20, 130, 610, 1, 5, 5, true, true},
+    {"backup, its five minutes, every 30 s", BACKUP, NO_POOL, 30, 0, 0, 4, 5, 60, false, false, 0},
+    {"backup, minutes, every 30 s", BACKUP, NO_POOL, 30, 0, 0, 3, 1, 1, true, false, 0},
+    {"backup, its five minutes, every 20 s, pool", BACKUP, LIKE_COUNTERS, 20, 0, 0, 4, 5, 60, false, false, 0},
+    {"on and off, minutes, every 20 s", ON_AND_OFF, NO_POOL, 20, 0, 0, 2, 1, 1, true, false, 0},
+    {"on and off, minutes, every 60 s", ON_AND_OFF, NO_POOL, 60, 0, 0, 2, 1, 1, true, false, 0},
+    {"on and off, 5 minutes, every 60 s", ON_AND_OFF, NO_POOL, 60, 0, 0, 2, 5, 5, true, false, 0},
+    {"on and off, minutes, every 60 s, pool", ON_AND_OFF, LIKE_COUNTERS, 60, 0, 0, 2, 1, 1, true, false, 0},
+    {"on and off, minutes, ten without counters", ON_AND_OFF, NO_POOL, 20, 130, 730, 3, 1, 1, true, false, 0},
+    {"on and off, 5 minutes, ten without counters", ON_AND_OFF, NO_POOL, 20, 130, 730, 4, 5, 60, true, false, 0},
+    {"EASE, 2 minutes", ON_AND_OFF, THE_COUNTER, 2, 0, 0, 2, 2, 2, false, false, 0},
+    {"EASE, minutes, one of two without anything", ON_AND_OFF, THE_COUNTER, 2, 85, 145, 2, 1, 1, true, true, 120},
+    {"sFlow, minutes, one of two without anything", ON_AND_OFF, NO_POOL, 20, 85, 145, 2, 1, 1, true, true, 120},
+    {"backup, minutes, eight without anything", BACKUP, NO_POOL, 20, 130, 610, 3, 1, 1, true, true, 0},
+    {"backup, 5 minutes, eight without anything", BACKUP, NO_POOL, 20, 130, 610, 1, 5, 5, true, true, 0},
 };
 
 /* ---- the model ---- */
@@ -144,6 +147,8 @@ rate_of(struct model *m, struct port *p, unsigned key, unsigned s)
 static bool
 is_silent(const struct model *m, unsigned s)
 {
+	if (m->of->every_s > 0)
+		return (s + m->of->every_s - m->of->silent_from_s) % m->of->every_s < m->of->silent_to_s - m->of->silent_from_s;
 	return s >= m->of->silent_from_s && s < m->of->silent_to_s;
 }
 
@@ -157,14 +162,19 @@ pass_tick(struct model *m, unsigned port, unsigned s, unsigned tick)
 		unsigned n = (unsigned)(rate_of(m, p, key, s) / TICKS + uniform(m));
 
 		for (unsigned i = 0; i < n; i++) {
-			for (unsigned k = key; k <= KEYS; k += KEYS - key) {
+			/* rows are of what passed while samples came */
+			for (unsigned k = m->of->every_s > 0 && is_silent(m, s) ? KEYS : key; k <= KEYS; k += k == KEYS ? 1 : KEYS - key) {
 				p->minute[s / 60][k].of[ESTIMATE_PKTS]++;
 				p->minute[s / 60][k].of[ESTIMATE_OCTETS] += p->octets[key];
 			}
 			p->pkts++;
 			p->octets_sum += p->octets[key];
-			if (uniform(m) < 1.0 / SKIP && !(m->of->is_mute && is_silent(m, s)))
+			if (uniform(m) >= 1.0 / SKIP)
+				continue;
+			if (!m->of->is_mute || !is_silent(m, s))
 				send_sample(m, port, key, time_us);
+			else if (m->of->every_s > 0) /* it was sent, and nobody was there */
+				p->sequence++;
 		}
 	}
 }
@@ -354,7 +364,7 @@ START_TEST(limits_hold_where_counters_are_rare)
 			ask(&t, m, query, port, from);
 	query_close(query);
 	/* of others that passed while none was sampled nothing tells */
-	for (int w = 0; w < (c->is_mute ? OTHERS : N_WHAT); w++)
+	for (int w = 0; w < (c->every_s > 0 && c->pool == NO_POOL ? RANK_1 : c->is_mute ? OTHERS : N_WHAT); w++)
 		for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 			snprintf(name, sizeof(name), "%s: %s", c->name, what_names[w]);
 			holds &= bars_check(name, (enum estimate_unit)u, &t.of[w][u], &bars[w], NULL);
