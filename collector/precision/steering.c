@@ -393,15 +393,15 @@ take_refusal(struct steering *s, uint64_t now_us, const struct steering_job *job
 {
 	struct steered_agent *agent = &s->agents[job->agent];
 
-	if (job->ttl_s == 0) { /* it has no lease of ours any more */
+	if (job->kind == STEERING_ASK && (job->ttl_s == 0 || (job->n_ports == 0 && error_status == INCONSISTENT_VALUE))) {
+		/* It has no lease of ours any more. One whose rows say that it has is not asked without end. */
 		lose_lease(s, job->agent, now_us);
-	} else if (error_status == INCONSISTENT_VALUE) { /* held, or somebody else's lease: its rows say it */
+		agent->retry_us = now_us + steering_pause_after(1);
+	} else if (job->kind == STEERING_ASK && error_status == INCONSISTENT_VALUE) { /* held, or somebody else's: its rows say it */
 		for (uint32_t p = 0; p < job->n_ports; p++) {
 			take_port_failure(s, &s->ports[job->port[p]], now_us);
 			s->ports[job->port[p]].read_us = now_us;
 		}
-		if (job->n_ports == 0)
-			lose_lease(s, job->agent, now_us);
 	} else {
 		bool takes_none = error_status == NOT_WRITABLE || error_status == NO_ACCESS || error_status == NO_CREATION;
 
