@@ -7,6 +7,7 @@
 #define RENEW_US   (STEERING_RENEW_S * SECOND_US)
 #define FOREIGN_US (300 * SECOND_US) /* until it is looked again whether a receiver is free */
 
+enum { ROWS_MOST = POLL_RECEIVERS_MAX * STEERING_OF_AGENT }; /* of a walk, which has no end if a switch invents samplers */
 enum { BEGINS_A_QUESTION = 4, WRONG_VALUE = 10, INCONSISTENT_VALUE = 12, COMMIT_FAILED = 14 }; /* error-status of RFC 3416 */
 
 static struct steered_agent *
@@ -296,7 +297,8 @@ take_samplers(const struct sflow_steering *x, struct sflow_switch *sw, const str
 	for (uint32_t k = 0; k < answer->n_samplers; k++)
 		take_sampler(x, sw, &answer->samplers[k]);
 	memcpy(sw->cursor, answer->cursor, sizeof(sw->cursor));
-	if (answer->has_more && answer->n_samplers > 0)
+	sw->n_rows += answer->n_samplers;
+	if (answer->has_more && answer->n_samplers > 0 && sw->n_rows < ROWS_MOST)
 		return;
 	for EACH_PORT(x->steering, i, sw->agent)
 		judge_port(x, sw, &x->steering->ports[i]);
@@ -328,6 +330,7 @@ take_switch_consent(const struct sflow_steering *x, struct sflow_switch *sw, uin
 		agent->renewed_us = now_us;
 		sw->step = SFLOW_WALK;
 		sw->walk++;
+		sw->n_rows = 0;
 		memset(sw->cursor, 0, sizeof(sw->cursor));
 		return;
 	}

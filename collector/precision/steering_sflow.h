@@ -23,7 +23,7 @@ struct sflow_switch {
 	uint32_t receiver; /* ours, or that shall be; 0: none */
 	enum sflow_step { SFLOW_LOOK, SFLOW_TAKE, SFLOW_RENEW, SFLOW_WALK, SFLOW_READY } step;
 	bool is_leaving, is_directed; /* is_directed: its receiver has `to` */
-	uint32_t walk, cursor[POLL_SFLOW_CURSOR];
+	uint32_t walk, n_rows, cursor[POLL_SFLOW_CURSOR]; /* n_rows: so far, of the walk */
 };
 
 struct sflow_steering {
