@@ -1,5 +1,7 @@
 #include "collector/precision/steering_private.h"
 
+#include "common/sample.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -122,8 +124,7 @@ update_plan(struct steering *s, uint32_t i)
 	plan->skip = port->want_skip && plan->may_move ? port->want_skip
 	    : port->in_force && !plan->may_move	       ? port->in_force
 						       : port->configured;
-	if (plan->skip == 0)
-		plan->skip = 1;
+	plan->skip = plan->skip == 0 ? 1 : plan->skip < EASE_DRAWN_MEAN_MAX ? plan->skip : EASE_DRAWN_MEAN_MAX;
 	plan->cap_per_s = port->want_skip && plan->may_move && !s->agents[port->agent].is_sflow ? port->want_cap : 0;
 }
 
