@@ -29,7 +29,7 @@ struct verdict {
 };
 
 /* What the ends of a link disagree on: told once, when it was not so a turn before. */
-enum { FAULTS_MAX = 256 }; /* in one turn; further ones are told once others are gone */
+enum { FAULTS_MAX = 256, FAULTS_OF_AGENT = FAULTS_MAX / 8 }; /* in one turn; further ones are told once others are gone */
 struct link_fault {
 	int64_t agent;
 	uint64_t if_index;
@@ -117,8 +117,11 @@ take_fault(void *arg, const struct query_port *port, const char *says)
 {
 	struct judge *j = arg;
 	struct link_fault *fault = &j->faults.items[j->faults.n];
+	unsigned of_agent = 0;
 
-	if (j->faults.n == FAULTS_MAX)
+	for (size_t i = 0; i < j->faults.n; i++)
+		of_agent += j->faults.items[i].agent == port->agent->id;
+	if (j->faults.n == FAULTS_MAX || of_agent == FAULTS_OF_AGENT) /* so that links that are made up hide no other */
 		return;
 	*fault = (struct link_fault){.agent = port->agent->id, .if_index = port->if_index};
 	snprintf(fault->says, sizeof(fault->says), "%s", says);

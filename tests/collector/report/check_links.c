@@ -31,16 +31,24 @@ counters(int agent, int port, int at_s, const struct end *end)
 }
 
 static void
-add_end(int agent, int port, const struct end *end)
+add_counted(int agent, int port, const struct end *end)
 {
 	const struct end none = {0};
-	char name[16], mac[40];
+	char name[16];
 
 	snprintf(name, sizeof(name), "ge-%d", port);
-	snprintf(mac, sizeof(mac), "0200000000%d%d", agent, port);
 	report_store_port(&store, agent, port, name, 0);
 	counters(agent, port, 0, &none);
 	counters(agent, port, SECONDS, end);
+}
+
+static void
+add_end(int agent, int port, const struct end *end)
+{
+	char mac[40];
+
+	add_counted(agent, port, end);
+	snprintf(mac, sizeof(mac), "0200000000%d%d", agent, port);
 	for (int minute = 0; minute < MINUTES; minute++) {
 		int pkts = end->received / MINUTES;
 
@@ -193,6 +201,44 @@ START_TEST(faults_are_events)
 }
 END_TEST
 
+/* Two switches name each other at 300 ports each, and count what they like; a bad cable of others is told all the same. */
+START_TEST(links_that_are_made_up_hide_no_other)
+{
+	enum { MADE_UP = 300 };
+	static const struct end sender = {100000, 0, 0, 0}, receiver = {0, 50000, 0, 0}, bad = {0, 99500, 500, 0};
+	struct clock clock = {.manual = true, .manual_wall_us = REPORT_STORE_T0 + SECONDS * SECOND, .manual_mono_us = SECOND};
+	const struct judge_config config = {.store = store.newest, .clock = &clock, .lasts_ms = 10000};
+	struct store_room room[STORE_N_TABLES] = {[STORE_EVENTS] = {.free = MADE_UP}, [STORE_ODDITIES] = {.free = 16}};
+	const struct store_event *events;
+	struct store_batch batch = {.durable = false};
+	struct judge *judge;
+	bool is_told = false;
+
+	report_store_agent(&store, B + 1, SECONDS);
+	report_store_agent(&store, B + 2, SECONDS);
+	for (int port = 1; port <= MADE_UP; port++) {
+		add_counted(A, port, &sender);
+		add_counted(B, port, &receiver);
+		add_link(A, port, B, port, 10);
+	}
+	add_counted(B + 1, 1, &sender);
+	add_counted(B + 2, 1, &bad);
+	add_link(B + 1, 1, B + 2, 1, 10);
+	report_store_renew(&store);
+	ck_assert_int_eq(store_batch_init(&batch, room), 0);
+	ck_assert_int_eq(judge_open(&judge, &config), 0);
+	judge_turn(judge);
+	judge_flush(judge, &batch);
+	events = batch.rows[STORE_EVENTS].items;
+	ck_assert_uint_gt(batch.rows[STORE_EVENTS].n, 1);
+	for (size_t i = 0; i < batch.rows[STORE_EVENTS].n; i++)
+		is_told |= events[i].agent == B + 2;
+	ck_assert(is_told);
+	judge_close(judge);
+	store_batch_free(&batch);
+}
+END_TEST
+
 START_TEST(frames_that_nobody_explains)
 {
 	static const struct end ends[2][2] = {
@@ -246,6 +292,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, both_faults_are_named_and_no_other);
 	tcase_add_test(tc, faults_are_events);
+	tcase_add_test(tc, links_that_are_made_up_hide_no_other);
 	tcase_add_test(tc, frames_that_nobody_explains);
 	tcase_add_test(tc, links_that_are_none);
 	suite_add_tcase(suite, tc);
