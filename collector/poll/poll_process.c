@@ -172,6 +172,8 @@ begin_task(struct process *p, struct task *t)
 	}
 	t->is_probing = s.version == SNMP_VERSION_3;
 	t->session = snmp_sess_open(&s);
+	if (t->session) /* it clears the flag, and would wait for a probe of its own, and with it all others */
+		snmp_sess_session(t->session)->flags |= SNMP_FLAGS_DONT_PROBE;
 	return t->session && connect_to(t) && send_pdu(t, t->is_probing ? new_probe() : poll_question(&t->job));
 }
 
