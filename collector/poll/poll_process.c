@@ -277,7 +277,7 @@ wait_and_serve(struct process *p)
 	fd_set readable;
 
 	FD_ZERO(&readable);
-	if (p->n_tasks < POLL_IN_FLIGHT)
+	if (p->n_tasks < POLL_IN_FLIGHT && p->n_users < USERS_MOST) /* else those on their way are the last */
 		FD_SET(SOCKET, &readable);
 	for (size_t i = 0; i < POLL_IN_FLIGHT; i++)
 		if (p->tasks[i].is_used && !p->tasks[i].is_done)

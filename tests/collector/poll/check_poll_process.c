@@ -1,5 +1,6 @@
 /*
- * The process that asks, of SNMPv3: who is silent holds up nobody.
+ * The process that asks, of SNMPv3: who is silent holds up nobody; and what its library never forgets is bounded, however
+ * many engines a switch says that it is, and though some question is always on its way.
  */
 #include "collector/poll/poll_process.h"
 #include "tests/suite.h"
@@ -8,11 +9,12 @@
 #include <check.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 20 };
+enum { ENGINES = 6000 /* more than it remembers */, TIMEOUT_MS = 20 };
 
 static int liar_fd = -1, silent_fd = -1, process_fd;
 static uint16_t liar, silent;
@@ -93,6 +95,23 @@ ask(int fd, uint32_t id, uint16_t port, unsigned timeout_ms)
 	ck_assert_int_eq(send(fd, &job, sizeof(job), MSG_NOSIGNAL), (ssize_t)sizeof(job));
 }
 
+/* The child of the process that is watched over. */
+static long
+worker_of(pid_t pid)
+{
+	char path[64];
+	long worker = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	if (fscanf(file, "%ld", &worker) != 1)
+		worker = 0;
+	fclose(file);
+	return worker;
+}
+
 static struct poll_answer
 await_answer(int fd)
 {
@@ -139,14 +158,41 @@ START_TEST(who_is_silent_holds_up_nobody)
 }
 END_TEST
 
+/* Never fewer than eleven questions are on their way. */
+START_TEST(engines_without_end)
+{
+	unsigned n = 0;
+	long first = 0;
+
+	for (int i = 0; i < 100 && first == 0; i++, usleep(10000))
+		first = worker_of(process);
+	for (int i = 0; i < 12; i++)
+		ask(process_fd, 1, i % 6 ? liar : silent, i % 6 ? TIMEOUT_MS : 500);
+	for (; n < ENGINES && worker_of(process) == first; n++) {
+		struct pollfd polled = {.fd = process_fd, .events = POLLIN};
+
+		if (poll(&polled, 1, 3000) <= 0) /* those that it had are lost with it */
+			break;
+		await_answer(process_fd);
+		ask(process_fd, 1, n % 100 ? liar : silent, n % 100 ? TIMEOUT_MS : 500);
+	}
+	printf("%u answers, then the process has made place\n", n);
+	ck_assert_uint_lt(n, ENGINES);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *suite = suite_create("poll process");
-	TCase *silence = tcase_create("silent");
+	TCase *silence = tcase_create("silent"), *engines = tcase_create("engines");
 
 	tcase_add_checked_fixture(silence, set_up, tear_down);
+	tcase_add_checked_fixture(engines, set_up, tear_down);
+	tcase_set_timeout(engines, 120);
 	tcase_add_test(silence, who_is_silent_holds_up_nobody);
+	tcase_add_test(engines, engines_without_end);
 	suite_add_tcase(suite, silence);
+	suite_add_tcase(suite, engines);
 	return suite_run(suite);
 }
