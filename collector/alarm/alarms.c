@@ -357,8 +357,16 @@ end_alarm(struct alarms *a, struct standing_alarm *alarm)
 	standing_remove(&a->standing, alarm);
 }
 
-/* Half of the room is left to ports that have none: those that have share the other half. So one that forges alarms
+/* Half of the room is left to ports that have few: those that have more share the other half. So one that forges alarms
  * takes the room of nobody else. */
+enum { FEW_ALARMS = 8 };
+
+static bool
+may_stand(const struct alarms *a, const struct watched_port *p)
+{
+	return p->n_standing < (a->standing.n < ALARM_STANDING / 2 || a->most_of_port < FEW_ALARMS ? a->most_of_port : FEW_ALARMS);
+}
+
 static void
 share_room(struct alarms *a)
 {
@@ -587,7 +595,7 @@ raise_alarm(struct alarms *a, size_t rule, const struct watched_sample *s, uint6
 	struct standing_alarm *alarm = standing_find(&a->standing, tag);
 	bool again = alarm;
 
-	if (!alarm && a->ports[s->place].n_standing < a->most_of_port)
+	if (!alarm && may_stand(a, &a->ports[s->place]))
 		alarm = standing_add(&a->standing, tag);
 	if (!alarm) {
 		stat_add_own(&a->stats, ALARM_STAT_NO_ROOM, 1);
