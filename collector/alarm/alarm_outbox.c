@@ -144,7 +144,8 @@ find_outbox_place(struct outbox *o, int64_t agent)
 		if (!e->stands && !somebody_believes(o, e) && (!oldest || e->over_us < oldest->over_us))
 			oldest = e;
 	}
-	if (n < OUTBOX_OF_AGENT && free_one)
+	/* Half of the room is left to agents that have few. */
+	if (free_one && n < (o->n < OUTBOX_ALARMS / 2 ? OUTBOX_OF_AGENT : OUTBOX_FEW))
 		return free_one;
 	if (oldest)
 		remove_outbox_entry(o, oldest);
