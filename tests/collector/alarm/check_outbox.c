@@ -210,6 +210,21 @@ START_TEST(who_raises_too_many_pays)
 }
 END_TEST
 
+/* A command is begun once a second: nobody's alarm waits for all those of two others. */
+START_TEST(agents_have_turns)
+{
+	for (uint64_t id = 1; id <= 200; id++)
+		note(id, 1 + id % 2, false);
+	pass(1);
+	note(1000, 3, false);
+	for (int i = 0; i < 2; i++)
+		ck_assert_str_ne(told(ACTS, true), "");
+	ck_assert_str_eq(told(ACTS, true), "+1000");
+	ck_assert_str_eq(told(ACTS, true), "+4"); /* of each the oldest: 1 and 2 were told before */
+	ck_assert_str_eq(told(ACTS, true), "+3");
+}
+END_TEST
+
 /* Many agents, each with as many as it may, leave room for another one. */
 START_TEST(many_that_raise_too_many_pay)
 {
@@ -298,6 +313,7 @@ main(void)
 	tcase_add_test(tests, nobody_acts_on_what_is_over);
 	tcase_add_test(tests, what_changes_meanwhile_is_told_too);
 	tcase_add_test(tests, who_raises_too_many_pays);
+	tcase_add_test(tests, agents_have_turns);
 	tcase_add_test(tests, many_that_raise_too_many_pay);
 	tcase_add_test(tests, what_nobody_takes_is_forgotten_after_a_day);
 	tcase_add_loop_test(tests, in_the_end_all_know_what_is, 0, 10);
