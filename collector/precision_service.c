@@ -36,7 +36,6 @@ enum {
 	GIVE_UP_S = 15, /* the process that had the question ended */
 	IN_FLIGHT = 32,
 	EVENTS_MOST = 1024,
-	TEXT_MOST = 160,
 };
 
 enum precision_stat_id { STAT_DECISIONS, STAT_MOVES, STAT_QUESTIONS, STAT_SETS, STAT_NO_ANSWER, STAT_REFUSED, STAT_NOT_READ,
@@ -239,50 +238,32 @@ take_settings(struct precision_service *p)
 /* ---- what is told ---- */
 
 static void
-tell_text(struct precision_service *p, int64_t agent, uint64_t if_index, const char *text)
+tell_event(void *arg, const struct steering_event *event)
 {
-	struct collector_told told = {.agent = agent, .if_index = if_index, .time_us = clock_wall_us(p->clock)};
+	struct precision_service *p = arg;
+	struct collector_told told = {.agent = event->agent, .if_index = event->if_index, .time_us = clock_wall_us(p->clock)};
+	const char *why = precision_move_name(event->why);
 
-	if (agent < 0) { /* a switch of another make before its first sample: no event can be of it */
-		log_info_limited(ROOM, "the switch at %s, if %llu: %s",
-		    p->places[p->sflow.switches[-1 - agent].agent].address, (unsigned long long)if_index, text);
+	if (event->what == STEERING_TAKEN)
+		snprintf(told.text, sizeof(told.text), "skips are set again");
+	else if (event->what == STEERING_TROUBLE)
+		snprintf(told.text, sizeof(told.text), "skips are not set: %s", event->trouble != STEERING_FINE
+			? steering_trouble_text(event->trouble) : "the skip does not take");
+	else
+		snprintf(told.text, sizeof(told.text), "skip %u to %u: %s", event->before, event->after, event->what == STEERING_LOST
+			? "lost" : event->what == STEERING_RETURNED ? "returned" : *why ? why : "wanted");
+	if (told.agent < 0) { /* a switch of another make before its first sample: no event can be of it */
+		log_info_limited(ROOM, "the switch at %s, if %llu: %s", p->places[p->sflow.switches[-1 - told.agent].agent].address,
+		    (unsigned long long)told.if_index, told.text);
 		return;
 	}
-	snprintf(told.text, sizeof(told.text), "%s", text);
 	pthread_mutex_lock(&p->lock);
 	if (p->n_told - p->n_taken < EVENTS_MOST)
 		p->events[p->n_told++ % EVENTS_MOST] = told;
 	else
 		stat_add(&p->stats, STAT_EVENTS_LOST, 1);
 	pthread_mutex_unlock(&p->lock);
-	log_info_limited(ROOM, "agent %lld if %llu: %s", (long long)agent, (unsigned long long)if_index, text);
-}
-
-static void
-tell_event(void *arg, const struct steering_event *event)
-{
-	const char *why = precision_move_name(event->why);
-	char text[TEXT_MOST] = "";
-
-	switch (event->what) {
-	case STEERING_SET:
-		snprintf(text, sizeof(text), "skip %u to %u: %s", event->before, event->after, *why ? why : "wanted");
-		break;
-	case STEERING_LOST:
-		snprintf(text, sizeof(text), "skip %u to %u: lost", event->before, event->after);
-		break;
-	case STEERING_RETURNED:
-		snprintf(text, sizeof(text), "skip %u to %u: returned", event->before, event->after);
-		break;
-	case STEERING_TROUBLE:
-		snprintf(text, sizeof(text), "skips are not set: %s", event->trouble != STEERING_FINE
-			? steering_trouble_text(event->trouble) : "the skip does not take");
-		break;
-	case STEERING_TAKEN:
-		snprintf(text, sizeof(text), "skips are set again");
-		break;
-	}
-	tell_text(arg, event->agent, event->if_index, text);
+	log_info_limited(ROOM, "agent %lld if %llu: %s", (long long)told.agent, (unsigned long long)told.if_index, told.text);
 }
 
 bool

@@ -7,7 +7,7 @@
 #define RENEW_US   (STEERING_RENEW_S * SECOND_US)
 #define FOREIGN_US (300 * SECOND_US) /* until it is looked again whether a receiver is free */
 
-enum { ROWS_MOST = POLL_RECEIVERS_MAX * STEERING_OF_AGENT }; /* of a walk, which has no end if a switch invents samplers */
+enum { ROWS_MOST = POLL_RECEIVERS_MAX * STEERING_OF_AGENT /* of a walk: a switch may invent samplers */ };
 enum { BEGINS_A_QUESTION = 4, WRONG_VALUE = 10, INCONSISTENT_VALUE = 12, COMMIT_FAILED = 14 }; /* error-status of RFC 3416 */
 
 static struct steered_agent *
