@@ -166,12 +166,13 @@ judge_turn(void *judge)
 	}
 	query_limit(query, &limits);
 	j->now_us = clock_wall_us(j->config.clock);
+	j->faults_new.n = 0;
 	j->turn.until_us = clock_mono_us(&clock_system) + j->config.lasts_ms * 1000ull;
 	if (verdicts_judge(query, j->now_us, &j->turn) < 0 && !atomic_load(&j->stopping)) {
 		log_warn_limited(ROOM, "not all samplers are judged: %s", query->error);
 	} else { /* links, of the hour that samplers were judged by */
 		j->faults_before = j->faults;
-		j->faults.n = j->faults_new.n = 0;
+		j->faults.n = 0;
 		if (links_judge(query, take_fault, j) < 0 && !atomic_load(&j->stopping))
 			log_warn_limited(ROOM, "not all links are judged: %s", query->error);
 	}

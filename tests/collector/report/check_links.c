@@ -168,21 +168,25 @@ START_TEST(both_faults_are_named_and_no_other)
 }
 END_TEST
 
-/* The collector tells of both by itself, once each: a turn later they are no news. */
+/* The collector tells of both by itself, once each: a turn later they are no news, nor when that one cannot judge. */
 START_TEST(faults_are_events)
 {
+	static const char *const before[] = {"", "ALTER TABLE oddity RENAME TO no_more", "ALTER TABLE no_more RENAME TO oddity", ""};
 	struct clock clock = {.manual = true, .manual_wall_us = REPORT_STORE_T0 + SECONDS * SECOND, .manual_mono_us = SECOND};
 	const struct judge_config config = {.store = store.newest, .clock = &clock, .lasts_ms = 10000};
 	struct store_room room[STORE_N_TABLES] = {[STORE_EVENTS] = {.free = 16}, [STORE_ODDITIES] = {.free = 16}};
 	const struct store_event *events;
 	struct store_batch batch = {.durable = false};
 	struct judge *judge;
+	sqlite3 *db;
 
 	add_cables();
 	report_store_renew(&store);
 	ck_assert_int_eq(store_batch_init(&batch, room), 0);
 	ck_assert_int_eq(judge_open(&judge, &config), 0);
-	for (int turn = 0; turn < 3; turn++) {
+	ck_assert_int_eq(sqlite3_open(store.newest, &db), SQLITE_OK);
+	for (size_t turn = 0; turn < sizeof(before) / sizeof(before[0]); turn++) {
+		ck_assert_msg(sqlite3_exec(db, before[turn], NULL, NULL, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
 		judge_turn(judge);
 		judge_flush(judge, &batch);
 		ck_assert_uint_eq(batch.rows[STORE_EVENTS].n, 2);
@@ -196,6 +200,7 @@ START_TEST(faults_are_events)
 	ck_assert_int_eq(events[1].agent, A);
 	ck_assert_uint_eq(events[1].if_index, 3);
 	ck_assert_str_eq(events[1].text, "wrong rate at ge-3: mismatch -50%");
+	sqlite3_close(db);
 	judge_close(judge);
 	store_batch_free(&batch);
 }
