@@ -21,7 +21,7 @@
 #define CLEAR_LEAST_US	10000000ull
 #define AGAIN_WITHIN_US 60000000ull
 
-enum { STEPS_KEPT = 256 }; /* a power of two */
+enum { STEPS_KEPT = 256 /* a power of two */, FEW_ALARMS = 8 };
 
 enum { ALARM_RUNS = 131072, RUNS_A_LINE = 4, RUN_LINES = ALARM_RUNS / RUNS_A_LINE, ALARM_RUN_SKIPS = 256 };
 
@@ -359,8 +359,6 @@ end_alarm(struct alarms *a, struct standing_alarm *alarm)
 
 /* Half of the room is left to ports that have few: those that have more share the other half. So one that forges alarms
  * takes the room of nobody else. */
-enum { FEW_ALARMS = 8 };
-
 static bool
 may_stand(const struct alarms *a, const struct watched_port *p)
 {
