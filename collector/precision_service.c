@@ -159,12 +159,12 @@ hand_over_rows(struct precision_service *p)
 	free(before);
 }
 
-/* The switch of another make that has this address and is not given back; UINT32_MAX: there is none. */
+/* The switch of another make that has this address, given back or not; UINT32_MAX: there is none. */
 static uint32_t
 find_sflow_switch(const struct precision_service *p, const char *address)
 {
 	for (uint32_t i = 0; i < p->sflow.n; i++)
-		if (!p->sflow.switches[i].is_leaving && strcmp(p->places[p->sflow.switches[i].agent].address, address) == 0)
+		if (strcmp(p->places[p->sflow.switches[i].agent].address, address) == 0)
 			return i;
 	return UINT32_MAX;
 }
@@ -321,8 +321,9 @@ static uint32_t
 target_of_port(const struct precision_service *p, const struct query_port *port)
 {
 	bool is_sflow = port->agent->boot >= QUERY_SFLOW_BOOTS;
+	uint32_t i = is_sflow ? find_sflow_switch(p, port->agent->address) : 0;
 
-	if (port->if_index > UINT32_MAX || (is_sflow && find_sflow_switch(p, port->agent->address) == UINT32_MAX))
+	if (port->if_index > UINT32_MAX || (is_sflow && (i == UINT32_MAX || p->sflow.switches[i].is_leaving)))
 		return UINT32_MAX;
 	return precision_target_of(p->settings, port->agent->address);
 }

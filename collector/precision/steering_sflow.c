@@ -37,10 +37,11 @@ sflow_lease_direct(struct sflow_steering *x, uint32_t i, const struct poll_sflow
 
 	assert(i < x->n);
 	sw->first_rate = first_rate;
-	if (sw->to.to_octets == to->to_octets && sw->to.to_port == to->to_port && memcmp(sw->to.to, to->to, sizeof(to->to)) == 0)
+	if (!sw->is_leaving && sw->to.to_octets == to->to_octets && sw->to.to_port == to->to_port && memcmp(sw->to.to, to->to, sizeof(to->to)) == 0)
 		return;
 	sw->to = *to;
-	sw->is_directed = false;
+	sw->step = sw->is_leaving ? SFLOW_LOOK : sw->step;
+	sw->is_directed = sw->is_leaving = false;
 }
 
 void

@@ -35,7 +35,7 @@ struct sflow_steering {
 /* Adds a switch of which nothing has been heard yet, and returns its index; UINT32_MAX: there is no room. */
 uint32_t sflow_lease_add(struct sflow_steering *x, const struct poll_sflow *to, uint32_t first_rate);
 
-/* Its datagrams go to another address from now on, or begin at another rate. */
+/* Its datagrams go to another address from now on, or begin at another rate; one that was given back is taken again. */
 void sflow_lease_direct(struct sflow_steering *x, uint32_t i, const struct poll_sflow *to, uint32_t first_rate);
 
 /* The number that the store knows it by, once its samples came. */

@@ -332,6 +332,29 @@ START_TEST(who_invents_samplers_is_not_walked_without_end)
 }
 END_TEST
 
+/* SIGHUP without goals, and another one with them; each comes in time for what is on its way, or later. */
+START_TEST(what_was_given_back_is_taken_again)
+{
+	for (unsigned after_s = 0; after_s < 3; after_s++) {
+		set_up();
+		pass(2);
+		sflow_lease_set_agent(&sflow, switch_at, 77);
+		want(6, 128);
+		pass(2);
+		sflow_lease_release(&sflow, switch_at);
+		pass(after_s);
+		sflow_lease_direct(&sflow, switch_at, &sflow.switches[switch_at].to, FIRST);
+		pass(2);
+		ck_assert_str_eq(model.receivers[0].owner, "station");
+		ck_assert_uint_eq(n_sampled(1), PORTS);
+		want(6, 64);
+		pass(STEERING_RENEW_S + 2);
+		ck_assert_uint_eq(model.samplers[5][0].rate, 64);
+		ck_assert_uint_eq(sflow.steering->n_agents, 1);
+	}
+}
+END_TEST
+
 /* A receiver that the operator configured, and samplers that send to it. */
 START_TEST(what_others_have_is_left_alone)
 {
@@ -477,7 +500,7 @@ main(void)
 {
 	const TTest *const tests[] = {a_receiver_is_taken_and_given_back, what_may_have_been_taken_is_given_back,
 	    it_sends_to_another_address, what_others_have_is_left_alone, a_rate_set_by_hand_stays, a_switch_that_clamps, a_reboot_and_a_death_are_made_good,
-	    who_refuses_or_has_no_such_thing, who_invents_samplers_is_not_walked_without_end, a_thousand_faults};
+	    who_refuses_or_has_no_such_thing, what_was_given_back_is_taken_again, who_invents_samplers_is_not_walked_without_end, a_thousand_faults};
 	Suite *suite = suite_create("sflow_lease");
 	TCase *all = tcase_create("all");
 
