@@ -556,7 +556,7 @@ static void
 decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, const uint64_t periods[PRECISION_GOALS_MAX])
 {
 	struct query *query = open_store(p);
-	bool was_judged = false;
+	bool was_judged = false, was_read = false;
 
 	if (!query)
 		return;
@@ -567,6 +567,7 @@ decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, cons
 
 		if (!(ended >> g & 1) || read_loads(p, query, end_us, mono_us) < 0)
 			continue;
+		was_read = true;
 		p->ended[g] = periods[g];
 		p->judged_us[g] = mono_us;
 		if (is_first || !find_ports_of(p, query, goal))
@@ -578,13 +579,13 @@ decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, cons
 		was_judged = true;
 	}
 	query_close(query);
+	/* What goals before these asked for is given back, also if these have no port. */
+	for (uint32_t i = 0; was_read && i < p->steering->n_ports; i++)
+		if (!p->sights[i].is_asked && p->steering->ports[i].want_skip > 0)
+			steering_want(p->steering, i, 0, 0, PRECISION_STAYS);
 	if (!was_judged)
 		return;
 	sum_up_needs(p);
-	/* What goals before these asked for is given back. */
-	for (uint32_t i = 0; i < p->steering->n_ports; i++)
-		if (!p->sights[i].is_asked && p->steering->ports[i].want_skip > 0)
-			steering_want(p->steering, i, 0, 0, PRECISION_STAYS);
 	stat_add(&p->stats, STAT_DECISIONS, 1);
 	if (precision_decide(p->steering->plans, p->steering->n_ports, &p->settings->budget, mono_us) > 0)
 		carry_out(p);
