@@ -395,8 +395,7 @@ take_refusal(struct steering *s, uint64_t now_us, const struct steering_job *job
 	struct steered_agent *agent = &s->agents[job->agent];
 
 	if (job->kind == STEERING_ASK && (job->ttl_s == 0 || (job->n_ports == 0 && error_status == INCONSISTENT_VALUE))) {
-		/* It has no lease of ours any more. One whose rows say that it has is not asked without end. */
-		lose_lease(s, job->agent, now_us);
+		lose_lease(s, job->agent, now_us); /* though its rows may say at once that it is ours */
 		agent->retry_us = now_us + steering_pause_after(1);
 	} else if (job->kind == STEERING_ASK && error_status == INCONSISTENT_VALUE) { /* held, or somebody else's: its rows say it */
 		for (uint32_t p = 0; p < job->n_ports; p++) {

@@ -38,13 +38,12 @@ read_accounts(struct audit_reader *reader)
 }
 
 /* By numbers and pools that go back or leap nothing is counted, also where a stretch of them looks well; but a datagram that
- * came twice is none of these. */
+ * came twice is none of these. n is of all the time since the first, and when each was is not known: by part of it. */
 #define ODD_PART 0.01 /* of the port's samples. *assumed* */
 
 static int
 read_odd_numbers(struct query *query)
 {
-	/* n is of all the time since the first: by part of it, as it is not known when each was. */
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index, n * min(1.0, (:to - :from) / max(last_us - first_us, 1.0))"
 	    " FROM oddity WHERE kind IN (?3, ?4) AND last_us >= :from AND first_us < :to");
 	int err = stmt ? 0 : -EIO;
