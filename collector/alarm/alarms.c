@@ -359,12 +359,6 @@ end_alarm(struct alarms *a, struct standing_alarm *alarm)
 
 /* Half of the room is left to ports that have few: those that have more share the other half. So one that forges alarms
  * takes the room of nobody else. */
-static bool
-may_stand(const struct alarms *a, const struct watched_port *p)
-{
-	return p->n_standing < (a->standing.n < ALARM_STANDING / 2 || a->most_of_port < FEW_ALARMS ? a->most_of_port : FEW_ALARMS);
-}
-
 static void
 share_room(struct alarms *a)
 {
@@ -592,8 +586,9 @@ raise_alarm(struct alarms *a, size_t rule, const struct watched_sample *s, uint6
 {
 	struct standing_alarm *alarm = standing_find(&a->standing, tag);
 	bool again = alarm;
+	uint32_t most = a->standing.n < ALARM_STANDING / 2 || a->most_of_port < FEW_ALARMS ? a->most_of_port : FEW_ALARMS;
 
-	if (!alarm && may_stand(a, &a->ports[s->place]))
+	if (!alarm && a->ports[s->place].n_standing < most)
 		alarm = standing_add(&a->standing, tag);
 	if (!alarm) {
 		stat_add_own(&a->stats, ALARM_STAT_NO_ROOM, 1);

@@ -183,6 +183,7 @@ go_on(struct process *p, struct task *t)
 {
 	netsnmp_session *s = snmp_sess_session(t->session);
 	size_t n = t->n_engine_id;
+	struct usmUser *known = usm_get_user(t->engine_id, n, t->job.as.user);
 
 	t->n_engine_id = 0;
 	t->is_probing = false;
@@ -194,7 +195,9 @@ go_on(struct process *p, struct task *t)
 		s->contextEngineID = netsnmp_memdup(t->engine_id, n);
 		s->contextEngineIDLen = s->contextEngineID ? n : 0;
 	}
-	p->n_users += usm_get_user(t->engine_id, n, t->job.as.user) == NULL;
+	p->n_users += known == NULL;
+	if (known) /* else the library keeps its keys, though the passphrases are other ones since */
+		usm_remove_user(known), usm_free_user(known);
 	return s->securityEngineIDLen > 0 && usm_create_user_from_session(s) == SNMPERR_SUCCESS &&
 	    send_pdu(t, poll_question(&t->job));
 }
