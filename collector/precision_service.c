@@ -211,9 +211,9 @@ take_settings(struct precision_service *p)
 	are_same = precision_have_same_goals(p->settings, fresh);
 	precision_settings_free(p->settings);
 	p->settings = fresh;
-	/* Credentials go to nobody but whom they are written down for now. */
+	/* Credentials go to nobody but whom they are written down for now, and at once: others may have been refused. */
 	for (uint32_t a = 0; a < p->steering->n_agents; a++)
-		p->places[a].target = precision_target_of(fresh, p->places[a].address);
+		p->places[a].target = precision_target_of(fresh, p->places[a].address), p->steering->agents[a].retry_us = 0;
 	choose_sflow_switches(p);
 	if (are_same)
 		return;
