@@ -186,12 +186,12 @@ tell_alarm(void *arg, const struct alarm_told *told)
 	    .time_us = told->news == ALARM_IS_OVER ? told->over_us : told->news == ALARM_STANDS ? clock_wall_us(c->clock)
 											     : told->raised_us,
 	};
-	const struct collector_verdicts *v = &c->verdicts;
-	bool is_accused = v->accuses && v->accuses(v->arg, told->agent, told->if_index);
-	char text[ALARM_KEY_TEXT + ALARM_RULE_TEXT + sizeof(EASE_ALARM_ACCUSED) + 2]; /* the event has as much of it as has room */
+	bool is_accused = c->verdicts.accuses && c->verdicts.accuses(c->verdicts.arg, told->agent, told->if_index);
+	char text[ALARM_KEY_TEXT + ALARM_RULE_TEXT + 2]; /* the event has as much of it as has room, */
 
-	snprintf(text, sizeof(text), "%s%s%s%s", told->key, *told->key ? ": " : "", told->rule->text,
-	    is_accused ? EASE_ALARM_ACCUSED : "");
+	snprintf(text, sizeof(text), "%s%s%s", told->key, *told->key ? ": " : "", told->rule->text);
+	if (is_accused && strlen(text) + sizeof(EASE_ALARM_ACCUSED) <= EASE_EVENT_TEXT) /* and all of this or nothing */
+		strcat(text, EASE_ALARM_ACCUSED);
 	accounting_add_own_event(c->accounting, c->batch, &event, text);
 	if (told->news != ALARM_IS_RAISED)
 		log_info_limited(ROOM, "%s: %s", told->news == ALARM_IS_OVER ? "over" : "stands", text);

@@ -29,7 +29,7 @@ struct verdict {
 };
 
 /* What the ends of a link disagree on: told once, when it was not so a turn before. */
-enum { FAULTS_MAX = 256 }; /* in one turn; further ones are told once others are gone */
+enum { FAULTS_MAX = 256, FAULTS_OF_AGENT = FAULTS_MAX / 8 }; /* in one turn; further ones are told once others are gone */
 struct link_fault {
 	int64_t agent;
 	uint64_t if_index;
@@ -103,37 +103,25 @@ take_verdict(void *arg, int64_t agent, uint64_t if_index, unsigned faults)
 	j->accused[j->n_accused++] = (struct verdict){agent, if_index, j->now_us, faults};
 }
 
-static bool
-has_fault(const struct link_faults *faults, const struct link_fault *fault)
-{
-	for (size_t i = 0; i < faults->n; i++)
-		if (faults->items[i].agent == fault->agent && faults->items[i].if_index == fault->if_index)
-			return true;
-	return false;
-}
-
 static void
 take_fault(void *arg, const struct query_port *port, const char *says)
 {
 	struct judge *j = arg;
 	struct link_fault *fault = &j->faults.items[j->faults.n];
+	unsigned of_agent = 0;
+	bool is_new = true;
 
-	if (j->faults.n == FAULTS_MAX)
+	for (size_t i = 0; i < j->faults.n; i++)
+		of_agent += j->faults.items[i].agent == port->agent->id;
+	if (j->faults.n == FAULTS_MAX || of_agent == FAULTS_OF_AGENT) /* so that links that are made up hide no other */
 		return;
 	*fault = (struct link_fault){.agent = port->agent->id, .if_index = port->if_index};
 	snprintf(fault->says, sizeof(fault->says), "%s", says);
 	j->faults.n++;
-	if (!has_fault(&j->faults_before, fault))
+	for (size_t i = 0; i < j->faults_before.n; i++)
+		is_new &= j->faults_before.items[i].agent != fault->agent || j->faults_before.items[i].if_index != fault->if_index;
+	if (is_new)
 		j->faults_new.items[j->faults_new.n++] = *fault;
-}
-
-/* Of the hour that samplers were judged by. */
-static int
-judge_links(struct judge *j, struct query *query)
-{
-	j->faults_before = j->faults;
-	j->faults.n = j->faults_new.n = 0;
-	return links_judge(query, take_fault, j);
 }
 
 static void
@@ -178,11 +166,16 @@ judge_turn(void *judge)
 	}
 	query_limit(query, &limits);
 	j->now_us = clock_wall_us(j->config.clock);
+	j->faults_new.n = 0;
 	j->turn.until_us = clock_mono_us(&clock_system) + j->config.lasts_ms * 1000ull;
-	if (verdicts_judge(query, j->now_us, &j->turn) < 0 && !atomic_load(&j->stopping))
+	if (verdicts_judge(query, j->now_us, &j->turn) < 0 && !atomic_load(&j->stopping)) {
 		log_warn_limited(ROOM, "not all samplers are judged: %s", query->error);
-	else if (judge_links(j, query) < 0 && !atomic_load(&j->stopping))
-		log_warn_limited(ROOM, "not all links are judged: %s", query->error);
+	} else { /* links, of the hour that samplers were judged by */
+		j->faults_before = j->faults;
+		j->faults.n = 0;
+		if (links_judge(query, take_fault, j) < 0 && !atomic_load(&j->stopping))
+			log_warn_limited(ROOM, "not all links are judged: %s", query->error);
+	}
 	if (query->is_damaged)
 		note_damage(j, query->inode);
 	query_close(query);

@@ -36,7 +36,6 @@ enum {
 	GIVE_UP_S = 15, /* the process that had the question ended */
 	IN_FLIGHT = 32,
 	EVENTS_MOST = 1024,
-	TEXT_MOST = 160,
 };
 
 enum precision_stat_id { STAT_DECISIONS, STAT_MOVES, STAT_QUESTIONS, STAT_SETS, STAT_NO_ANSWER, STAT_REFUSED, STAT_NOT_READ,
@@ -160,12 +159,12 @@ hand_over_rows(struct precision_service *p)
 	free(before);
 }
 
-/* The switch of another make that has this address and is not given back; UINT32_MAX: there is none. */
+/* The switch of another make that has this address, given back or not; UINT32_MAX: there is none. */
 static uint32_t
 find_sflow_switch(const struct precision_service *p, const char *address)
 {
 	for (uint32_t i = 0; i < p->sflow.n; i++)
-		if (!p->sflow.switches[i].is_leaving && strcmp(p->places[p->sflow.switches[i].agent].address, address) == 0)
+		if (strcmp(p->places[p->sflow.switches[i].agent].address, address) == 0)
 			return i;
 	return UINT32_MAX;
 }
@@ -212,9 +211,9 @@ take_settings(struct precision_service *p)
 	are_same = precision_have_same_goals(p->settings, fresh);
 	precision_settings_free(p->settings);
 	p->settings = fresh;
-	/* Credentials go to nobody but whom they are written down for now. */
+	/* Credentials go to nobody but whom they are written down for now, and at once: others may have been refused. */
 	for (uint32_t a = 0; a < p->steering->n_agents; a++)
-		p->places[a].target = precision_target_of(fresh, p->places[a].address);
+		p->places[a].target = precision_target_of(fresh, p->places[a].address), p->steering->agents[a].retry_us = 0;
 	choose_sflow_switches(p);
 	if (are_same)
 		return;
@@ -239,50 +238,32 @@ take_settings(struct precision_service *p)
 /* ---- what is told ---- */
 
 static void
-tell_text(struct precision_service *p, int64_t agent, uint64_t if_index, const char *text)
+tell_event(void *arg, const struct steering_event *event)
 {
-	struct collector_told told = {.agent = agent, .if_index = if_index, .time_us = clock_wall_us(p->clock)};
+	struct precision_service *p = arg;
+	struct collector_told told = {.agent = event->agent, .if_index = event->if_index, .time_us = clock_wall_us(p->clock)};
+	const char *why = precision_move_name(event->why);
 
-	if (agent < 0) { /* a switch of another make before its first sample: no event can be of it */
-		log_info_limited(ROOM, "the switch at %s, if %llu: %s",
-		    p->places[p->sflow.switches[-1 - agent].agent].address, (unsigned long long)if_index, text);
+	if (event->what == STEERING_TAKEN)
+		snprintf(told.text, sizeof(told.text), "skips are set again");
+	else if (event->what == STEERING_TROUBLE)
+		snprintf(told.text, sizeof(told.text), "skips are not set: %s", event->trouble != STEERING_FINE
+			? steering_trouble_text(event->trouble) : "the skip does not take");
+	else
+		snprintf(told.text, sizeof(told.text), "skip %u to %u: %s", event->before, event->after, event->what == STEERING_LOST
+			? "lost" : event->what == STEERING_RETURNED ? "returned" : *why ? why : "wanted");
+	if (told.agent < 0) { /* a switch of another make before its first sample: no event can be of it */
+		log_info_limited(ROOM, "the switch at %s, if %llu: %s", p->places[p->sflow.switches[-1 - told.agent].agent].address,
+		    (unsigned long long)told.if_index, told.text);
 		return;
 	}
-	snprintf(told.text, sizeof(told.text), "%s", text);
 	pthread_mutex_lock(&p->lock);
 	if (p->n_told - p->n_taken < EVENTS_MOST)
 		p->events[p->n_told++ % EVENTS_MOST] = told;
 	else
 		stat_add(&p->stats, STAT_EVENTS_LOST, 1);
 	pthread_mutex_unlock(&p->lock);
-	log_info_limited(ROOM, "agent %lld if %llu: %s", (long long)agent, (unsigned long long)if_index, text);
-}
-
-static void
-tell_event(void *arg, const struct steering_event *event)
-{
-	const char *why = precision_move_name(event->why);
-	char text[TEXT_MOST] = "";
-
-	switch (event->what) {
-	case STEERING_SET:
-		snprintf(text, sizeof(text), "skip %u to %u: %s", event->before, event->after, *why ? why : "wanted");
-		break;
-	case STEERING_LOST:
-		snprintf(text, sizeof(text), "skip %u to %u: lost", event->before, event->after);
-		break;
-	case STEERING_RETURNED:
-		snprintf(text, sizeof(text), "skip %u to %u: returned", event->before, event->after);
-		break;
-	case STEERING_TROUBLE:
-		snprintf(text, sizeof(text), "skips are not set: %s", event->trouble != STEERING_FINE
-			? steering_trouble_text(event->trouble) : "the skip does not take");
-		break;
-	case STEERING_TAKEN:
-		snprintf(text, sizeof(text), "skips are set again");
-		break;
-	}
-	tell_text(arg, event->agent, event->if_index, text);
+	log_info_limited(ROOM, "agent %lld if %llu: %s", (long long)told.agent, (unsigned long long)told.if_index, told.text);
 }
 
 bool
@@ -340,8 +321,9 @@ static uint32_t
 target_of_port(const struct precision_service *p, const struct query_port *port)
 {
 	bool is_sflow = port->agent->boot >= QUERY_SFLOW_BOOTS;
+	uint32_t i = is_sflow ? find_sflow_switch(p, port->agent->address) : 0;
 
-	if (port->if_index > UINT32_MAX || (is_sflow && find_sflow_switch(p, port->agent->address) == UINT32_MAX))
+	if (port->if_index > UINT32_MAX || (is_sflow && (i == UINT32_MAX || p->sflow.switches[i].is_leaving)))
 		return UINT32_MAX;
 	return precision_target_of(p->settings, port->agent->address);
 }
@@ -574,7 +556,7 @@ static void
 decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, const uint64_t periods[PRECISION_GOALS_MAX])
 {
 	struct query *query = open_store(p);
-	bool was_judged = false;
+	bool was_judged = false, was_read = false;
 
 	if (!query)
 		return;
@@ -585,6 +567,7 @@ decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, cons
 
 		if (!(ended >> g & 1) || read_loads(p, query, end_us, mono_us) < 0)
 			continue;
+		was_read = true;
 		p->ended[g] = periods[g];
 		p->judged_us[g] = mono_us;
 		if (is_first || !find_ports_of(p, query, goal))
@@ -596,13 +579,13 @@ decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, cons
 		was_judged = true;
 	}
 	query_close(query);
+	/* What goals before these asked for is given back, also if these have no port. */
+	for (uint32_t i = 0; was_read && i < p->steering->n_ports; i++)
+		if (!p->sights[i].is_asked && p->steering->ports[i].want_skip > 0)
+			steering_want(p->steering, i, 0, 0, PRECISION_STAYS);
 	if (!was_judged)
 		return;
 	sum_up_needs(p);
-	/* What goals before these asked for is given back. */
-	for (uint32_t i = 0; i < p->steering->n_ports; i++)
-		if (!p->sights[i].is_asked && p->steering->ports[i].want_skip > 0)
-			steering_want(p->steering, i, 0, 0, PRECISION_STAYS);
 	stat_add(&p->stats, STAT_DECISIONS, 1);
 	if (precision_decide(p->steering->plans, p->steering->n_ports, &p->settings->budget, mono_us) > 0)
 		carry_out(p);

@@ -26,6 +26,7 @@ struct entry {
 struct outbox_receiver {
 	bool acts;
 	uint32_t at;   /* of what is being told: index + 1; 0: nothing */
+	int64_t agent; /* whose turn it was last */
 	uint64_t id;
 	bool is_over;
 };
@@ -144,7 +145,8 @@ find_outbox_place(struct outbox *o, int64_t agent)
 		if (!e->stands && !somebody_believes(o, e) && (!oldest || e->over_us < oldest->over_us))
 			oldest = e;
 	}
-	if (n < OUTBOX_OF_AGENT && free_one)
+	/* Half of the room is left to agents that have few. */
+	if (free_one && n < (o->n < OUTBOX_ALARMS / 2 ? OUTBOX_OF_AGENT : OUTBOX_FEW))
 		return free_one;
 	if (oldest)
 		remove_outbox_entry(o, oldest);
@@ -227,6 +229,15 @@ is_due(const struct entry *e, size_t receiver, bool acts, uint64_t mono_us, bool
 	return told == TOLD_RAISED ? mono_us - e->over_us >= e->hold_us : told == TOLD_NOTHING && !acts;
 }
 
+/* Agents in turn, so that nobody waits for all that another one has; of each the oldest. */
+static bool
+is_before(const struct outbox_receiver *r, size_t receiver, const struct entry *e, const struct entry *other)
+{
+	uint64_t turn = (uint64_t)e->agent - (uint64_t)r->agent - 1, of_other = (uint64_t)other->agent - (uint64_t)r->agent - 1;
+
+	return turn != of_other ? turn < of_other : e->to[receiver].next_us < other->to[receiver].next_us;
+}
+
 const struct alarm_fact *
 outbox_next(struct outbox *o, size_t receiver, uint64_t mono_us)
 {
@@ -237,14 +248,14 @@ outbox_next(struct outbox *o, size_t receiver, uint64_t mono_us)
 	if (r->at > 0 || o->n == 0)
 		return NULL;
 	for (const struct entry *e = o->entries; e < o->entries + OUTBOX_ALARMS; e++)
-		if (is_due(e, receiver, r->acts, mono_us, &is_over) &&
-		    (!first || e->to[receiver].next_us < first->to[receiver].next_us))
+		if (is_due(e, receiver, r->acts, mono_us, &is_over) && (!first || is_before(r, receiver, e, first)))
 			first = e;
 	if (!first)
 		return NULL;
 	is_due(first, receiver, r->acts, mono_us, &r->is_over);
 	r->at = (uint32_t)(first - o->entries) + 1;
 	r->id = first->id;
+	r->agent = first->agent;
 	o->next = o->facts[r->at - 1];
 	o->next.is_over = r->is_over;
 	return &o->next;

@@ -21,7 +21,7 @@
 #define CLEAR_LEAST_US	10000000ull
 #define AGAIN_WITHIN_US 60000000ull
 
-enum { STEPS_KEPT = 256 }; /* a power of two */
+enum { STEPS_KEPT = 256 /* a power of two */, FEW_ALARMS = 8 };
 
 enum { ALARM_RUNS = 131072, RUNS_A_LINE = 4, RUN_LINES = ALARM_RUNS / RUNS_A_LINE, ALARM_RUN_SKIPS = 256 };
 
@@ -357,7 +357,7 @@ end_alarm(struct alarms *a, struct standing_alarm *alarm)
 	standing_remove(&a->standing, alarm);
 }
 
-/* Half of the room is left to ports that have none: those that have share the other half. So one that forges alarms
+/* Half of the room is left to ports that have few: those that have more share the other half. So one that forges alarms
  * takes the room of nobody else. */
 static void
 share_room(struct alarms *a)
@@ -586,8 +586,9 @@ raise_alarm(struct alarms *a, size_t rule, const struct watched_sample *s, uint6
 {
 	struct standing_alarm *alarm = standing_find(&a->standing, tag);
 	bool again = alarm;
+	uint32_t most = a->standing.n < ALARM_STANDING / 2 || a->most_of_port < FEW_ALARMS ? a->most_of_port : FEW_ALARMS;
 
-	if (!alarm && a->ports[s->place].n_standing < a->most_of_port)
+	if (!alarm && a->ports[s->place].n_standing < most)
 		alarm = standing_add(&a->standing, tag);
 	if (!alarm) {
 		stat_add_own(&a->stats, ALARM_STAT_NO_ROOM, 1);

@@ -172,6 +172,8 @@ begin_task(struct process *p, struct task *t)
 	}
 	t->is_probing = s.version == SNMP_VERSION_3;
 	t->session = snmp_sess_open(&s);
+	if (t->session) /* it clears the flag, and would wait for a probe of its own, and with it all others */
+		snmp_sess_session(t->session)->flags |= SNMP_FLAGS_DONT_PROBE;
 	return t->session && connect_to(t) && send_pdu(t, t->is_probing ? new_probe() : poll_question(&t->job));
 }
 
@@ -181,6 +183,7 @@ go_on(struct process *p, struct task *t)
 {
 	netsnmp_session *s = snmp_sess_session(t->session);
 	size_t n = t->n_engine_id;
+	struct usmUser *known = usm_get_user(t->engine_id, n, t->job.as.user);
 
 	t->n_engine_id = 0;
 	t->is_probing = false;
@@ -192,7 +195,9 @@ go_on(struct process *p, struct task *t)
 		s->contextEngineID = netsnmp_memdup(t->engine_id, n);
 		s->contextEngineIDLen = s->contextEngineID ? n : 0;
 	}
-	p->n_users += usm_get_user(t->engine_id, n, t->job.as.user) == NULL;
+	p->n_users += known == NULL;
+	if (known) /* else the library keeps its keys, though the passphrases are other ones since */
+		usm_remove_user(known), usm_free_user(known);
 	return s->securityEngineIDLen > 0 && usm_create_user_from_session(s) == SNMPERR_SUCCESS &&
 	    send_pdu(t, poll_question(&t->job));
 }
@@ -275,7 +280,7 @@ wait_and_serve(struct process *p)
 	fd_set readable;
 
 	FD_ZERO(&readable);
-	if (p->n_tasks < POLL_IN_FLIGHT)
+	if (p->n_tasks < POLL_IN_FLIGHT && p->n_users < USERS_MOST) /* else those on their way are the last */
 		FD_SET(SOCKET, &readable);
 	for (size_t i = 0; i < POLL_IN_FLIGHT; i++)
 		if (p->tasks[i].is_used && !p->tasks[i].is_done)

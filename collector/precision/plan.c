@@ -111,10 +111,11 @@ left_of(const struct precision_port *ports, size_t n, uint32_t agent, double lim
 	return limit - fmin(sent_per_s, NOT_STEERED_PART * limit);
 }
 
+/* By what samples confirm: a counter alone wants nothing of the budget. */
 static double
 rate_at(const struct precision_port *port, double skip)
 {
-	return port->sampled_pkts_s / skip;
+	return port->sent_pkts_s / skip;
 }
 
 /* By what the port wants for itself: a sample in so many of the frames of its lists. */
@@ -140,7 +141,7 @@ bring_together(struct precision_port *ports, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		if (is_planned(&ports[i])) {
-			load += ports[i].sampled_pkts_s;
+			load += ports[i].sent_pkts_s;
 			samples += ports[i].wanted_per_s;
 		}
 	for (size_t i = 0; samples > 0 && i < n; i++)
@@ -292,7 +293,7 @@ static double
 rate_then(const struct precision_port *port)
 {
 	uint32_t cap = port->move ? port->to_cap : port->cap_per_s;
-	double rate = port->sent_pkts_s / skip_then(port);
+	double rate = rate_at(port, skip_then(port));
 
 	return cap > 0 ? fmin(rate, cap) : rate;
 }

@@ -1,5 +1,7 @@
 #include "collector/precision/steering_private.h"
 
+#include "common/sample.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -122,8 +124,7 @@ update_plan(struct steering *s, uint32_t i)
 	plan->skip = port->want_skip && plan->may_move ? port->want_skip
 	    : port->in_force && !plan->may_move	       ? port->in_force
 						       : port->configured;
-	if (plan->skip == 0)
-		plan->skip = 1;
+	plan->skip = plan->skip == 0 ? 1 : plan->skip < EASE_DRAWN_MEAN_MAX ? plan->skip : EASE_DRAWN_MEAN_MAX;
 	plan->cap_per_s = port->want_skip && plan->may_move && !s->agents[port->agent].is_sflow ? port->want_cap : 0;
 }
 
@@ -393,15 +394,14 @@ take_refusal(struct steering *s, uint64_t now_us, const struct steering_job *job
 {
 	struct steered_agent *agent = &s->agents[job->agent];
 
-	if (job->ttl_s == 0) { /* it has no lease of ours any more */
-		lose_lease(s, job->agent, now_us);
-	} else if (error_status == INCONSISTENT_VALUE) { /* held, or somebody else's lease: its rows say it */
+	if (job->kind == STEERING_ASK && (job->ttl_s == 0 || (job->n_ports == 0 && error_status == INCONSISTENT_VALUE))) {
+		lose_lease(s, job->agent, now_us); /* though its rows may say at once that it is ours */
+		agent->retry_us = now_us + steering_pause_after(1);
+	} else if (job->kind == STEERING_ASK && error_status == INCONSISTENT_VALUE) { /* held, or somebody else's: its rows say it */
 		for (uint32_t p = 0; p < job->n_ports; p++) {
 			take_port_failure(s, &s->ports[job->port[p]], now_us);
 			s->ports[job->port[p]].read_us = now_us;
 		}
-		if (job->n_ports == 0)
-			lose_lease(s, job->agent, now_us);
 	} else {
 		bool takes_none = error_status == NOT_WRITABLE || error_status == NO_ACCESS || error_status == NO_CREATION;
 

@@ -7,6 +7,7 @@
 #define RENEW_US   (STEERING_RENEW_S * SECOND_US)
 #define FOREIGN_US (300 * SECOND_US) /* until it is looked again whether a receiver is free */
 
+enum { ROWS_MOST = POLL_RECEIVERS_MAX * STEERING_OF_AGENT /* of a walk: a switch may invent samplers */ };
 enum { BEGINS_A_QUESTION = 4, WRONG_VALUE = 10, INCONSISTENT_VALUE = 12, COMMIT_FAILED = 14 }; /* error-status of RFC 3416 */
 
 static struct steered_agent *
@@ -36,10 +37,11 @@ sflow_lease_direct(struct sflow_steering *x, uint32_t i, const struct poll_sflow
 
 	assert(i < x->n);
 	sw->first_rate = first_rate;
-	if (sw->to.to_octets == to->to_octets && sw->to.to_port == to->to_port && memcmp(sw->to.to, to->to, sizeof(to->to)) == 0)
+	if (!sw->is_leaving && sw->to.to_octets == to->to_octets && sw->to.to_port == to->to_port && memcmp(sw->to.to, to->to, sizeof(to->to)) == 0)
 		return;
 	sw->to = *to;
-	sw->is_directed = false;
+	sw->step = sw->is_leaving ? SFLOW_LOOK : sw->step;
+	sw->is_directed = sw->is_leaving = false;
 }
 
 void
@@ -296,7 +298,8 @@ take_samplers(const struct sflow_steering *x, struct sflow_switch *sw, const str
 	for (uint32_t k = 0; k < answer->n_samplers; k++)
 		take_sampler(x, sw, &answer->samplers[k]);
 	memcpy(sw->cursor, answer->cursor, sizeof(sw->cursor));
-	if (answer->has_more && answer->n_samplers > 0)
+	sw->n_rows += answer->n_samplers;
+	if (answer->has_more && answer->n_samplers > 0 && sw->n_rows < ROWS_MOST)
 		return;
 	for EACH_PORT(x->steering, i, sw->agent)
 		judge_port(x, sw, &x->steering->ports[i]);
@@ -328,6 +331,7 @@ take_switch_consent(const struct sflow_steering *x, struct sflow_switch *sw, uin
 		agent->renewed_us = now_us;
 		sw->step = SFLOW_WALK;
 		sw->walk++;
+		sw->n_rows = 0;
 		memset(sw->cursor, 0, sizeof(sw->cursor));
 		return;
 	}

@@ -23,7 +23,7 @@ struct sflow_switch {
 	uint32_t receiver; /* ours, or that shall be; 0: none */
 	enum sflow_step { SFLOW_LOOK, SFLOW_TAKE, SFLOW_RENEW, SFLOW_WALK, SFLOW_READY } step;
 	bool is_leaving, is_directed; /* is_directed: its receiver has `to` */
-	uint32_t walk, cursor[POLL_SFLOW_CURSOR];
+	uint32_t walk, n_rows, cursor[POLL_SFLOW_CURSOR]; /* n_rows: so far, of the walk */
 };
 
 struct sflow_steering {
@@ -35,7 +35,7 @@ struct sflow_steering {
 /* Adds a switch of which nothing has been heard yet, and returns its index; UINT32_MAX: there is no room. */
 uint32_t sflow_lease_add(struct sflow_steering *x, const struct poll_sflow *to, uint32_t first_rate);
 
-/* Its datagrams go to another address from now on, or begin at another rate. */
+/* Its datagrams go to another address from now on, or begin at another rate; one that was given back is taken again. */
 void sflow_lease_direct(struct sflow_steering *x, uint32_t i, const struct poll_sflow *to, uint32_t first_rate);
 
 /* The number that the store knows it by, once its samples came. */

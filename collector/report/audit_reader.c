@@ -38,20 +38,21 @@ read_accounts(struct audit_reader *reader)
 }
 
 /* By numbers and pools that go back or leap nothing is counted, also where a stretch of them looks well; but a datagram that
- * came twice is none of these. */
+ * came twice is none of these. n is of all the time since the first, and when each was is not known: by part of it. */
 #define ODD_PART 0.01 /* of the port's samples. *assumed* */
 
 static int
 read_odd_numbers(struct query *query)
 {
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index, n FROM oddity WHERE kind IN (?1, ?2) AND last_us >= :from");
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index, n * min(1.0, (:to - :from) / max(last_us - first_us, 1.0))"
+	    " FROM oddity WHERE kind IN (?3, ?4) AND last_us >= :from AND first_us < :to");
 	int err = stmt ? 0 : -EIO;
 
 	for (size_t i = 0; i < query->n_ports; i++)
 		query->ports[i].numbers_odd = false;
 	if (stmt) {
-		sqlite3_bind_int(stmt, 1, EASE_ODD_POOL);
-		sqlite3_bind_int(stmt, 2, EASE_ODD_NUMBERS);
+		sqlite3_bind_int(stmt, 3, EASE_ODD_POOL);
+		sqlite3_bind_int(stmt, 4, EASE_ODD_NUMBERS);
 	}
 	while (err == 0 && (err = query_step(query, stmt)) == 1) {
 		struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0), query_u64(stmt, 1));

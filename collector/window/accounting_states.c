@@ -100,14 +100,15 @@ speaks_still(const struct accounting *acc, const struct agent *a)
 }
 
 /* Where several speak, who answers is not known (a relay, NAT); whoever sends sFlow, too, is asked as what it sends by
- * that. */
+ * that, but not if another sender states its address. */
 static bool
 is_alone_at_address(const struct accounting *acc, const struct agent *a)
 {
 	const struct agent *other = inventory_first_at(&acc->inventory, a->row.address);
 	unsigned n = 0;
 
-	while (other && n++ < LOOKED_AT_MOST && (other == a || !speaks_still(acc, other)))
+	while (other && n++ < LOOKED_AT_MOST && (other == a || !speaks_still(acc, other) ||
+	    (made_id_kind(other->row.agent_id) == MADE_ID_SFLOW && strcmp(other->identity.heard, a->row.address) != 0)))
 		other = inventory_next_at(&acc->inventory, other);
 	return other == NULL;
 }

@@ -71,7 +71,11 @@ polled 'community = "wrong"'
 is_silent() { [ "$(count_of silent)" -gt 0 ]; }
 wait_for 20 is_silent
 expect 'a wrong community: no name' "$(names | cut -d'|' -f2 | sort -u)" ''
-sed -i "s/community = \"wrong\"/user = \"reader\" $passphrases/" "$rig/collector.conf"
+sed -i "s/community = \"wrong\"/user = \"reader\" ${passphrases/maple/wrong}/" "$rig/collector.conf"
+kill -HUP "$collector_pid"
+is_refused() { [ "$(count_of refused)" -gt 0 ]; }
+wait_for 20 is_refused || fail 'a wrong passphrase' "$(count_of silent) silent"
+sed -i 's/wrongsyrup/maplesyrup/' "$rig/collector.conf" # of the same user
 kill -HUP "$collector_pid"
 check_names 'SNMPv3, after SIGHUP'
 must=$(snmp_get 1.3.6.1.2.1.1.5.0 | tr -d '"')

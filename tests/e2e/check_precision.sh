@@ -1,16 +1,16 @@
 #!/bin/bash
 # Precision on request, whole: a collector with a goal sets skips of our own agent by SNMPv3 SETs through a real snmpd, and
 # says in events and in the report what it did and why. Then a skip set by hand, SIGHUP without goals, and a stop: skips
-# are as configured again. Some five minutes of real time. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+# are as configured again. Some eight minutes of real time. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
 rig_needs_sim
 rig_new
 live() { python3 "$top/tests/e2e/live_sflow.py" "$@"; }
-live make "$rig/live.pcap" "$rig/frames" 420 "${EASE_SEED:-1}" || exit 1
+live make "$rig/live.pcap" "$rig/frames" 720 "${EASE_SEED:-1}" || exit 1
 passphrases='auth_passphrase = "maplesyrup" priv_passphrase = "syrupmaple"'
 printf '%s\n' 'createUser setter SHA-256 maplesyrup AES syrupmaple' 'rwuser setter priv' >>"$rig/snmpd.conf"
 printf '%s\n' 'precision = {"top 2 of each port within 20% every 1m"}' 'precision_owner = "station"' \
-    "steer \"lab\" { agents = {\"127.0.0.1\"} port = $agent_port user = \"setter\" $passphrases }" >>"$rig/collector.conf"
+    "steer \"lab\" { agents = {\"127.0.0.1\"} port = $agent_port user = \"setter\" ${passphrases/maple/wrong} }" >>"$rig/collector.conf"
 column() { echo "$ease.1.2.1.$(port_column "$1").${2:-1}"; }
 value() { snmp_get "$(column "$1" "${2:-1}")"; }
 events() { easetop events --last 1h --top 1000 --format json | jq -r '.rows[] | select(.event == "precision") | "\(.port // "-") \(.text)"'; }
@@ -22,6 +22,12 @@ printf 'communities = {"a"}\nprecision = {"top of each port"}\n' >"$rig/bad.conf
 expect 'a wrong goal is refused' "$? $(grep -c 'behind "top" a number of rows' "$rig/bad.out")" '1 1'
 
 rig_start "$rig/live.pcap" recorded 'mean_skip = 400' 'requests = true' 'requests_least_skip = 4' || exit 1
+# A wrong passphrase is told; the right one holds from SIGHUP on, not an hour later.
+refused() { sqlite3 -batch "$rig/ease.db" "SELECT value FROM stat WHERE name = 'precision.refused'"; }
+is_refused() { [ "$(refused)" = 1 ]; }
+wait_for 30 is_refused || fail 'a wrong passphrase' "$(refused) refused"
+sed -i 's/wrongsyrup/maplesyrup/' "$rig/collector.conf"
+kill -HUP "$collector_pid"
 expect 'before the first whole minute nothing is set' "$(of_ports easePortMeanSkipInForce)" '400 400 400 400 400 400 400 400'
 is_requested() { [ "$(snmp_get $ease.1.1.12.0)" = '"station"' ] && [ "$(value easePortMeanSkipReason)" != 1 ]; }
 wait_for 170 is_requested || fail 'skips are requested' "$(of_ports easePortMeanSkipInForce)"
@@ -54,10 +60,16 @@ kill -HUP "$collector_pid"
 is_leased() { [ "$(snmp_get $ease.1.1.12.0)" = '"station"' ] && [ "$(value easePortRequestedSkip 2)" -gt 0 ]; }
 wait_for 150 is_leased || fail 'a new goal' 'nothing is set'
 expect 'of its port alone' "$(of_ports easePortRequestedSkip | cut -d' ' -f1,3-)" '0 0 0 0 0 0 0'
+# A goal of ports that are not there asks for nothing, either.
+sed -i 's/^precision = .*/precision = {"top 2 of port 127.0.0.1:nowhere within 20% every 1m"}/' "$rig/collector.conf"
+kill -HUP "$collector_pid"
+wait_for 150 is_free || fail 'a goal without ports' "$(of_ports easePortRequestedSkip)"
+sed -i 's/^precision = .*/precision = {"top 2 of port 127.0.0.1:e-2 within 20% every 1m"}/' "$rig/collector.conf"
+kill -HUP "$collector_pid"
+wait_for 150 is_leased || fail 'the goal from before' 'nothing is set'
 rig_end "$collector_pid"
 expect 'a stop returns all skips' "$(of_ports easePortMeanSkipInForce) $(snmp_get $ease.1.1.12.0)" '77 400 400 400 400 400 400 400 ""'
-sets=$(sqlite3 -batch "$rig/ease.db" "SELECT value FROM stat WHERE name = 'precision.refused'")
-expect 'no SET was refused' "$sets" 0
+expect 'no SET was refused, and one question' "$(refused)" 1
 
 # Nobody is left who asks and sets.
 : >"$rig/collector.log"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A switch of another make (sflow_switch.py behind a real snmpd) whose sampling the collector begins, steers and ends by
-# SFLOW-MIB: it has no sFlow configured; a goal stands in easecapd.conf. Some three minutes of real time. Prints PASS, FAIL
+# SFLOW-MIB: it has no sFlow configured; a goal stands in easecapd.conf. Some seven minutes of real time. Prints PASS, FAIL
 # or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
 command -v python3 >/dev/null || { skip all 'python3 is not there'; exit 0; }
@@ -51,9 +51,20 @@ is_shown() { easetop precision --format json | jq -e '.rows[] | select(.port == 
 wait_for 20 is_shown || fail 'the report' "$(easetop precision)"
 expect 'shares are right beside a rate that moved' "$(easetop talkers --last 2m --filter 'if if1' --sort packets --format json |
     jq '.rows[0].src == "10.0.1.1" and (.rows[0].packets.estimate / .totals.packets | . > 0.3 and . < 0.5)')" true
+# SIGHUP without goals gives all back; with them again it is taken, and follows them.
+is_over() { [ "$(state '"\(.owners[1])"') $(rates)" = ' 0 0 777 0' ]; }
+goals=$(grep '^precision = ' "$rig/collector.conf")
+sed -i 's/^precision = .*/precision = {}/' "$rig/collector.conf"
+kill -HUP "$collector_pid"
+wait_for 20 is_over || fail 'without goals it is given back' "$(state '.owners | join(",")') $(rates)"
+sed -i "s/^precision = .*/$goals/" "$rig/collector.conf"
+kill -HUP "$collector_pid"
+is_sampled() { [ "$(rates | cut -d' ' -f3)" = 777 ] && ! rates | grep -q '\<0\>'; }
+wait_for 20 is_sampled || fail 'with goals it is taken again' "$(rates)"
+sleep 110 # its samplers are read again
+wait_for 170 is_finer || fail 'and follows them' "$(rates)"
 rig_end "$collector_pid"
 collector_pid=''
-is_over() { [ "$(state '"\(.owners[1])"') $(rates)" = ' 0 0 777 0' ]; }
 wait_for 5 is_over || fail 'a stop ends what it began' "$(state '.owners | join(",")') $(rates)"
 expect 'a stop ends what it began, and nothing else' "$(state '.owners[0]') $(rates)" 'console 0 0 777 0'
 expect 'nothing was refused' "$(sqlite3 -batch "$rig/ease.db" "SELECT value FROM stat WHERE name = 'precision.refused'")" 0

@@ -431,6 +431,26 @@ START_TEST(alarms_have_a_number_and_ports_a_share)
 }
 END_TEST
 
+/* The same, one port behind the other: each would have the share of so many ports as there were before it. */
+START_TEST(ports_that_raise_one_behind_the_other_leave_room)
+{
+	for (int each_second = 0; each_second < 2; each_second++) {
+		teardown();
+		setup();
+		use_rules("talker above 1 packets/s of each port burst 0.1s", NULL);
+		for (uint32_t place = 0; place < PORTS - 1; place++)
+			for (uint32_t host = 1; host <= ALARM_STANDING; host++, rig.n_told = 0) {
+				flood_of_host(host, place);
+				if (each_second && host % 100 == 0)
+					alarms_tick(rig.alarms, rig.mono_us);
+			}
+		flood_of_host(1, PORTS - 1);
+		ck_assert_uint_eq(rig.n_told, 1);
+		expect_told(0, false, PORTS, "1.0.0.0");
+	}
+}
+END_TEST
+
 /* The time that a flood of ten times the rate took to be told, in ms; 0: it was not, in 30 s. */
 static unsigned
 told_after_ms(bool beside_another)
@@ -510,6 +530,7 @@ main(void)
 	tcase_add_test(tests, rules_come_and_go);
 	tcase_add_test(tests, invented_sources_cannot_hide_a_flood);
 	tcase_add_test(tests, alarms_have_a_number_and_ports_a_share);
+	tcase_add_test(tests, ports_that_raise_one_behind_the_other_leave_room);
 	tcase_add_test(tests, skips_of_others_hide_no_flood);
 	tcase_add_loop_test(tests, clocks_that_differ_raise_nothing, 0, 5);
 	suite_add_tcase(suite, tests);

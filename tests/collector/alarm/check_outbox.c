@@ -210,6 +210,35 @@ START_TEST(who_raises_too_many_pays)
 }
 END_TEST
 
+/* A command is begun once a second: nobody's alarm waits for all those of two others. */
+START_TEST(agents_have_turns)
+{
+	for (uint64_t id = 1; id <= 200; id++)
+		note(id, 1 + id % 2, false);
+	pass(1);
+	note(1000, 3, false);
+	for (int i = 0; i < 2; i++)
+		ck_assert_str_ne(told(ACTS, true), "");
+	ck_assert_str_eq(told(ACTS, true), "+1000");
+	ck_assert_str_eq(told(ACTS, true), "+4"); /* of each the oldest: 1 and 2 were told before */
+	ck_assert_str_eq(told(ACTS, true), "+3");
+}
+END_TEST
+
+/* Many agents, each with as many as it may, leave room for another one. */
+START_TEST(many_that_raise_too_many_pay)
+{
+	for (uint64_t id = 1; id <= 2 * OUTBOX_ALARMS; id++)
+		note(id, 1 + (int64_t)(id / OUTBOX_OF_AGENT), false);
+	for (uint64_t id = 1; id <= OUTBOX_FEW; id++)
+		note(1000000 + id, 1000, false);
+	ck_assert_uint_le(outbox_alarms(rig.outbox), OUTBOX_ALARMS * 3 / 4);
+	note(1000001, 1000, true);
+	note(1000001, 1000, false);
+	ck_assert_uint_eq(counted(OUTBOX_STAT_HELD), 1); /* it has it */
+}
+END_TEST
+
 START_TEST(what_nobody_takes_is_forgotten_after_a_day)
 {
 	note(1, 1, false);
@@ -284,6 +313,8 @@ main(void)
 	tcase_add_test(tests, nobody_acts_on_what_is_over);
 	tcase_add_test(tests, what_changes_meanwhile_is_told_too);
 	tcase_add_test(tests, who_raises_too_many_pays);
+	tcase_add_test(tests, agents_have_turns);
+	tcase_add_test(tests, many_that_raise_too_many_pay);
 	tcase_add_test(tests, what_nobody_takes_is_forgotten_after_a_day);
 	tcase_add_loop_test(tests, in_the_end_all_know_what_is, 0, 10);
 	suite_add_tcase(suite, tests);

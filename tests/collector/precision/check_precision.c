@@ -309,6 +309,8 @@ START_TEST(nobody_takes_the_budget_of_others)
 		.needed_per_s = 150, .most_skip = INFINITY},
 	    {.agent = 9, .may_move = true, .skip = 1, .listed_pkts_s = 1e15, .sampled_pkts_s = 1e15, .sent_pkts_s = 9e6,
 		.most_skip = INFINITY},
+	    {.agent = 9, .may_move = true, .skip = 400, .listed_pkts_s = 1, .sampled_pkts_s = 1e15, .sent_pkts_s = 9e4,
+		.needed_per_s = 150, .most_skip = INFINITY},
 	    {.agent = 9, .may_move = false, .skip = 1, .listed_pkts_s = 9e6, .sampled_pkts_s = 9e6, .sent_pkts_s = 9e6,
 		.needed_per_s = 150, .most_skip = INFINITY},
 	};

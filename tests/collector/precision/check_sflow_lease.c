@@ -27,9 +27,9 @@ static struct {
 	struct {
 		uint32_t receiver, rate;
 	} samplers[PORTS][INSTANCES];
-	bool is_mute, refuses, has_none, clamps;
+	bool is_mute, refuses, has_none, clamps, invents;
 	double lost; /* part of the messages */
-	unsigned n_sets;
+	unsigned n_sets, n_walked;
 } model;
 
 static struct sflow_steering sflow;
@@ -130,6 +130,18 @@ list_samplers(const struct poll_job *job, struct poll_answer *a)
 	a->has_more = at < PORTS * INSTANCES;
 }
 
+/* At ports without end. */
+static void
+invent_samplers(const struct poll_job *job, struct poll_answer *a)
+{
+	ck_assert_uint_lt(model.n_walked++, 1000000);
+	for (uint32_t n = 1; n <= POLL_SAMPLERS_MAX; n++)
+		a->samplers[a->n_samplers++] = (struct poll_sampler){job->cursor[0] + n, 1, RECEIVERS, 100}; /* another one has them */
+	a->cursor[0] = job->cursor[0] + POLL_SAMPLERS_MAX;
+	a->cursor[1] = 1;
+	a->has_more = true;
+}
+
 static struct poll_answer
 answer_question(const struct poll_job *job)
 {
@@ -143,7 +155,7 @@ answer_question(const struct poll_job *job)
 			snprintf(a.receivers[r].owner, sizeof(a.receivers[r].owner), "%s", model.receivers[r].owner);
 		}
 	} else if (job->parts == POLL_SFLOW_SAMPLERS) {
-		list_samplers(job, &a);
+		(model.invents ? invent_samplers : list_samplers)(job, &a);
 	} else {
 		a.error_status = model.refuses ? NOT_WRITABLE : job->n_ports > 0 ? set_samplers(job) : set_receiver(job);
 		a.verdict = a.error_status ? POLL_REFUSED : POLL_ANSWERED;
@@ -310,6 +322,39 @@ START_TEST(it_sends_to_another_address)
 }
 END_TEST
 
+START_TEST(who_invents_samplers_is_not_walked_without_end)
+{
+	model.invents = true;
+	pass(STEERING_RENEW_S - 1);
+	ck_assert_uint_le(model.n_walked, 200);
+	ck_assert_uint_eq(sflow.steering->n_ports, STEERING_OF_AGENT);
+	ck_assert_str_eq(model.receivers[0].owner, "station");
+}
+END_TEST
+
+/* SIGHUP without goals, and another one with them; each comes in time for what is on its way, or later. */
+START_TEST(what_was_given_back_is_taken_again)
+{
+	for (unsigned after_s = 0; after_s < 3; after_s++) {
+		set_up();
+		pass(2);
+		sflow_lease_set_agent(&sflow, switch_at, 77);
+		want(6, 128);
+		pass(2);
+		sflow_lease_release(&sflow, switch_at);
+		pass(after_s);
+		sflow_lease_direct(&sflow, switch_at, &sflow.switches[switch_at].to, FIRST);
+		pass(2);
+		ck_assert_str_eq(model.receivers[0].owner, "station");
+		ck_assert_uint_eq(n_sampled(1), PORTS);
+		want(6, 64);
+		pass(STEERING_RENEW_S + 2);
+		ck_assert_uint_eq(model.samplers[5][0].rate, 64);
+		ck_assert_uint_eq(sflow.steering->n_agents, 1);
+	}
+}
+END_TEST
+
 /* A receiver that the operator configured, and samplers that send to it. */
 START_TEST(what_others_have_is_left_alone)
 {
@@ -455,7 +500,7 @@ main(void)
 {
 	const TTest *const tests[] = {a_receiver_is_taken_and_given_back, what_may_have_been_taken_is_given_back,
 	    it_sends_to_another_address, what_others_have_is_left_alone, a_rate_set_by_hand_stays, a_switch_that_clamps, a_reboot_and_a_death_are_made_good,
-	    who_refuses_or_has_no_such_thing, a_thousand_faults};
+	    who_refuses_or_has_no_such_thing, what_was_given_back_is_taken_again, who_invents_samplers_is_not_walked_without_end, a_thousand_faults};
 	Suite *suite = suite_create("sflow_lease");
 	TCase *all = tcase_create("all");
 

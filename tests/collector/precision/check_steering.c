@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { AGENTS = 2, PORTS = 4, CONFIGURED = 400, INCONSISTENT_VALUE = 12, NOT_WRITABLE = 17, SECOND = 1000000 };
+enum { AGENTS = 2, PORTS = 4, CONFIGURED = 400, INCONSISTENT_VALUE = 12, AUTHORIZATION = 16, NOT_WRITABLE = 17, SECOND = 1000000 };
 
 struct model_port {
 	uint32_t configured, requested;
@@ -27,6 +27,8 @@ struct model_agent {
 	int64_t boot;
 	double lost; /* part of the messages */
 	bool is_mute, takes_none;
+	uint32_t refuses_reads; /* error-status; 0: it does not */
+	bool says_leased; /* whatever it is asked: the lease is ours, and no SET is taken */
 };
 
 static struct model_agent agents[AGENTS];
@@ -97,6 +99,8 @@ answer_ask(struct model_agent *agent, const struct steering_job *job)
 
 	if (agent->takes_none)
 		return NOT_WRITABLE;
+	if (agent->says_leased)
+		return INCONSISTENT_VALUE;
 	for (uint32_t p = 0; p < job->n_ports; p++)
 		if (agent->ports[job->if_index[p] - 1].is_held)
 			return INCONSISTENT_VALUE;
@@ -112,7 +116,8 @@ answer_ask(struct model_agent *agent, const struct steering_job *job)
 static void
 answer_read(const struct model_agent *agent, const struct steering_job *job, struct steering_answer *answer)
 {
-	memcpy(answer->owner, agent->lease.owner, sizeof(answer->owner));
+	memcpy(answer->owner, agent->says_leased ? steering->owner : agent->lease.owner, sizeof(answer->owner));
+	answer->error_status = agent->refuses_reads;
 	for (uint32_t p = 0; p < job->n_ports; p++) {
 		const struct model_port *port = &agent->ports[job->if_index[p] - 1];
 
@@ -127,7 +132,7 @@ serve_job(const struct steering_job *job)
 	struct model_agent *agent = &agents[steering->agents[job->agent].id - 1];
 	struct steering_answer answer = {.has_answer = true};
 
-	n_jobs++;
+	ck_assert_uint_lt(n_jobs++, 1000000);
 	for (uint32_t p = 0; job->kind == STEERING_ASK && p < job->n_ports; p++)
 		count_set(&agent->ports[job->if_index[p] - 1]);
 	if (agent->is_mute || draw_part() < agent->lost)
@@ -378,6 +383,32 @@ START_TEST(who_refuses_is_left_alone_for_an_hour)
 }
 END_TEST
 
+/* Of one that answers at once nobody asks on and on: a wrong password, rows and SETs that say different things. */
+START_TEST(who_answers_anything_is_not_asked_without_end)
+{
+	static const uint32_t refusals[] = {AUTHORIZATION, INCONSISTENT_VALUE};
+
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		begin_station();
+		agents[0].refuses_reads = refusals[i];
+		n_jobs = 0;
+		want(0, 0, 128);
+		pass(3500);
+		ck_assert_uint_le(n_jobs, 60); /* the other agent's, too */
+		ck_assert_int_eq(steering_trouble_of(steering, port_of(0, 0)), STEERING_REFUSES);
+	}
+	agents[0].refuses_reads = 0;
+	for (int wants = 0; wants < 2; wants++) {
+		begin_station();
+		agents[0].says_leased = true;
+		n_jobs = 0;
+		want(0, 0, wants ? 128 : 0);
+		pass(3500);
+		ck_assert_uint_le(n_jobs, 3 * 3500 / 10);
+	}
+}
+END_TEST
+
 /* A lost SET is sent again, and a silent agent more and more seldom. */
 START_TEST(silence)
 {
@@ -512,7 +543,8 @@ main(void)
 {
 	const TTest *const tests[] = {a_skip_is_set_and_stays, an_agent_has_its_share_of_ports, it_leaves_nothing_behind,
 	    what_may_have_been_taken_is_given_back, after_a_death, who_sets_by_hand_wins,
-	    a_reboot_is_made_good, another_station_is_left_alone, who_refuses_is_left_alone_for_an_hour, silence,
+	    a_reboot_is_made_good, another_station_is_left_alone, who_refuses_is_left_alone_for_an_hour,
+	    who_answers_anything_is_not_asked_without_end, silence,
 	    a_thousand_faults};
 	Suite *suite = suite_create("steering");
 	TCase *all = tcase_create("all");

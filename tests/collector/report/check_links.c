@@ -31,16 +31,24 @@ counters(int agent, int port, int at_s, const struct end *end)
 }
 
 static void
-add_end(int agent, int port, const struct end *end)
+add_counted(int agent, int port, const struct end *end)
 {
 	const struct end none = {0};
-	char name[16], mac[40];
+	char name[16];
 
 	snprintf(name, sizeof(name), "ge-%d", port);
-	snprintf(mac, sizeof(mac), "0200000000%d%d", agent, port);
 	report_store_port(&store, agent, port, name, 0);
 	counters(agent, port, 0, &none);
 	counters(agent, port, SECONDS, end);
+}
+
+static void
+add_end(int agent, int port, const struct end *end)
+{
+	char mac[40];
+
+	add_counted(agent, port, end);
+	snprintf(mac, sizeof(mac), "0200000000%d%d", agent, port);
 	for (int minute = 0; minute < MINUTES; minute++) {
 		int pkts = end->received / MINUTES;
 
@@ -160,21 +168,25 @@ START_TEST(both_faults_are_named_and_no_other)
 }
 END_TEST
 
-/* The collector tells of both by itself, once each: a turn later they are no news. */
+/* The collector tells of both by itself, once each: a turn later they are no news, nor when that one cannot judge. */
 START_TEST(faults_are_events)
 {
+	static const char *const before[] = {"", "ALTER TABLE oddity RENAME TO no_more", "ALTER TABLE no_more RENAME TO oddity", ""};
 	struct clock clock = {.manual = true, .manual_wall_us = REPORT_STORE_T0 + SECONDS * SECOND, .manual_mono_us = SECOND};
 	const struct judge_config config = {.store = store.newest, .clock = &clock, .lasts_ms = 10000};
 	struct store_room room[STORE_N_TABLES] = {[STORE_EVENTS] = {.free = 16}, [STORE_ODDITIES] = {.free = 16}};
 	const struct store_event *events;
 	struct store_batch batch = {.durable = false};
 	struct judge *judge;
+	sqlite3 *db;
 
 	add_cables();
 	report_store_renew(&store);
 	ck_assert_int_eq(store_batch_init(&batch, room), 0);
 	ck_assert_int_eq(judge_open(&judge, &config), 0);
-	for (int turn = 0; turn < 3; turn++) {
+	ck_assert_int_eq(sqlite3_open(store.newest, &db), SQLITE_OK);
+	for (size_t turn = 0; turn < sizeof(before) / sizeof(before[0]); turn++) {
+		ck_assert_msg(sqlite3_exec(db, before[turn], NULL, NULL, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
 		judge_turn(judge);
 		judge_flush(judge, &batch);
 		ck_assert_uint_eq(batch.rows[STORE_EVENTS].n, 2);
@@ -188,6 +200,45 @@ START_TEST(faults_are_events)
 	ck_assert_int_eq(events[1].agent, A);
 	ck_assert_uint_eq(events[1].if_index, 3);
 	ck_assert_str_eq(events[1].text, "wrong rate at ge-3: mismatch -50%");
+	sqlite3_close(db);
+	judge_close(judge);
+	store_batch_free(&batch);
+}
+END_TEST
+
+/* Two switches name each other at 300 ports each, and count what they like; a bad cable of others is told all the same. */
+START_TEST(links_that_are_made_up_hide_no_other)
+{
+	enum { MADE_UP = 300 };
+	static const struct end sender = {100000, 0, 0, 0}, receiver = {0, 50000, 0, 0}, bad = {0, 99500, 500, 0};
+	struct clock clock = {.manual = true, .manual_wall_us = REPORT_STORE_T0 + SECONDS * SECOND, .manual_mono_us = SECOND};
+	const struct judge_config config = {.store = store.newest, .clock = &clock, .lasts_ms = 10000};
+	struct store_room room[STORE_N_TABLES] = {[STORE_EVENTS] = {.free = MADE_UP}, [STORE_ODDITIES] = {.free = 16}};
+	const struct store_event *events;
+	struct store_batch batch = {.durable = false};
+	struct judge *judge;
+	bool is_told = false;
+
+	report_store_agent(&store, B + 1, SECONDS);
+	report_store_agent(&store, B + 2, SECONDS);
+	for (int port = 1; port <= MADE_UP; port++) {
+		add_counted(A, port, &sender);
+		add_counted(B, port, &receiver);
+		add_link(A, port, B, port, 10);
+	}
+	add_counted(B + 1, 1, &sender);
+	add_counted(B + 2, 1, &bad);
+	add_link(B + 1, 1, B + 2, 1, 10);
+	report_store_renew(&store);
+	ck_assert_int_eq(store_batch_init(&batch, room), 0);
+	ck_assert_int_eq(judge_open(&judge, &config), 0);
+	judge_turn(judge);
+	judge_flush(judge, &batch);
+	events = batch.rows[STORE_EVENTS].items;
+	ck_assert_uint_gt(batch.rows[STORE_EVENTS].n, 1);
+	for (size_t i = 0; i < batch.rows[STORE_EVENTS].n; i++)
+		is_told |= events[i].agent == B + 2;
+	ck_assert(is_told);
 	judge_close(judge);
 	store_batch_free(&batch);
 }
@@ -246,6 +297,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, both_faults_are_named_and_no_other);
 	tcase_add_test(tc, faults_are_events);
+	tcase_add_test(tc, links_that_are_made_up_hide_no_other);
 	tcase_add_test(tc, frames_that_nobody_explains);
 	tcase_add_test(tc, links_that_are_none);
 	suite_add_tcase(suite, tc);

@@ -245,15 +245,17 @@ END_TEST
 START_TEST(who_has_a_part_or_numbers_that_leap_is_not_accused)
 {
 	const struct port ports[] = {{2, 1, SFLOW_BOOT, 0.25, false, false, NULL, 0}, {2, 2, SFLOW_BOOT, 1, false, false, NULL, 0},
-	    {2, 3, SFLOW_BOOT, 1, false, false, NULL, 0}};
+	    {2, 3, SFLOW_BOOT, 1, false, false, NULL, 0}, {2, 4, SFLOW_BOOT, 1, false, false, NULL, 0}};
 	json_t *j;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		add(&ports[i]);
 	report_store_sql(&store, "INSERT INTO account SELECT agent, boot, %llu, expected, received, 0, 0, 0, 0, 0, 0, first_us, last_us,"
 	    " NULL, NULL, 0 FROM account WHERE if_index = 1", (unsigned long long)source_port_of_further(3, 1, 1));
 	report_store_sql(&store, "INSERT INTO oddity VALUES(2, 2, %d, 900, %llu, %llu)", EASE_ODD_NUMBERS, REPORT_STORE_T0, REPORT_STORE_T0);
 	report_store_sql(&store, "INSERT INTO oddity VALUES(2, 3, %d, 9, %llu, %llu)", EASE_ODD_NUMBERS, REPORT_STORE_T0, REPORT_STORE_T0);
+	report_store_sql(&store, "INSERT INTO oddity VALUES(2, 4, %d, 900, %llu, %llu)", EASE_ODD_NUMBERS,
+	    REPORT_STORE_T0 - 8640000 * SECOND, REPORT_STORE_T0);
 	j = ask();
 	ck_assert_str_eq(text_of(j, 0, "faults"), "");
 	ck_assert_str_eq(text_of(j, 0, "verdict"), "several sub-agents sample it, each a part: not judged");
@@ -261,7 +263,8 @@ START_TEST(who_has_a_part_or_numbers_that_leap_is_not_accused)
 	ck_assert_str_eq(text_of(j, 1, "verdict"), "sound; its sample numbers or pool go back or leap, so they tell no losses");
 	ck_assert(json_is_null(report_json_at(j, "rows.1.lost_percent")));
 	ck_assert_str_eq(text_of(j, 1, "not_for"), "losses");
-	ck_assert_str_eq(text_of(j, 2, "verdict"), "sound"); /* a few came twice */
+	ck_assert_str_eq(text_of(j, 2, "verdict"), "sound"); /* a few came twice, */
+	ck_assert_str_eq(text_of(j, 3, "verdict"), "sound"); /* and as few within the hour, of all in a hundred days */
 	json_decref(j);
 }
 END_TEST

@@ -199,6 +199,32 @@ START_TEST(asked_for_uplinks)
 }
 END_TEST
 
+/* Who sends sFlow, too, is asked as that; who states the address of a switch in its own sFlow does not take its place. */
+START_TEST(who_is_asked_as_an_agent_of_ease)
+{
+	static const char *const sources[] = {"192.0.2.66", "192.0.2.1"}; /* the address is .1 */
+
+	for (int is_own = 0; is_own < 2; is_own++) {
+		struct ease_record r = rig_record(EASE_PART_STATE, 1);
+		struct polled_place place;
+		struct accounting_rig f;
+
+		rig_make(&f);
+		rig_open(&f);
+		tell(&f, 7, "e7", 0, NOON_US);
+		ck_assert(accounting_place(f.accounting, 0, &place));
+		ck_assert_uint_eq(place.if_index, 7);
+		rig_by_sflow(&r);
+		r.source = sources[is_own];
+		r.state = (struct ease_state){.if_index = 8, .time_us = NOON_US, .edge = true};
+		accounting_add_records(f.accounting, f.batch, &r, 1);
+		ck_assert(accounting_place(f.accounting, 0, &place) == !is_own);
+		rig_close(&f);
+		rig_remove(&f);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -211,6 +237,7 @@ main(void)
 	tcase_add_test(tc, asked_before_sent);
 	tcase_add_test(tc, asked_of_an_aggregate);
 	tcase_add_test(tc, asked_for_uplinks);
+	tcase_add_test(tc, who_is_asked_as_an_agent_of_ease);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
