@@ -187,7 +187,7 @@ send_all_counters(struct agent *agent)
 
 /* An aggregate's state is sent even though its counters are not: states of its members refer to it. */
 static bool
-is_aggregate(const struct agent *agent, uint32_t if_index)
+agent_is_aggregate(const struct agent *agent, uint32_t if_index)
 {
 	enum { IF_TYPE_LAG = 161 }; /* ieee8023adLag of IANAifType-MIB */
 	struct hal_port port;
@@ -201,7 +201,7 @@ send_state(void *ctx, uint32_t if_index)
 	struct agent *agent = ctx;
 	struct ease_state state;
 
-	if (!is_reported(agent, if_index) && !is_aggregate(agent, if_index))
+	if (!is_reported(agent, if_index) && !agent_is_aggregate(agent, if_index))
 		return;
 	if (sampling_state(agent->sampling, if_index, &state) == 0)
 		packer_state(agent->packer, &state);
@@ -404,7 +404,7 @@ on_ended(void *ctx)
 
 /* ---- descriptors and timers ---- */
 
-/* Returns true if all notifications that one turn can make can be sent now. Otherwise go_on is
+/* Returns true if all notifications that one turn can make can be sent now. Otherwise agent_go_on is
  * called as soon as they can. */
 static bool
 may_send(struct agent *agent)
@@ -456,7 +456,7 @@ on_device(evutil_socket_t fd, short what, void *ctx)
 }
 
 static void
-go_on(struct agent *agent)
+agent_go_on(struct agent *agent)
 {
 	if (!agent->held_back)
 		return;
@@ -473,7 +473,7 @@ on_ring_space(evutil_socket_t fd, short what, void *ctx)
 	(void)what;
 	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		log_warn_limited("agent", "an eventfd cannot be read: %s", strerror(errno));
-	go_on(ctx);
+	agent_go_on(ctx);
 }
 
 static void
@@ -481,7 +481,7 @@ on_credit(evutil_socket_t fd, short what, void *ctx)
 {
 	(void)fd;
 	(void)what;
-	go_on(ctx);
+	agent_go_on(ctx);
 }
 
 static void
@@ -643,7 +643,7 @@ reload_config(struct agent *agent)
 }
 
 static void
-log_stats(struct agent *agent)
+agent_log_stats(struct agent *agent)
 {
 	const struct stat_set *device;
 
@@ -676,7 +676,7 @@ on_signal(evutil_socket_t number, short what, void *ctx)
 
 	(void)what;
 	if (number == SIGUSR1) {
-		log_stats(agent);
+		agent_log_stats(agent);
 	} else if (number == SIGHUP) {
 		reload_config(agent);
 		intervals_changed(agent);
@@ -688,7 +688,7 @@ on_signal(evutil_socket_t number, short what, void *ctx)
 /* ---- running ---- */
 
 static int
-add_events(struct agent *agent)
+agent_add_events(struct agent *agent)
 {
 	static const int signal_numbers[4] = {SIGTERM, SIGINT, SIGUSR1, SIGHUP};
 	struct timeval now = {0};
@@ -795,13 +795,13 @@ stop_cleanly(struct agent *agent)
 	for (unsigned ms = 0; snmp_agent_connected(agent->snmp) && ms < STOP_WAIT_MS && !notify_ring_idle(agent->ring);
 	     ms += 10)
 		usleep(10000);
-	log_stats(agent);
+	agent_log_stats(agent);
 }
 
 int
 agent_run(struct agent *agent)
 {
-	int rc = add_events(agent);
+	int rc = agent_add_events(agent);
 
 	if (rc == 0)
 		rc = snmp_agent_start(agent->snmp);

@@ -126,7 +126,7 @@ stalled_too_long(const struct event_monitor *m, struct stall_minute *minute,
 }
 
 static void
-check_port(struct event_monitor *m, struct watched_port *port, const struct hal_port *seen,
+monitor_check_port(struct event_monitor *m, struct watched_port *port, const struct hal_port *seen,
     const struct sampling_port_row *row)
 {
 	uint64_t episodes = seen->has_buffers ? seen->buffers.pressed_episodes : 0;
@@ -144,7 +144,7 @@ check_port(struct event_monitor *m, struct watched_port *port, const struct hal_
 
 /* Returns what is known of the port, or begins with its counts as they are; NULL: no memory. */
 static struct watched_port *
-port_of(struct event_monitor *m, const struct hal_port *seen)
+monitor_port_of(struct event_monitor *m, const struct hal_port *seen)
 {
 	size_t i = SORTED_POSITION_OF(m->ports, m->n_ports, if_index, seen->if_index);
 	struct watched_port *grown;
@@ -179,10 +179,10 @@ event_monitor_poll(struct event_monitor *m)
 	const struct sampling_table *table = sampling_table_hold(m->config.sampling);
 
 	for (size_t i = 0; hal != NULL && i < hal->n_ports; i++) {
-		struct watched_port *port = port_of(m, &hal->ports[i]);
+		struct watched_port *port = monitor_port_of(m, &hal->ports[i]);
 
 		if (port != NULL)
-			check_port(m, port, &hal->ports[i],
+			monitor_check_port(m, port, &hal->ports[i],
 			    table ? sampling_table_port(table, hal->ports[i].if_index) : NULL);
 	}
 	sampling_table_release(table);

@@ -19,7 +19,7 @@ n_slices(size_t n_ports, uint64_t interval_us)
 
 /* The position of the first port behind `after`. Ports may have come and gone since. */
 static size_t
-find_next(const struct hal *hal, uint32_t after)
+port_round_find_next(const struct hal *hal, uint32_t after)
 {
 	size_t low = 0, high = hal_n_ports(hal);
 
@@ -51,7 +51,7 @@ port_round_run(struct port_round *round, const struct hal *hal, uint64_t now_us,
 
 	if (now_us < round->next_us)
 		return false;
-	at = find_next(hal, round->after);
+	at = port_round_find_next(hal, round->after);
 	ends = round->slice + 1 >= slices || at + per_slice >= n_ports;
 	for (size_t left = ends ? n_ports : per_slice; left > 0 && at < n_ports; left--, at++) {
 		round->after = hal_port_if_index(hal, at);

@@ -139,7 +139,7 @@ enum { N_NEEDS = sizeof(needs) / sizeof(needs[0]) };
 /* ---- reporting ---- */
 
 static bool
-is_there(const struct need *need)
+privilege_is_there(const struct need *need)
 {
 	for (size_t i = 0; i < need->n; i++)
 		if (!privilege_has(need->capabilities[i]))
@@ -156,7 +156,7 @@ agent_privilege_print(const struct agent_config *config, FILE *out)
 		if (!needs[i].applies(config))
 			continue;
 		privilege_names(names, sizeof(names), needs[i].capabilities, needs[i].n);
-		if (is_there(&needs[i]))
+		if (privilege_is_there(&needs[i]))
 			fprintf(out, "%s: for %s; there\n", names, needs[i].what);
 		else
 			fprintf(out, "%s: for %s; missing: %s\n", names, needs[i].what,
@@ -170,7 +170,7 @@ warn_missing(const struct agent_config *config)
 	for (size_t i = 0; i < N_NEEDS; i++) {
 		char names[TEXT_OCTETS] = "";
 
-		if (!needs[i].applies(config) || is_there(&needs[i]))
+		if (!needs[i].applies(config) || privilege_is_there(&needs[i]))
 			continue;
 		privilege_names(names, sizeof(names), needs[i].capabilities, needs[i].n);
 		log_warn("agent", "no %s, which needs %s: %s", needs[i].what, names,

@@ -143,7 +143,7 @@ notify_parts(struct standard_monitor *m)
 
 /* Values of other types return -EINVAL. */
 static int
-number_of(const struct mib_value *value, struct rmon_reading *reading)
+standard_number_of(const struct mib_value *value, struct rmon_reading *reading)
 {
 	reading->syntax = value->syntax;
 	switch (value->syntax) {
@@ -162,7 +162,7 @@ number_of(const struct mib_value *value, struct rmon_reading *reading)
 }
 
 static int
-read_cell(const struct mib_context *context, const struct mib_oid *name,
+standard_read_cell(const struct mib_context *context, const struct mib_oid *name,
     struct rmon_reading *reading)
 {
 	struct mib_value value;
@@ -171,7 +171,7 @@ read_cell(const struct mib_context *context, const struct mib_oid *name,
 	for (size_t i = 0; i < mibs_n_tables; i++) {
 		switch (mib_get(mibs_tables[i], context, name->arcs, name->n, &value)) {
 		case MIB_FOUND:
-			return number_of(&value, reading);
+			return standard_number_of(&value, reading);
 		case MIB_NO_INSTANCE:
 			rc = -ENXIO;
 			break;
@@ -208,7 +208,7 @@ read_object(void *ctx, const struct mib_oid *name, bool fresh, struct rmon_readi
 	context.snapshot = snapshots->hold(snapshots->ctx);
 	if (!context.snapshot)
 		return -ENOENT;
-	rc = read_cell(&context, name, reading);
+	rc = standard_read_cell(&context, name, reading);
 	reading->discontinuity_us = discontinuity_of(m, name);
 	snapshots->release(snapshots->ctx, context.snapshot);
 	return rc;

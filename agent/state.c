@@ -185,7 +185,7 @@ struct loading {
 };
 
 static int
-take_agent(void *ctx, sqlite3_stmt *row)
+state_take_agent(void *ctx, sqlite3_stmt *row)
 {
 	struct state *s = ctx;
 	const char *name = (const char *)sqlite3_column_text(row, 0);
@@ -208,7 +208,7 @@ take_agent(void *ctx, sqlite3_stmt *row)
 
 /* A name or a number that the file has twice is the first one's. */
 static int
-take_port(void *ctx, sqlite3_stmt *row)
+state_take_port(void *ctx, sqlite3_stmt *row)
 {
 	struct state *s = ctx;
 	const char *name = (const char *)sqlite3_column_text(row, 1);
@@ -231,7 +231,7 @@ take_port(void *ctx, sqlite3_stmt *row)
 }
 
 static int
-take_setting(void *ctx, sqlite3_stmt *row)
+state_take_setting(void *ctx, sqlite3_stmt *row)
 {
 	struct loading *loading = ctx;
 	int64_t id = sqlite3_column_int64(row, 0);
@@ -255,16 +255,16 @@ load_file(struct state *s)
 {
 	static const uint8_t no_id[EASE_AGENT_ID_LEN];
 	struct loading loading = {.state = s};
-	int rc = state_file_read(s->file, "SELECT name, value FROM agent", NULL, take_agent, s);
+	int rc = state_file_read(s->file, "SELECT name, value FROM agent", NULL, state_take_agent, s);
 
 	if (rc == 0)
 		rc = state_file_read(s->file, "SELECT id, name, if_index, departed_s FROM port ORDER BY id",
-		    NULL, take_port, s);
+		    NULL, state_take_port, s);
 	if (rc == 0)
 		rc = state_ports_check_numbers(&s->ports);
 	if (rc == 0)
 		rc = state_file_read(s->file, "SELECT port, name, value FROM setting ORDER BY port",
-		    NULL, take_setting, &loading);
+		    NULL, state_take_setting, &loading);
 	if (rc == 0 && (s->identity.boot == 0 ||
 			   memcmp(s->identity.agent_id, no_id, sizeof(no_id)) == 0))
 		rc = -EBADMSG; /* an agent's tables, without the agent */
@@ -283,7 +283,7 @@ forget_loaded(struct state *s)
 /* ---- writing ---- */
 
 static int
-put_number(struct state *s, const char *name, uint64_t number)
+state_put_number(struct state *s, const char *name, uint64_t number)
 {
 	return state_file_put(s->file, STATE_PUT_AGENT, "ti", name, (int64_t)number);
 }
@@ -295,12 +295,12 @@ write_identity(struct state *s)
 	    sizeof(s->identity.agent_id));
 
 	if (rc == 0)
-		rc = put_number(s, "boot", s->identity.boot);
+		rc = state_put_number(s, "boot", s->identity.boot);
 	if (rc == 0)
-		rc = put_number(s, "clean", s->clean);
+		rc = state_put_number(s, "clean", s->clean);
 	if (rc == 0)
-		rc = put_number(s, "had_rows", s->started || s->had_rows);
-	return rc == 0 ? put_number(s, "running_s", running_s(s)) : rc;
+		rc = state_put_number(s, "had_rows", s->started || s->had_rows);
+	return rc == 0 ? state_put_number(s, "running_s", running_s(s)) : rc;
 }
 
 static int
@@ -438,7 +438,7 @@ write_transaction(struct state *s)
 }
 
 static bool
-is_dirty(const struct state *s)
+state_is_dirty(const struct state *s)
 {
 	return s->identity_dirty || s->totals || state_rows_wait(&s->rows) ||
 	    state_ports_dirty(&s->ports);
@@ -449,7 +449,7 @@ state_commit(struct state *s)
 {
 	int rc;
 
-	if (!is_dirty(s)) {
+	if (!state_is_dirty(s)) {
 		s->due_us = 0;
 		return 0;
 	}
@@ -507,7 +507,7 @@ state_tick(struct state *s)
 /* Opens the file and loads it. A file that is damaged is set aside, and what it had is lost but for
  * the identity, of which there is a copy. */
 static int
-open_file(struct state *s, char *error, size_t error_size)
+state_open_file(struct state *s, char *error, size_t error_size)
 {
 	int rc = state_file_open(s->file);
 
@@ -601,7 +601,7 @@ state_open(const struct state_options *options, struct state **result, char *err
 	s->started_us = s->aged_us = clock_mono_us(options->clock);
 	rc = state_file_lock(options->dir, options->vfs, &s->file, error, error_size);
 	if (rc == 0)
-		rc = open_file(s, error, error_size);
+		rc = state_open_file(s, error, error_size);
 	if (rc == 0)
 		rc = find_identity(s);
 	if (rc == 0)
@@ -711,7 +711,7 @@ struct reading_totals {
 };
 
 static int
-take_totals(void *ctx, sqlite3_stmt *row)
+state_take_totals(void *ctx, sqlite3_stmt *row)
 {
 	const struct reading_totals *reading = ctx;
 	const char *name = (const char *)sqlite3_column_text(row, 0);
@@ -738,7 +738,7 @@ state_totals(struct state *s,
 
 	if (s->was_clean && state_file_is_open(s->file) &&
 	    state_file_read(s->file, "SELECT name, discontinuity_us, totals FROM totals JOIN port"
-		" ON port = id", NULL, take_totals, &reading) < 0)
+		" ON port = id", NULL, state_take_totals, &reading) < 0)
 		log_warn("state", "the counters' totals cannot be read, and begin anew: %s",
 		    state_file_error(s->file));
 }
@@ -811,7 +811,7 @@ restore_setting(void *ctx, const struct mib_set *set)
 }
 
 static void
-name_port(struct state *state, const struct hal *hal, uint32_t if_index)
+state_name_port(struct state *state, const struct hal *hal, uint32_t if_index)
 {
 	struct hal_port info;
 
@@ -825,11 +825,11 @@ state_restore_port(
 {
 	switch (event->happening) {
 	case HAL_PORT_CAME:
-		name_port(state, owners->hal, event->if_index);
+		state_name_port(state, owners->hal, event->if_index);
 		state_settings(state, event->if_index, restore_setting, (void *)(uintptr_t)owners);
 		break;
 	case HAL_PORT_CHANGED:
-		name_port(state, owners->hal, event->if_index);
+		state_name_port(state, owners->hal, event->if_index);
 		break;
 	case HAL_PORT_LEFT:
 		state_port_gone(state, event->if_index);
@@ -864,7 +864,7 @@ restore_totals(void *ctx, uint32_t if_index, const uint64_t *totals, size_t n,
 }
 
 static int
-compare_numbers(const void *a, const void *b)
+state_compare_numbers(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -882,11 +882,11 @@ restore_all_totals(struct state *state, struct hal *hal)
 	if (r.done)
 		state_totals(state, restore_totals, &r);
 	if (r.n_done > 0)
-		qsort(r.done, r.n_done, sizeof(*r.done), compare_numbers);
+		qsort(r.done, r.n_done, sizeof(*r.done), state_compare_numbers);
 	for (size_t i = 0; i < n && state_boot(state) > 1 && !hal_totals_go_on(hal); i++) {
 		uint32_t if_index = hal_port_if_index(hal, i);
 
-		if (r.n_done == 0 || !bsearch(&if_index, r.done, r.n_done, sizeof(*r.done), compare_numbers))
+		if (r.n_done == 0 || !bsearch(&if_index, r.done, r.n_done, sizeof(*r.done), state_compare_numbers))
 			hal_mark_discontinuity(hal, if_index);
 	}
 	free(r.done);
@@ -902,14 +902,14 @@ void
 state_restore(struct state *state, const struct settings_owners *owners)
 {
 	for (size_t i = 0; i < hal_n_ports(owners->hal); i++)
-		name_port(state, owners->hal, hal_port_if_index(owners->hal, i));
+		state_name_port(state, owners->hal, hal_port_if_index(owners->hal, i));
 	state_settings(state, STATE_ALL_PORTS, restore_setting, (void *)(uintptr_t)owners);
 	restore_all_totals(state, owners->hal);
 	state_changes(state, restore_changes, owners->hal);
 }
 
 static int
-read_totals(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n,
+state_read_totals(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n,
     uint64_t *discontinuity_us)
 {
 	const struct hal *hal = ctx;
@@ -927,7 +927,7 @@ read_changes(void *ctx, uint32_t if_index, uint64_t *numbers)
 int
 state_save_totals(struct state *state, const struct hal *hal)
 {
-	const struct state_totals_source source = {(void *)(uintptr_t)hal, read_totals, read_changes};
+	const struct state_totals_source source = {(void *)(uintptr_t)hal, state_read_totals, read_changes};
 
 	return state_stop(state, &source);
 }

@@ -308,7 +308,7 @@ run_sql(struct state_file *file, const char *sql)
 }
 
 static int
-take_number(void *number, sqlite3_stmt *row)
+state_file_take_number(void *number, sqlite3_stmt *row)
 {
 	*(int64_t *)number = sqlite3_column_int64(row, 0);
 	return 0;
@@ -316,7 +316,7 @@ take_number(void *number, sqlite3_stmt *row)
 
 /* quick_check has one row, "ok", if it finds nothing. */
 static int
-take_verdict(void *ctx, sqlite3_stmt *row)
+state_file_take_verdict(void *ctx, sqlite3_stmt *row)
 {
 	struct state_file *file = ctx;
 	const char *verdict = (const char *)sqlite3_column_text(row, 0);
@@ -332,12 +332,12 @@ static int
 check_database(struct state_file *file)
 {
 	int64_t tables = 0, version = 0;
-	int rc = state_file_read(file, "PRAGMA user_version", NULL, take_number, &version);
+	int rc = state_file_read(file, "PRAGMA user_version", NULL, state_file_take_number, &version);
 
 	if (rc == 0)
-		rc = state_file_read(file, "PRAGMA quick_check(1)", NULL, take_verdict, file);
+		rc = state_file_read(file, "PRAGMA quick_check(1)", NULL, state_file_take_verdict, file);
 	if (rc == 0)
-		rc = state_file_read(file, "SELECT count(*) FROM sqlite_master", NULL, take_number,
+		rc = state_file_read(file, "SELECT count(*) FROM sqlite_master", NULL, state_file_take_number,
 		    &tables);
 	if (rc < 0)
 		return rc;

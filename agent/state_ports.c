@@ -140,7 +140,7 @@ insert_named_port(struct state_ports *ports, struct state_port *port)
 }
 
 static void
-take_out(struct state_ports *ports, const struct state_port *port)
+state_ports_take_out(struct state_ports *ports, const struct state_port *port)
 {
 	bool found;
 	size_t i = locate_name(ports, port->name, &found);
@@ -170,7 +170,7 @@ state_ports_add(struct state_ports *ports, int64_t id, const char *name)
 }
 
 static int
-compare_numbers(const void *a, const void *b)
+state_ports_compare_numbers(const void *a, const void *b)
 {
 	const struct state_port *x = *(struct state_port *const *)a;
 	const struct state_port *y = *(struct state_port *const *)b;
@@ -187,7 +187,7 @@ state_ports_check_numbers(struct state_ports *ports)
 		return -ENOMEM;
 	if (ports->n > 0)
 		memcpy(sorted, ports->items, ports->n * sizeof(struct state_port *));
-	qsort(sorted, ports->n, sizeof(struct state_port *), compare_numbers);
+	qsort(sorted, ports->n, sizeof(struct state_port *), state_ports_compare_numbers);
 	for (size_t i = 1; i < ports->n; i++) {
 		if (sorted[i]->if_index == sorted[i - 1]->if_index)
 			sorted[i - 1]->if_index = 0;
@@ -207,7 +207,7 @@ forget_named_port(struct state_ports *ports, struct state_port *port)
 		return;
 	ports->deleted = grown;
 	grown[ports->n_deleted++] = port->id;
-	take_out(ports, port);
+	state_ports_take_out(ports, port);
 	state_ports_begin(ports); /* what can be undone may name the port */
 	if (ports->forgot)
 		ports->forgot(ports->ctx, port->name, port->if_index);
@@ -236,7 +236,7 @@ state_port_has_settings(const struct state_port *port)
 
 /* Which of two ports that are gone is forgotten first. */
 static bool
-goes_before(const struct state_port *a, const struct state_port *b)
+state_ports_goes_before(const struct state_port *a, const struct state_port *b)
 {
 	if (state_port_has_settings(a) != state_port_has_settings(b))
 		return !state_port_has_settings(a);
@@ -259,7 +259,7 @@ state_ports_age(struct state_ports *ports, uint64_t before_s, size_t most)
 			continue;
 		}
 		n++;
-		if (!first || goes_before(port, first))
+		if (!first || state_ports_goes_before(port, first))
 			first = port;
 	}
 	if (n <= most)
@@ -300,7 +300,7 @@ rename_port(struct state_ports *ports, const char *name, uint32_t if_index)
 		return NULL;
 	if (other)
 		forget_named_port(ports, other);
-	take_out(ports, port);
+	state_ports_take_out(ports, port);
 	free(port->name);
 	port->name = copy;
 	(void)insert_named_port(ports, port); /* there is room */
@@ -417,7 +417,7 @@ state_ports_settings(const struct state_port *port,
 /* ---- what the file lacks ---- */
 
 static bool
-is_dirty(const struct state_port *port)
+state_ports_is_dirty(const struct state_port *port)
 {
 	bool dirty = port->dirty;
 
@@ -429,10 +429,10 @@ is_dirty(const struct state_port *port)
 bool
 state_ports_dirty(const struct state_ports *ports)
 {
-	bool dirty = ports->n_deleted > 0 || is_dirty(&ports->self);
+	bool dirty = ports->n_deleted > 0 || state_ports_is_dirty(&ports->self);
 
 	for (size_t i = 0; i < ports->n && !dirty; i++)
-		dirty = is_dirty(ports->items[i]);
+		dirty = state_ports_is_dirty(ports->items[i]);
 	return dirty;
 }
 

@@ -58,7 +58,7 @@ same_name(const struct state_row_name *a, const struct state_row_name *b)
 }
 
 static const struct state_row_name *
-find_name(const struct state_row_name *names, size_t n, const struct state_row_name *name)
+state_rows_find_name(const struct state_row_name *names, size_t n, const struct state_row_name *name)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (same_name(&names[i], name))
@@ -75,13 +75,13 @@ state_rows_changed(struct state_rows *rows, const struct mib_set *set)
 	struct state_row_name *unmade;
 
 	memcpy(name.index, set->index, set->n_index * sizeof(name.index[0]));
-	unmade = (struct state_row_name *)(uintptr_t)find_name(rows->unmade, rows->n_unmade, &name);
+	unmade = (struct state_row_name *)(uintptr_t)state_rows_find_name(rows->unmade, rows->n_unmade, &name);
 	if (unmade) { /* a manager has replaced or deleted the row that waits in the file */
 		left = rows->n_unmade - (size_t)(unmade - rows->unmade) - 1;
 		memmove(unmade, unmade + 1, left * sizeof(*unmade));
 		rows->n_unmade--;
 	}
-	if (rows->all || find_name(rows->changed, rows->n_changed, &name))
+	if (rows->all || state_rows_find_name(rows->changed, rows->n_changed, &name))
 		return;
 	if (rows->n_changed == STATE_ROWS_CHANGED_MAX)
 		rows->all = true;
@@ -131,7 +131,7 @@ put_cell(struct state_file *file, const struct mib_table *table, const char *ind
 
 /* Replaces what the file has of the row; row NULL: deletes it. */
 static int
-put_row(struct state_file *file, const struct state_row_name *name, const void *row)
+state_rows_put_row(struct state_file *file, const struct state_row_name *name, const void *row)
 {
 	const struct mib_table *table = name->table;
 	char index[STATE_ROW_INDEX_OCTETS];
@@ -166,7 +166,7 @@ write_changed(const struct state_rows *rows, struct state_file *file)
 		struct managed_table *managed = managed_of(rows, name->table);
 		void *row = managed ? managed_find(managed, name->index, name->n_index) : NULL;
 
-		rc = put_row(file, name, row && managed_is_kept(managed, row) ? row : NULL);
+		rc = state_rows_put_row(file, name, row && managed_is_kept(managed, row) ? row : NULL);
 	}
 	return rc;
 }
@@ -178,7 +178,7 @@ struct names {
 };
 
 static int
-take_name(void *ctx, sqlite3_stmt *row)
+state_rows_take_name(void *ctx, sqlite3_stmt *row)
 {
 	const char *index = (const char *)sqlite3_column_text(row, 0);
 	struct names *names = ctx;
@@ -203,22 +203,22 @@ delete_gone(const struct state_rows *rows, struct state_file *file, struct manag
 {
 	struct names names = {.table = managed_declaration(managed)};
 	int rc = state_file_read(file, "SELECT DISTINCT row FROM cell WHERE tab = ?",
-	    names.table->name, take_name, &names);
+	    names.table->name, state_rows_take_name, &names);
 
 	for (size_t i = 0; i < names.n && rc == 0; i++) {
 		const struct state_row_name *name = &names.items[i];
 		const void *row = managed_find(managed, name->index, name->n_index);
 
 		if ((!row || !managed_is_kept(managed, row)) &&
-		    !find_name(rows->unmade, rows->n_unmade, name))
-			rc = put_row(file, name, NULL);
+		    !state_rows_find_name(rows->unmade, rows->n_unmade, name))
+			rc = state_rows_put_row(file, name, NULL);
 	}
 	free(names.items);
 	return rc;
 }
 
 static int
-write_table(struct state_file *file, struct managed_table *managed)
+state_rows_write_table(struct state_file *file, struct managed_table *managed)
 {
 	const struct mib_table *table = managed_declaration(managed);
 	void *first;
@@ -231,7 +231,7 @@ write_table(struct state_file *file, struct managed_table *managed)
 
 		name.n_index = mib_row_index(table, row, name.index);
 		if (managed_is_kept(managed, row))
-			rc = put_row(file, &name, row);
+			rc = state_rows_put_row(file, &name, row);
 	}
 	return rc;
 }
@@ -246,7 +246,7 @@ state_rows_write(const struct state_rows *rows, struct state_file *file)
 	for (size_t i = 0; i < rows->n_managed && rc == 0; i++) {
 		rc = delete_gone(rows, file, rows->managed[i]);
 		if (rc == 0)
-			rc = write_table(file, rows->managed[i]);
+			rc = state_rows_write_table(file, rows->managed[i]);
 	}
 	return rc;
 }
@@ -275,7 +275,7 @@ find_column(const struct mib_table *table, uint32_t subid)
 
 /* Reads a cell as the value that a SET of its column has. */
 static bool
-read_value(const struct mib_column *column, sqlite3_stmt *row, int at, struct mib_value *value)
+state_rows_read_value(const struct mib_column *column, sqlite3_stmt *row, int at, struct mib_value *value)
 {
 	const char *text;
 	size_t len;
@@ -374,7 +374,7 @@ take_cell(void *ctx, sqlite3_stmt *row)
 		end_row(r);
 		strcpy(r->index, index);
 	}
-	if (column && r->n_sets < table->n_columns && read_value(column, row, 2, &value) &&
+	if (column && r->n_sets < table->n_columns && state_rows_read_value(column, row, 2, &value) &&
 	    make_set(r, column, &value, &r->sets[r->n_sets]))
 		r->n_sets++;
 	else

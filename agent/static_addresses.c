@@ -140,7 +140,7 @@ static const struct managed_type type = {
 
 /* The device has released what was tied to a port that left, or left its bridge. */
 static void
-port_left(struct static_addresses *s, uint32_t if_index)
+static_port_left(struct static_addresses *s, uint32_t if_index)
 {
 	for (size_t i = 0; i < s->n_tied; i++)
 		if (s->tied[i].if_index == if_index)
@@ -192,7 +192,7 @@ static_addresses_port(struct static_addresses *s, const struct hal_port_event *e
 	if (takes_addresses(s, event->if_index))
 		tie_again(s, event->if_index);
 	else
-		port_left(s, event->if_index);
+		static_port_left(s, event->if_index);
 }
 
 /* ---- the published table ---- */

@@ -16,7 +16,7 @@ enum {
 #define DAY_US (24 * HOUR_US)
 
 static const char *
-first_of(const char *a, const char *b)
+clickhouse_first_of(const char *a, const char *b)
 {
 	return *a ? a : b;
 }
@@ -40,8 +40,8 @@ clickhouse_read(struct clickhouse *c, const struct collector_config *config)
 			    &c->servers[c->n_servers], &reason);
 		first = c->servers;
 	}
-	c->place.database = first_of(first->database, config->clickhouse_database);
-	c->place.cluster = first_of(first->cluster, config->clickhouse_cluster);
+	c->place.database = clickhouse_first_of(first->database, config->clickhouse_database);
+	c->place.cluster = clickhouse_first_of(first->cluster, config->clickhouse_cluster);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ clickhouse_free(struct clickhouse *c)
 }
 
 static struct ship_keep
-keep_of(const struct collector_config *config)
+clickhouse_keep_of(const struct collector_config *config)
 {
 	return (struct ship_keep){
 	    .level_us = {
@@ -69,7 +69,7 @@ keep_of(const struct collector_config *config)
 void
 clickhouse_set_retention(struct ship *ship, const struct collector_config *config)
 {
-	const struct ship_keep keep = keep_of(config);
+	const struct ship_keep keep = clickhouse_keep_of(config);
 
 	if (ship)
 		ship_set_keep(ship, &keep);
@@ -91,7 +91,7 @@ clickhouse_ship(struct ship **ship, const struct clickhouse *c,
 	    .samples = config->clickhouse_samples,
 	    .interval_s = config->clickhouse_interval_s,
 	    .timeout_ms = TIMEOUT_MS,
-	    .keep = keep_of(config),
+	    .keep = clickhouse_keep_of(config),
 	    .damaged = damaged,
 	    .damaged_arg = damaged_arg,
 	};

@@ -121,7 +121,7 @@ clock_offset_us(const struct clock *clock)
 /* Signals */
 
 static void
-log_stats(const struct collector *c)
+collector_log_stats(const struct collector *c)
 {
 	const struct stat_set *sets[STAT_SETS];
 
@@ -142,7 +142,7 @@ take_signals(struct collector *c)
 			c->stopping = true;
 			break;
 		case SIGUSR1:
-			log_stats(c);
+			collector_log_stats(c);
 			break;
 		case SIGHUP:
 			c->reload_wanted = true;
@@ -168,7 +168,7 @@ known_boot(void *arg, const uint8_t *agent_id)
 }
 
 static uint32_t
-known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint64_t if_index)
+collector_known_number(void *arg, const uint8_t *agent_id, uint32_t boot, uint64_t if_index)
 {
 	return accounting_newest_number(((struct collector *)arg)->accounting, agent_id, boot, if_index);
 }
@@ -184,7 +184,7 @@ admits_sender(void *arg, const struct ease_record *who)
 }
 
 static bool
-keep_records(void *arg, const struct ease_record *records, size_t n)
+collector_keep_records(void *arg, const struct ease_record *records, size_t n)
 {
 	struct collector *c = arg;
 	uint64_t lost = accounting_lost(c->accounting);
@@ -250,7 +250,7 @@ open_slow(struct collector *c, char *error, size_t error_size)
 	    .engine_file = engine_file,
 	    .clock = c->clock,
 	    .refused = c->refused,
-	    .records = keep_records,
+	    .records = collector_keep_records,
 	    .event = keep_event,
 	    .arg = c,
 	};
@@ -289,7 +289,7 @@ open_input(struct collector *c, char *error, size_t error_size)
 	    .n_listen = c->options->no_sockets || !collector_takes_notifications(config) ? 0 : config->listen.n,
 	    .sflow_listen = c->sflow_listen,
 	    .n_sflow_listen = c->options->no_sockets ? 0 : config->sflow_listen.n,
-	    .accounting = {known_boot, admits_sender, known_number, c, c->shared_agents, config->sflow_shared_agents.n},
+	    .accounting = {known_boot, admits_sender, collector_known_number, c, c->shared_agents, config->sflow_shared_agents.n},
 	    .seed = c->seed,
 	    .senders = c->senders,
 	    .n_senders = config->senders.n,
@@ -447,7 +447,7 @@ set_device_names(struct collector *c)
 }
 
 static int
-open_all(struct collector *c, char *error, size_t error_size)
+collector_open_all(struct collector *c, char *error, size_t error_size)
 {
 	const struct progress progress = {collector_go_on, c};
 	struct accounting_limits limits;
@@ -508,7 +508,7 @@ collector_open(struct collector **out, const struct collector_config *config,
 		log_warn(ROOM, "cannot read a random seed: %s", strerror(errno));
 	c->clock_offset_us = clock_offset_us(clock);
 	stat_add(&c->stats, COLLECTOR_STAT_STARTED, clock_wall_us(clock));
-	r = open_all(c, error, error_size);
+	r = collector_open_all(c, error, error_size);
 	if (r < 0) {
 		/* nothing was received; what an earlier crash left is for the start that does not fail */
 		if (c->accounting && (!c->had_outage || c->outage.kind == STORE_OUTAGE_STOPPED))
@@ -823,7 +823,7 @@ collector_stop(struct collector *c)
 	tap_flush(c->tap);
 	r = write_last(c);
 	slow_path_committed(c->slow_path, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
-	log_stats(c);
+	collector_log_stats(c);
 	if (store_stop(c->store) < 0)
 		return -EIO;
 	if (r == 0 && store_end_life(c->store, c->options->no_sockets ? 0 : clock_wall_us(c->clock)) == 0)

@@ -85,7 +85,7 @@ collector_stop_receivers(const struct collector_receivers *receivers)
 }
 
 static void
-lose_receiver(struct collector *c, size_t i)
+alarms_lose_receiver(struct collector *c, size_t i)
 {
 	log_error(ROOM, "%s: its process has ended; it is told nothing until the next start", c->receivers.items[i].label);
 	close(c->receivers.items[i].fd);
@@ -104,7 +104,7 @@ collector_tell_receivers(struct collector *c)
 	for (size_t i = 0; i < c->receivers.n; i++)
 		if (c->receivers.items[i].fd >= 0 && (fact = outbox_next(c->outbox, i, mono_us)) != NULL &&
 		    send(c->receivers.items[i].fd, fact, sizeof(*fact), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-			lose_receiver(c, i);
+			alarms_lose_receiver(c, i);
 }
 
 size_t
@@ -122,7 +122,7 @@ take_receiver_answer(struct collector *c, size_t i)
 	ssize_t n = recv(c->receivers.items[i].fd, &answer, sizeof(answer), MSG_DONTWAIT);
 
 	if (n == 0)
-		lose_receiver(c, i);
+		alarms_lose_receiver(c, i);
 	if (n != (ssize_t)sizeof(answer))
 		return;
 	answer.reason[sizeof(answer.reason) - 1] = '\0';

@@ -31,7 +31,7 @@ struct importing {
 };
 
 static bool
-go_on(void *arg, const char *what, double done)
+collector_import_go_on(void *arg, const char *what, double done)
 {
 	const struct importing *i = arg;
 
@@ -39,13 +39,13 @@ go_on(void *arg, const char *what, double done)
 }
 
 static void
-flush_waiting(struct importing *i)
+collector_import_flush_waiting(struct importing *i)
 {
 	struct collector *c = i->c;
 
 	for (int waits = 0; store_drain(c->store) < 0; waits++) {
 		i->gave_up = waits == STORE_WAITS;
-		if (!go_on(i, "waiting for the store", 0))
+		if (!collector_import_go_on(i, "waiting for the store", 0))
 			break;
 		usleep(STORE_WAIT_US);
 	}
@@ -62,7 +62,7 @@ judge_hour(struct importing *i)
 	const struct collector_verdicts *verdicts = &i->c->verdicts;
 
 	if (verdicts->turn && i->judge_us > 0) {
-		flush_waiting(i);
+		collector_import_flush_waiting(i);
 		if (store_drain(i->c->store) == 0)
 			verdicts->turn(verdicts->arg);
 	}
@@ -109,7 +109,7 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 		++*(foreign == FOREIGN_NOT_KNOWN ? i->other : &i->counts->foreign[foreign]);
 	slow_path_run(c->slow_path);
 	if (collector_flush_is_due(c))
-		flush_waiting(i);
+		collector_import_flush_waiting(i);
 }
 
 int
@@ -117,7 +117,7 @@ collector_import(struct collector *c, struct clock *clock, const char *file,
     struct import_counts *counts, uint64_t *other, char *error, size_t error_size)
 {
 	struct importing importing = {.c = c, .clock = clock, .other = other, .counts = counts};
-	const struct progress progress = {go_on, &importing};
+	const struct progress progress = {collector_import_go_on, &importing};
 	int r, stopped;
 
 	*other = 0;

@@ -47,7 +47,7 @@ write_link_row(struct collector *c, const struct polled_port *port)
 }
 
 static bool
-take_port(void *arg, const struct polled_port *port)
+collector_poll_take_port(void *arg, const struct polled_port *port)
 {
 	struct collector *c = arg;
 
@@ -63,7 +63,7 @@ take_port(void *arg, const struct polled_port *port)
 
 /* Without room in the batch the next news bring it. */
 static void
-take_agent(void *arg, const struct polled_agent *agent)
+collector_poll_take_agent(void *arg, const struct polled_agent *agent)
 {
 	struct collector *c = arg;
 	int64_t number = polled_agent_number(c, agent->place, agent->number, agent->if_index);
@@ -153,7 +153,7 @@ collector_poll_open(struct collector *c)
 	if (r < 0)
 		return r;
 	c->n_poll_credentials = c->config->polls.n;
-	return poll_open(&c->poller, &source, &settings, c->clock, &(struct poll_sink){take_port, take_agent, c});
+	return poll_open(&c->poller, &source, &settings, c->clock, &(struct poll_sink){collector_poll_take_port, collector_poll_take_agent, c});
 }
 
 int

@@ -96,7 +96,7 @@ take_other(struct collector_devices *devices, const struct device_names_other *o
 
 /* Options were checked when they were read. */
 static int
-take_options(const struct collector_config *config, size_t n_others, struct collector_devices *devices)
+settings_take_options(const struct collector_config *config, size_t n_others, struct collector_devices *devices)
 {
 	const char *reason;
 
@@ -128,7 +128,7 @@ collector_devices_read(const struct collector_config *config, struct collector_d
 	*devices = (struct collector_devices){0};
 	while (names && device_names_other(names, n_others).text)
 		n_others++;
-	r = take_options(config, n_others, devices);
+	r = settings_take_options(config, n_others, devices);
 	for (size_t i = 0; r == 0 && !refusal && i < n_others; i++) {
 		const struct device_names_other other = device_names_other(names, i);
 

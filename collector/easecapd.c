@@ -237,7 +237,7 @@ cluster_to_query(const struct clickhouse *c)
 }
 
 static void
-note_damage(void *collector, uint64_t inode)
+easecapd_note_damage(void *collector, uint64_t inode)
 {
 	collector_note_damage(collector, inode);
 }
@@ -264,7 +264,7 @@ open_page(int listen_fd, const struct collector_config *config, const struct que
 	    .metrics_ports = config->http_metrics_ports,
 	    .metrics_top = config->http_metrics_top,
 	    .store = config->store,
-	    .damaged = note_damage,
+	    .damaged = easecapd_note_damage,
 	    .damaged_arg = collector,
 	    .cluster = strcmp(config->http_store, "clickhouse") == 0 ? cluster : NULL,
 	    .names = names_of(config),
@@ -321,7 +321,7 @@ open_shipping(const struct clickhouse *clickhouse, const struct collector_config
 	struct ship *ship;
 	char error[ERROR_TEXT];
 
-	if (clickhouse_ship(&ship, clickhouse, config, note_damage, collector, error, sizeof(error)) < 0)
+	if (clickhouse_ship(&ship, clickhouse, config, easecapd_note_damage, collector, error, sizeof(error)) < 0)
 		log_error("easecapd", "nothing is shipped to ClickHouse: %s", error);
 	else if (ship)
 		collector_add_stats(collector, ship_stats(ship));
@@ -333,7 +333,7 @@ static struct judge *
 open_judge(const struct collector_config *config, struct collector *collector, const struct clock *clock)
 {
 	bool is_import = clock->manual;
-	const struct judge_config judge_config = {.store = config->store, .clock = clock, .damaged = note_damage,
+	const struct judge_config judge_config = {.store = config->store, .clock = clock, .damaged = easecapd_note_damage,
 	    .damaged_arg = collector, .first_ms = JUDGE_FIRST_MS, .every_ms = is_import ? 0 : JUDGE_EVERY_MS,
 	    .lasts_ms = JUDGE_LASTS_MS};
 	struct judge *judge = NULL;
@@ -484,7 +484,7 @@ import_capture(const struct collector_config *config, const struct command *cmd)
 /* Keeps the capabilities that opening needs: for ports below 1024 and for receive buffers beyond
  * the system's limit. */
 static int
-become_user(const struct collector_config *config, char *error, size_t error_size)
+easecapd_become_user(const struct collector_config *config, char *error, size_t error_size)
 {
 	static const unsigned opening[] = {CAP_NET_BIND_SERVICE, CAP_NET_ADMIN};
 	struct privilege_user user;
@@ -567,7 +567,7 @@ forget_source(const struct collector_config *config, const char *agent)
 	if (r == 0 && rule.any)
 		r = -EINVAL;
 	if (r == 0)
-		r = become_user(config, error, sizeof(error));
+		r = easecapd_become_user(config, error, sizeof(error));
 	if (r == 0)
 		r = agent_sources_forget(config->store, rule.agent_id, error, sizeof(error));
 	if (r < 0)
@@ -583,7 +583,7 @@ forget_one_agent(const struct collector_config *config, const char *agent)
 {
 	char error[ERROR_TEXT], reason[ERROR_TEXT - 128];
 	struct store *store = NULL;
-	int r = become_user(config, error, sizeof(error));
+	int r = easecapd_become_user(config, error, sizeof(error));
 
 	if (r == 0 && access(config->store, F_OK) < 0) {
 		r = -errno;
@@ -627,7 +627,7 @@ start_or_import(struct collector_config *config, struct command *cmd)
 	if (r == 0 && !cmd->import_file) /* an import tells of what is over */
 		r = collector_start_receivers(config, &receivers, error, sizeof(error));
 	if (r == 0)
-		r = become_user(config, error, sizeof(error));
+		r = easecapd_become_user(config, error, sizeof(error));
 	if (r < 0) {
 		fprintf(stderr, "easecapd: %s\n", error);
 		clickhouse_free(&clickhouse);

@@ -219,7 +219,7 @@ check_device_names(struct check *c)
 /* ---- all of it ---- */
 
 static void
-become_user(struct check *c)
+easecapd_check_become_user(struct check *c)
 {
 	struct privilege_user user;
 	char error[ERROR_TEXT];
@@ -245,7 +245,7 @@ easecapd_check(const char *file, const struct collector_config *config, size_t m
 
 	if (service_is_readable_by_all(file) && options_have_secret(collector_options, config))
 		found_warning(&check, "the file holds secrets and everybody may read it");
-	become_user(&check);
+	easecapd_check_become_user(&check);
 	if (!directory_is_made) {
 		static const char *const endings[] = {"", "-wal", "-shm", ".engine", ".lock"};
 		char path[PATH_MAX];

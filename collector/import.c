@@ -26,7 +26,7 @@ enum {
 
 /* Skips the link header. *ethertype: 0 if the first octet of the packet gives the IP version. */
 static int
-open_link(int link_type, struct rbuf *r, uint16_t *ethertype)
+import_open_link(int link_type, struct rbuf *r, uint16_t *ethertype)
 {
 	*ethertype = 0;
 	switch (link_type) {
@@ -119,7 +119,7 @@ import_datagram(int link_type, const uint8_t *frame, size_t n, struct sockaddr_s
 {
 	struct rbuf r = rbuf_of(frame, n), udp;
 	uint16_t ethertype, source_port, length;
-	int e = open_link(link_type, &r, &ethertype);
+	int e = import_open_link(link_type, &r, &ethertype);
 
 	memset(from, 0, sizeof(*from));
 	if (e < 0)
@@ -187,7 +187,7 @@ part_read(pcap_t *pcap)
 }
 
 static int
-read_frames(pcap_t *pcap, import_fn *fn, void *arg, const struct progress *progress,
+import_read_frames(pcap_t *pcap, import_fn *fn, void *arg, const struct progress *progress,
     struct import_counts *counts, int *more)
 {
 	struct pcap_pkthdr *h;
@@ -216,7 +216,7 @@ import_file(const char *path, import_fn *fn, void *arg, const struct progress *p
 		snprintf(error, error_size, "%s", why);
 		return -EIO;
 	}
-	r = read_frames(pcap, fn, arg, progress, counts, &more);
+	r = import_read_frames(pcap, fn, arg, progress, counts, &more);
 	if (r == -ECANCELED) {
 		snprintf(error, error_size, "%s: stopped after %llu frames, whose data is stored; "
 					    "import the file again later: nothing counts twice",

@@ -84,7 +84,7 @@ forget_judged(struct judge *j, int64_t agent, uint64_t if_index)
 
 /* Without memory the port is accused in a later turn. */
 static void
-take_verdict(void *arg, int64_t agent, uint64_t if_index, unsigned faults)
+judge_take_verdict(void *arg, int64_t agent, uint64_t if_index, unsigned faults)
 {
 	struct judge *j = arg;
 	struct verdict *more;
@@ -125,7 +125,7 @@ take_fault(void *arg, const struct query_port *port, const char *says)
 }
 
 static void
-hand_over(struct judge *j)
+judge_hand_over(struct judge *j)
 {
 	struct verdict_list *list = malloc(sizeof(*list) + j->n_accused * sizeof(list->items[0]));
 
@@ -141,7 +141,7 @@ hand_over(struct judge *j)
 }
 
 static void
-note_damage(const struct judge *j, uint64_t inode)
+judge_note_damage(const struct judge *j, uint64_t inode)
 {
 	if (j->config.damaged)
 		j->config.damaged(j->config.damaged_arg, inode);
@@ -160,7 +160,7 @@ judge_turn(void *judge)
 
 	if (err < 0) {
 		if (err == -EUCLEAN)
-			note_damage(j, inode);
+			judge_note_damage(j, inode);
 		log_warn_limited(ROOM, "no sampler is judged: %s", error);
 		return;
 	}
@@ -177,9 +177,9 @@ judge_turn(void *judge)
 			log_warn_limited(ROOM, "not all links are judged: %s", query->error);
 	}
 	if (query->is_damaged)
-		note_damage(j, query->inode);
+		judge_note_damage(j, query->inode);
 	query_close(query);
-	hand_over(j);
+	judge_hand_over(j);
 }
 
 static void *
@@ -207,7 +207,7 @@ judge_open(struct judge **out, const struct judge_config *config)
 	if (!j)
 		return -ENOMEM;
 	j->config = *config;
-	j->turn.judged = take_verdict;
+	j->turn.judged = judge_take_verdict;
 	j->turn.arg = j;
 	j->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (config->every_ms == 0 && j->stop_fd >= 0) {
@@ -259,7 +259,7 @@ take_list(struct judge *j)
 }
 
 static bool
-add_rows(const struct verdict *v, struct store_batch *batch)
+judge_add_rows(const struct verdict *v, struct store_batch *batch)
 {
 	if (store_batch_reserve(batch, STORE_ODDITIES, (size_t)__builtin_popcount(v->faults)) < 0)
 		return false;
@@ -290,7 +290,7 @@ judge_flush(void *judge, struct store_batch *batch)
 	struct judge *j = judge;
 
 	take_list(j);
-	while (j->known && j->written < j->known->n && add_rows(&j->known->items[j->written], batch))
+	while (j->known && j->written < j->known->n && judge_add_rows(&j->known->items[j->written], batch))
 		j->written++;
 	while (j->known && j->faults_written < j->known->faults.n &&
 	    add_link_event(j->known, &j->known->faults.items[j->faults_written], batch))

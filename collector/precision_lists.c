@@ -7,7 +7,7 @@
 #include <string.h>
 
 static size_t
-list_column(const struct report_result *result, const char *field)
+lists_list_column(const struct report_result *result, const char *field)
 {
 	size_t i = 0;
 
@@ -43,7 +43,7 @@ take_list_rows(const struct precision_goal *goal, const struct report_result *re
     struct precision_list *list)
 {
 	const enum estimate_unit unit = goal->by_octets ? ESTIMATE_OCTETS : ESTIMATE_PKTS;
-	size_t pkts = list_column(result, "packets"), octets = list_column(result, "octets"), samples = list_column(result, "samples");
+	size_t pkts = lists_list_column(result, "packets"), octets = lists_list_column(result, "octets"), samples = lists_list_column(result, "samples");
 
 	*list = (struct precision_list){rows, 0, result->list ? result->list->n_ranked : 0, result->total[ESTIMATE_PKTS],
 	    (double)result->samples};

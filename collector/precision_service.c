@@ -112,7 +112,7 @@ struct precision_service {
 /* ---- the configuration ---- */
 
 static const char *
-reason_of(const struct precision_service *p, uint32_t i)
+service_reason_of(const struct precision_service *p, uint32_t i)
 {
 	const struct steered_port *port = &p->steering->ports[i];
 	const struct precision_port *plan = &p->steering->plans[i];
@@ -148,7 +148,7 @@ hand_over_rows(struct precision_service *p)
 		row->configured_skip = port->configured;
 		row->requested_skip = port->requested;
 		row->skip_in_force = port->in_force;
-		snprintf(row->reason, sizeof(row->reason), "%s", reason_of(p, i));
+		snprintf(row->reason, sizeof(row->reason), "%s", service_reason_of(p, i));
 		n++;
 	}
 	pthread_mutex_lock(&p->lock);
@@ -300,7 +300,7 @@ precision_flush(void *precision, struct store_batch *batch)
 /* ---- what the store shows ---- */
 
 static bool
-is_named(const struct precision_goal *goal, const struct query_port *port)
+service_is_named(const struct precision_goal *goal, const struct query_port *port)
 {
 	if (*goal->agent && strcmp(goal->agent, port->agent->name) != 0 && strcmp(goal->agent, port->agent->address) != 0)
 		return false;
@@ -311,7 +311,7 @@ static bool
 is_asked(const struct precision_settings *s, const struct query_port *port)
 {
 	for (size_t g = 0; g < s->n_goals; g++)
-		if (is_named(&s->goals[g], port))
+		if (service_is_named(&s->goals[g], port))
 			return true;
 	return false;
 }
@@ -345,7 +345,7 @@ find_steered_port(struct precision_service *p, const struct query_port *port)
 
 /* The same, with what is known of its agent. */
 static uint32_t
-place_port(struct precision_service *p, const struct query_port *port, uint64_t mono_us)
+service_place_port(struct precision_service *p, const struct query_port *port, uint64_t mono_us)
 {
 	uint32_t i = find_steered_port(p, port);
 	struct agent_place *place;
@@ -365,7 +365,7 @@ place_port(struct precision_service *p, const struct query_port *port, uint64_t 
 }
 
 static struct query *
-open_store(struct precision_service *p)
+service_open_store(struct precision_service *p)
 {
 	const struct query_limits limits = {.cancel = &p->stopping};
 	char error[QUERY_ERROR_TEXT];
@@ -404,7 +404,7 @@ read_loads(struct precision_service *p, struct query *query, uint64_t until_us, 
 		err = query_windows(query);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
-		uint32_t at = is_asked(p->settings, port) ? place_port(p, port, mono_us) : UINT32_MAX;
+		uint32_t at = is_asked(p->settings, port) ? service_place_port(p, port, mono_us) : UINT32_MAX;
 		struct precision_port *plan = at != UINT32_MAX ? &p->steering->plans[at] : NULL;
 
 		if (!plan)
@@ -498,7 +498,7 @@ find_ports_of(struct precision_service *p, const struct query *query, const stru
 	memset(p->is_of, 0, sizeof(p->is_of));
 	for (size_t i = 0; i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
-		uint32_t at = is_named(goal, port) ? find_steered_port(p, port) : UINT32_MAX;
+		uint32_t at = service_is_named(goal, port) ? find_steered_port(p, port) : UINT32_MAX;
 
 		if (at != UINT32_MAX)
 			p->is_of[at] = any = true;
@@ -555,7 +555,7 @@ carry_out(struct precision_service *p)
 static void
 decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, const uint64_t periods[PRECISION_GOALS_MAX])
 {
-	struct query *query = open_store(p);
+	struct query *query = service_open_store(p);
 	bool was_judged = false, was_read = false;
 
 	if (!query)
@@ -594,7 +594,7 @@ decide_skips(struct precision_service *p, uint64_t mono_us, unsigned ended, cons
 
 /* Between: the budget is held by what the last minute's counters say. */
 static void
-relieve_budget(struct precision_service *p, uint64_t wall_us, uint64_t mono_us)
+service_relieve_budget(struct precision_service *p, uint64_t wall_us, uint64_t mono_us)
 {
 	struct query *query;
 
@@ -602,7 +602,7 @@ relieve_budget(struct precision_service *p, uint64_t wall_us, uint64_t mono_us)
 	    (p->settings->budget.all_per_s == 0 && p->settings->budget.agent_per_s == 0))
 		return;
 	p->relieved_us = mono_us;
-	query = open_store(p);
+	query = service_open_store(p);
 	if (query && read_loads(p, query, (wall_us - DECIDE_AFTER_S * SECOND_US) / (60 * SECOND_US) * 60 * SECOND_US, mono_us) == 0 &&
 	    precision_relieve(p->steering->plans, p->steering->n_ports, &p->settings->budget, mono_us) > 0)
 		carry_out(p);
@@ -652,7 +652,7 @@ send_job(struct precision_service *p, struct exchange *e, uint64_t mono_us)
 }
 
 static struct exchange *
-free_exchange(struct precision_service *p)
+service_free_exchange(struct precision_service *p)
 {
 	for (size_t i = 0; i < IN_FLIGHT; i++)
 		if (!p->exchanges[i].is_used)
@@ -665,14 +665,14 @@ send_due(struct precision_service *p, uint64_t mono_us)
 {
 	struct exchange *e;
 
-	while ((e = free_exchange(p)) != NULL && steering_next(p->steering, mono_us, &e->job)) {
+	while ((e = service_free_exchange(p)) != NULL && steering_next(p->steering, mono_us, &e->job)) {
 		if (p->places[e->job.agent].target < p->settings->n_targets) {
 			send_job(p, e, mono_us);
 			continue;
 		}
 		steering_take(p->steering, mono_us, &e->job, &(struct steering_answer){.has_answer = false});
 	}
-	while ((e = free_exchange(p)) != NULL && sflow_lease_next(&p->sflow, mono_us, &e->sflow_switch, &e->sflow_job)) {
+	while ((e = service_free_exchange(p)) != NULL && sflow_lease_next(&p->sflow, mono_us, &e->sflow_switch, &e->sflow_job)) {
 		const struct agent_place *place = &p->places[p->sflow.switches[e->sflow_switch].agent];
 
 		if (place->target < p->settings->n_targets) {
@@ -688,7 +688,7 @@ send_due(struct precision_service *p, uint64_t mono_us)
 enum { ERROR_AUTHORIZATION = 16 }; /* error-status of RFC 3416 */
 
 static void
-take_answer(struct precision_service *p, const struct poll_answer *from, struct exchange *e, uint64_t mono_us)
+service_take_answer(struct precision_service *p, const struct poll_answer *from, struct exchange *e, uint64_t mono_us)
 {
 	struct steering_answer to = {.has_answer = from->verdict == POLL_ANSWERED || from->verdict == POLL_REFUSED};
 
@@ -712,35 +712,35 @@ take_answer(struct precision_service *p, const struct poll_answer *from, struct 
 }
 
 static void
-take_answers(struct precision_service *p, uint64_t mono_us)
+service_take_answers(struct precision_service *p, uint64_t mono_us)
 {
 	static const struct poll_answer none = {.verdict = POLL_SILENT};
 
 	while (poll_process_answer(&p->process.fd, &p->answer))
 		for (size_t i = 0; i < IN_FLIGHT; i++)
 			if (p->exchanges[i].is_used && p->exchanges[i].id == p->answer.id && p->answer.verdict < POLL_N_VERDICTS)
-				take_answer(p, &p->answer, &p->exchanges[i], mono_us);
+				service_take_answer(p, &p->answer, &p->exchanges[i], mono_us);
 	for (size_t i = 0; i < IN_FLIGHT; i++)
 		if (p->exchanges[i].is_used && mono_us >= p->exchanges[i].until_us)
-			take_answer(p, &none, &p->exchanges[i], mono_us);
+			service_take_answer(p, &none, &p->exchanges[i], mono_us);
 }
 
 /* ---- the thread ---- */
 
 static void
-take_turn(struct precision_service *p)
+service_take_turn(struct precision_service *p)
 {
 	uint64_t wall_us = clock_wall_us(p->clock), mono_us = clock_mono_us(p->clock);
 	uint64_t periods[PRECISION_GOALS_MAX];
 	unsigned ended;
 
 	take_settings(p);
-	take_answers(p, mono_us);
+	service_take_answers(p, mono_us);
 	ended = find_ended(p, wall_us, mono_us, periods);
 	if (ended)
 		decide_skips(p, mono_us, ended, periods);
 	else if (p->settings->n_goals > 0)
-		relieve_budget(p, wall_us, mono_us);
+		service_relieve_budget(p, wall_us, mono_us);
 	send_due(p, clock_mono_us(p->clock));
 }
 
@@ -754,7 +754,7 @@ return_skips(struct precision_service *p)
 	while (!steering_has_left(p->steering) && clock_mono_us(p->clock) < until_us) {
 		send_due(p, clock_mono_us(p->clock));
 		poll(&(struct pollfd){.fd = p->process.fd, .events = POLLIN}, 1, 100);
-		take_answers(p, clock_mono_us(p->clock));
+		service_take_answers(p, clock_mono_us(p->clock));
 	}
 	if (!steering_has_left(p->steering))
 		log_warn(ROOM, "not all switches have answered: requested skips end there within %d s", STEERING_TTL_S);
@@ -775,7 +775,7 @@ run_precision(void *arg)
 		if (fds[0].revents)
 			eventfd_read(p->stop_fd, &n);
 		if (!atomic_load(&p->stopping))
-			take_turn(p);
+			service_take_turn(p);
 	}
 	return_skips(p);
 	return NULL;

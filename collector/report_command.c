@@ -72,7 +72,7 @@ open_cluster(const char *text, struct query **query, char *error, size_t error_s
 }
 
 static int
-open_store(const struct report_command *command, struct query **query, char *error,
+command_open_store(const struct report_command *command, struct query **query, char *error,
     size_t error_size)
 {
 	const char *store = command->store ? command->store : getenv("EASETOP_STORE");
@@ -97,7 +97,7 @@ print_report(const struct report_command *command, FILE *out, FILE *errors)
 	struct query *query;
 	int err, warned;
 
-	if (open_store(command, &query, error, sizeof(error)) != 0) {
+	if (command_open_store(command, &query, error, sizeof(error)) != 0) {
 		fprintf(errors, "easetop: %s\n", error);
 		return COMMAND_EXIT_TROUBLE;
 	}

@@ -72,7 +72,7 @@ clock_format_rfc3339_us(uint64_t wall_us, char *text, size_t size)
 
 /* Takes exactly n decimal digits within low..high. */
 static bool
-take_number(const char **p, int n, int low, int high, int *value)
+clock_take_number(const char **p, int n, int low, int high, int *value)
 {
 	int v = 0;
 
@@ -105,9 +105,9 @@ take_date(const char **p, struct tm *tm)
 	bool leap;
 
 	/* Times are unsigned from 1970 on. */
-	if (!take_number(p, 4, 1970, 9999, &year) || !take_char(p, "-") ||
-	    !take_number(p, 2, 1, 12, &month) || !take_char(p, "-") ||
-	    !take_number(p, 2, 1, 31, &day))
+	if (!clock_take_number(p, 4, 1970, 9999, &year) || !take_char(p, "-") ||
+	    !clock_take_number(p, 2, 1, 12, &month) || !take_char(p, "-") ||
+	    !clock_take_number(p, 2, 1, 31, &day))
 		return false;
 	leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 	tm->tm_year = year - 1900;
@@ -136,9 +136,9 @@ take_fraction(const char **p, uint32_t *us)
 static bool
 take_time(const char **p, struct tm *tm, uint32_t *us)
 {
-	return take_number(p, 2, 0, 23, &tm->tm_hour) && take_char(p, ":") &&
-	    take_number(p, 2, 0, 59, &tm->tm_min) && take_char(p, ":") &&
-	    take_number(p, 2, 0, 60, &tm->tm_sec) && take_fraction(p, us);
+	return clock_take_number(p, 2, 0, 23, &tm->tm_hour) && take_char(p, ":") &&
+	    clock_take_number(p, 2, 0, 59, &tm->tm_min) && take_char(p, ":") &&
+	    clock_take_number(p, 2, 0, 60, &tm->tm_sec) && take_fraction(p, us);
 }
 
 static bool
@@ -150,8 +150,8 @@ take_offset(const char **p, int64_t *offset_s)
 	if (take_char(p, "Zz"))
 		return true;
 	sign = **p == '-' ? -1 : 1;
-	if (!take_char(p, "+-") || !take_number(p, 2, 0, 23, &hours) || !take_char(p, ":") ||
-	    !take_number(p, 2, 0, 59, &minutes))
+	if (!take_char(p, "+-") || !clock_take_number(p, 2, 0, 23, &hours) || !take_char(p, ":") ||
+	    !clock_take_number(p, 2, 0, 59, &minutes))
 		return false;
 	*offset_s = sign * (hours * 3600 + minutes * 60);
 	return true;

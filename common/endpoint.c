@@ -19,7 +19,7 @@ refuse_text(const char **reason, const char *why)
 
 /* Reads the whole text as a decimal number up to max. */
 static int
-parse_number(const char *text, unsigned long max, unsigned long *value)
+endpoint_parse_number(const char *text, unsigned long max, unsigned long *value)
 {
 	char *end;
 
@@ -30,7 +30,7 @@ parse_number(const char *text, unsigned long max, unsigned long *value)
 }
 
 static int
-parse_address(char *host, bool is_v6, uint16_t port, struct endpoint *e)
+endpoint_parse_address(char *host, bool is_v6, uint16_t port, struct endpoint *e)
 {
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&e->address;
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&e->address;
@@ -66,7 +66,7 @@ endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason)
 
 	if (!colon || strlen(text) >= sizeof(host))
 		return refuse_text(reason, "not ADDRESS:PORT or [IPV6-ADDRESS]:PORT");
-	if (parse_number(colon + 1, UINT16_MAX, &port) < 0)
+	if (endpoint_parse_number(colon + 1, UINT16_MAX, &port) < 0)
 		return refuse_text(reason, "the port must be a number from 0 to 65535");
 	if (is_v6) {
 		if (colon == text || colon[-1] != ']')
@@ -75,14 +75,14 @@ endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason)
 		end--;
 	}
 	snprintf(host, sizeof(host), "%.*s", (int)(end - start), start);
-	rc = parse_address(host, is_v6, (uint16_t)port, endpoint);
+	rc = endpoint_parse_address(host, is_v6, (uint16_t)port, endpoint);
 	return rc == 0 ? 0
 	    : refuse_text(reason, rc == -ENODEV ? "there is no interface of the name behind \"%\""
 					   : "not a numeric address (names are not looked up)");
 }
 
 static const uint8_t *
-address_octets(const struct sockaddr *address)
+endpoint_address_octets(const struct sockaddr *address)
 {
 	if (address->sa_family == AF_INET6)
 		return (const uint8_t *)&((const struct sockaddr_in6 *)address)->sin6_addr;
@@ -123,12 +123,12 @@ prefix_parse(const char *text, struct prefix *prefix, const char **reason)
 	if (host_len >= sizeof(host))
 		return refuse_text(reason, "not a numeric address or ADDRESS/BITS");
 	snprintf(host, sizeof(host), "%.*s", (int)host_len, text);
-	if (parse_address(host, is_v6, 0, &e) < 0)
+	if (endpoint_parse_address(host, is_v6, 0, &e) < 0)
 		return refuse_text(reason, "not a numeric address or ADDRESS/BITS");
-	if (slash && parse_number(slash + 1, all_bits, &bits) < 0)
+	if (slash && endpoint_parse_number(slash + 1, all_bits, &bits) < 0)
 		return refuse_text(reason, "the prefix length must be 0 to 32, for IPv6 0 to 128");
 	*prefix = (struct prefix){.family = e.address.ss_family, .bits = (uint8_t)bits};
-	memcpy(prefix->octets, address_octets((struct sockaddr *)&e.address), all_bits / 8);
+	memcpy(prefix->octets, endpoint_address_octets((struct sockaddr *)&e.address), all_bits / 8);
 	if (!host_bits_are_zero(prefix, all_bits))
 		return refuse_text(reason, "the address has bits set beyond the prefix length");
 	return 0;
@@ -137,7 +137,7 @@ prefix_parse(const char *text, struct prefix *prefix, const char **reason)
 bool
 prefix_holds(const struct prefix *prefix, const struct sockaddr *address)
 {
-	return prefix_holds_octets(prefix, address->sa_family, address_octets(address));
+	return prefix_holds_octets(prefix, address->sa_family, endpoint_address_octets(address));
 }
 
 bool
@@ -174,7 +174,7 @@ endpoint_format(const struct sockaddr *address, bool with_port, char text[ENDPOI
 			      : ((const struct sockaddr_in *)address)->sin_port;
 	char host[INET6_ADDRSTRLEN] = "?";
 
-	inet_ntop(address->sa_family, address_octets(address), host, sizeof(host));
+	inet_ntop(address->sa_family, endpoint_address_octets(address), host, sizeof(host));
 	if (!with_port)
 		snprintf(text, ENDPOINT_TEXT, "%s", host);
 	else
@@ -186,7 +186,7 @@ endpoint_hash(uint64_t seed, const struct sockaddr *address)
 {
 	uint64_t words[2] = {0, 0};
 
-	memcpy(words, address_octets(address), address->sa_family == AF_INET6 ? 16 : 4);
+	memcpy(words, endpoint_address_octets(address), address->sa_family == AF_INET6 ? 16 : 4);
 	return hash_pair(seed, words[0], words[1]);
 }
 

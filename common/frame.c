@@ -85,7 +85,7 @@ carry_tunnel(struct frame_keys *keys, enum frame_tunnel tunnel, size_t at)
 }
 
 static void
-parse_ports(struct rbuf *r, struct frame_keys *keys)
+frame_parse_ports(struct rbuf *r, struct frame_keys *keys)
 {
 	const uint8_t *h = rbuf_take(r, 4);
 
@@ -97,9 +97,9 @@ parse_ports(struct rbuf *r, struct frame_keys *keys)
 }
 
 static void
-parse_tcp(struct rbuf *r, struct frame_keys *keys)
+frame_parse_tcp(struct rbuf *r, struct frame_keys *keys)
 {
-	parse_ports(r, keys);
+	frame_parse_ports(r, keys);
 	if (rbuf_left(r) > TCP_FLAGS)
 		keys->is_syn = (r->data[r->pos + TCP_FLAGS] & (TCP_SYN | TCP_ACK)) == TCP_SYN;
 }
@@ -107,7 +107,7 @@ parse_tcp(struct rbuf *r, struct frame_keys *keys)
 static void
 parse_udp(struct rbuf *r, struct frame_keys *keys)
 {
-	parse_ports(r, keys);
+	frame_parse_ports(r, keys);
 	if (keys->dst_port == UDP_PORT_VXLAN)
 		carry_tunnel(keys, FRAME_VXLAN, r->pos + UDP_LENGTH_CHECKSUM);
 	else
@@ -116,7 +116,7 @@ parse_udp(struct rbuf *r, struct frame_keys *keys)
 }
 
 static void
-parse_icmp(struct rbuf *r, struct frame_keys *keys)
+frame_parse_icmp(struct rbuf *r, struct frame_keys *keys)
 {
 	const uint8_t *h = rbuf_take(r, 2);
 
@@ -132,19 +132,19 @@ parse_transport(struct rbuf *r, struct frame_keys *keys)
 {
 	switch (keys->ip_proto) {
 	case PROTO_TCP:
-		parse_tcp(r, keys);
+		frame_parse_tcp(r, keys);
 		break;
 	case PROTO_DCCP:
 	case PROTO_SCTP:
 	case PROTO_UDPLITE:
-		parse_ports(r, keys);
+		frame_parse_ports(r, keys);
 		break;
 	case PROTO_UDP:
 		parse_udp(r, keys);
 		break;
 	case PROTO_ICMP:
 	case PROTO_ICMPV6:
-		parse_icmp(r, keys);
+		frame_parse_icmp(r, keys);
 		break;
 	case PROTO_IPV4:
 	case PROTO_IPV6:

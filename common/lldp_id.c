@@ -28,7 +28,7 @@ set_mac(struct lldp_id *id, const char *text, size_t octets)
 }
 
 static bool
-set_address(struct lldp_id *id, const char *text, size_t octets)
+lldp_id_set_address(struct lldp_id *id, const char *text, size_t octets)
 {
 	char copy[INET6_ADDRSTRLEN];
 
@@ -47,7 +47,7 @@ set_address(struct lldp_id *id, const char *text, size_t octets)
 }
 
 static bool
-set_text(struct lldp_id *id, const char *text, size_t octets)
+lldp_id_set_text(struct lldp_id *id, const char *text, size_t octets)
 {
 	if (octets == 0 || octets > LLDP_ID_MAX)
 		return false;
@@ -61,7 +61,7 @@ set_id(struct lldp_id *id, uint64_t kind, bool is_mac, bool is_address, const ch
 {
 	*id = (struct lldp_id){.kind = 0};
 	if (kind == 0 || kind > LLDP_KIND_MAX || !(is_mac ? set_mac(id, text, octets)
-	    : is_address ? set_address(id, text, octets) : set_text(id, text, octets))) {
+	    : is_address ? lldp_id_set_address(id, text, octets) : lldp_id_set_text(id, text, octets))) {
 		*id = (struct lldp_id){.kind = 0};
 		return false;
 	}

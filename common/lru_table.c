@@ -174,7 +174,7 @@ unlink_place(struct lru_table *t, uint32_t place)
 
 /* The same, where it is not linked again at once. */
 static void
-take_out(struct lru_table *t, uint32_t place)
+lru_table_take_out(struct lru_table *t, uint32_t place)
 {
 	uint32_t owner = lru_table_link(t, place)->owner;
 
@@ -240,7 +240,7 @@ lru_table_give(struct lru_table *t, uint32_t place)
 	if (link->state == LRU_LEAVING)
 		t->n_leaving--;
 	else
-		take_out(t, place);
+		lru_table_take_out(t, place);
 	leave_owner(t, link->owner);
 	*link = (struct lru_link){.older = t->free, .state = LRU_FREE};
 	t->free = place;
@@ -270,7 +270,7 @@ void
 lru_table_leave(struct lru_table *t, uint32_t place)
 {
 	assert(lru_table_link(t, place)->state == LRU_HELD);
-	take_out(t, place);
+	lru_table_take_out(t, place);
 	lru_table_link(t, place)->state = LRU_LEAVING;
 	t->n_leaving++;
 }

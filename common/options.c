@@ -45,13 +45,13 @@ const_member(const void *config, size_t offset)
 }
 
 static uint64_t
-limit_of(const struct option_row *row, uint64_t otherwise)
+options_limit_of(const struct option_row *row, uint64_t otherwise)
 {
 	return row->max ? row->max : otherwise;
 }
 
 static size_t
-table_rows(const struct option_row *table)
+options_table_rows(const struct option_row *table)
 {
 	size_t n = 0;
 
@@ -81,7 +81,7 @@ fail_option(struct parse *p, int line, const char *name, const char *format, ...
 
 /* Reads a decimal number, or a hexadecimal one with 0x; no sign and no space are allowed. */
 static bool
-parse_number(const char *text, uint64_t *value)
+options_parse_number(const char *text, uint64_t *value)
 {
 	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 	const char *digits = hex ? text + 2 : text;
@@ -95,12 +95,12 @@ parse_number(const char *text, uint64_t *value)
 }
 
 static bool
-set_number(const struct option_row *row, const char *text, void *to, char *reason)
+options_set_number(const struct option_row *row, const char *text, void *to, char *reason)
 {
 	const char *unit = row->unit ? row->unit : "";
 	uint64_t value;
 
-	if (!parse_number(text, &value) || value < row->min || value > row->max) {
+	if (!options_parse_number(text, &value) || value < row->min || value > row->max) {
 		snprintf(reason, REASON_OCTETS,
 		    "must be a whole number from %" PRIu64 " to %" PRIu64 "%s%s, not \"%.40s\"",
 		    row->min, row->max, *unit ? " " : "", unit, text);
@@ -154,7 +154,7 @@ set_string(const struct option_row *row, const char *text, void *to, char *reaso
 	/* The bounds of a list are those of the number of its items. */
 	bool bounded = row->type == OPTION_STRING;
 	uint64_t least = bounded ? row->min : 0;
-	uint64_t most = bounded ? limit_of(row, STRING_OCTETS_MAX) : STRING_OCTETS_MAX;
+	uint64_t most = bounded ? options_limit_of(row, STRING_OCTETS_MAX) : STRING_OCTETS_MAX;
 	size_t octets = strlen(text);
 	char *copy;
 
@@ -177,7 +177,7 @@ set_string(const struct option_row *row, const char *text, void *to, char *reaso
 
 /* Quotes the value, but no secret, and no password in a URL. */
 static void
-refuse_value(const struct option_row *row, const char *text, const char *refusal, char *reason)
+options_refuse_value(const struct option_row *row, const char *text, const char *refusal, char *reason)
 {
 	const char *user = strstr(text, "://"), *host = user ? strrchr(user, '@') : NULL;
 
@@ -205,7 +205,7 @@ read_item(const struct option_row *table, const struct option_row *group, const 
 		if (strlen(table->name + prefix) != word || strncmp(table->name + prefix, item, word) != 0)
 			continue;
 		snprintf(number, 32, "%.*s", (int)digits, value);
-		if (!parse_number(number, &count) || !unit || value[digits + 1] || !strchr("hd", unit) ||
+		if (!options_parse_number(number, &count) || !unit || value[digits + 1] || !strchr("hd", unit) ||
 		    (unit == 'h' && *table->unit == 'd' && count % 24 != 0) || count > UINT32_MAX) {
 			snprintf(reason, REASON_OCTETS, "\"%.40s\": hours or days are needed, as \"%.*s 24%s\"", item,
 			    (int)word, item, table->unit);
@@ -232,7 +232,7 @@ set_value(const struct option_row *row, const char *text, void *to, char *reason
 		break;
 	case OPTION_U32:
 	case OPTION_U64:
-		good = set_number(row, text, to, reason);
+		good = options_set_number(row, text, to, reason);
 		break;
 	case OPTION_ENUM:
 		good = set_choice(row, text, to, reason);
@@ -248,12 +248,12 @@ set_value(const struct option_row *row, const char *text, void *to, char *reason
 	}
 	refusal = good && row->check ? row->check(text) : NULL;
 	if (refusal)
-		refuse_value(row, text, refusal, reason);
+		options_refuse_value(row, text, refusal, reason);
 	return good && !refusal;
 }
 
 static const struct option_row *
-find_row(const struct option_row *table, const char *name)
+options_find_row(const struct option_row *table, const char *name)
 {
 	for (; table->name; table++)
 		if (strcmp(table->name, name) == 0)
@@ -280,14 +280,14 @@ static int
 validate_option(cfg_t *cfg, cfg_opt_t *opt)
 {
 	const struct option_row *table = find_table(current->table, cfg->name);
-	const struct option_row *row = find_row(table ? table : current->table, opt->name);
+	const struct option_row *row = options_find_row(table ? table : current->table, opt->name);
 	const char *text = cfg_opt_getnstr(opt, cfg_opt_size(opt) - 1);
 	char reason[REASON_OCTETS], number[32] = "";
 
 	current->secret_line = row->secret ? cfg->line : 0;
-	if (row->type == OPTION_LIST && cfg_opt_size(opt) > limit_of(row, ITEMS_MAX)) {
+	if (row->type == OPTION_LIST && cfg_opt_size(opt) > options_limit_of(row, ITEMS_MAX)) {
 		fail_option(current, cfg->line, row->name, "must have at most %" PRIu64 " items",
-		    limit_of(row, ITEMS_MAX));
+		    options_limit_of(row, ITEMS_MAX));
 		return -1;
 	}
 	if (row->type == OPTION_GROUP)
@@ -303,12 +303,12 @@ static int
 validate_section(cfg_t *cfg, cfg_opt_t *opt)
 {
 	const struct option_row *table = find_table(current->table, cfg->name);
-	const struct option_row *row = find_row(table ? table : current->table, opt->name);
+	const struct option_row *row = options_find_row(table ? table : current->table, opt->name);
 
-	if (cfg_opt_size(opt) <= limit_of(row, ITEMS_MAX))
+	if (cfg_opt_size(opt) <= options_limit_of(row, ITEMS_MAX))
 		return 0;
 	fail_option(current, cfg->line, row->name, "at most %" PRIu64 " such sections are allowed",
-	    limit_of(row, ITEMS_MAX));
+	    options_limit_of(row, ITEMS_MAX));
 	return -1;
 }
 
@@ -371,7 +371,7 @@ static void free_confuse_options(cfg_opt_t *opts);
 static cfg_opt_t *
 make_confuse_options(const struct option_row *table)
 {
-	size_t n = table_rows(table);
+	size_t n = options_table_rows(table);
 	cfg_opt_t *opts = calloc(n + 1, sizeof(*opts));
 
 	for (size_t i = 0; opts && i < n; i++) {
@@ -409,7 +409,7 @@ free_confuse_options(cfg_opt_t *opts)
 static bool fill_config(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config);
 
 static bool
-fill_list(struct parse *p, cfg_t *cfg, const struct option_row *row, struct option_list *list)
+options_fill_list(struct parse *p, cfg_t *cfg, const struct option_row *row, struct option_list *list)
 {
 	unsigned n = cfg_size(cfg, row->name);
 	char reason[REASON_OCTETS] = "out of memory";
@@ -478,7 +478,7 @@ fill_scalar(struct parse *p, cfg_t *cfg, const struct option_row *row, void *to)
 }
 
 static bool
-fill_group(struct parse *p, cfg_t *cfg, const struct option_row *table, const struct option_row *group, void *config)
+options_fill_group(struct parse *p, cfg_t *cfg, const struct option_row *table, const struct option_row *group, void *config)
 {
 	char reason[REASON_OCTETS], number[32];
 
@@ -510,11 +510,11 @@ fill_config(struct parse *p, cfg_t *cfg, const struct option_row *table, void *c
 		void *to = member_of(config, row->offset);
 
 		if (row->type == OPTION_LIST)
-			good = fill_list(p, cfg, row, to);
+			good = options_fill_list(p, cfg, row, to);
 		else if (row->type == OPTION_SECTION)
 			good = fill_sections(p, cfg, row, to);
 		else if (row->type == OPTION_GROUP)
-			good = fill_group(p, cfg, table, row, config);
+			good = options_fill_group(p, cfg, table, row, config);
 		else
 			good = fill_scalar(p, cfg, row, to);
 	}
@@ -647,7 +647,7 @@ out:
 
 /* Reads the whole file; the caller frees *text. */
 static int
-read_text(const char *file, char **text)
+options_read_text(const char *file, char **text)
 {
 	FILE *in = fopen(file, "re");
 	char *buf = NULL;
@@ -685,7 +685,7 @@ options_load(const char *file, const struct option_row *table, void *config, cha
     size_t error_size)
 {
 	char *text;
-	int err = read_text(file, &text);
+	int err = options_read_text(file, &text);
 
 	if (err) {
 		snprintf(error, error_size, "%s: %s", file,
@@ -716,7 +716,7 @@ options_line(const char *file, const char *name)
 	unsigned found = 0;
 	char *text;
 
-	if (read_text(file, &text) < 0)
+	if (options_read_text(file, &text) < 0)
 		return 0;
 	blank_comments(text);
 	s.at = text;
@@ -880,7 +880,7 @@ is_empty(const struct option_row *row, const void *value)
 }
 
 static void
-print_rows(FILE *out, const struct option_row *table, const void *config, const char *indent, bool expert)
+options_print_rows(FILE *out, const struct option_row *table, const void *config, const char *indent, bool expert)
 {
 	for (const struct option_row *row = table; row->name; row++) {
 		const void *value = const_member(config, row->offset);
@@ -916,10 +916,10 @@ has_experts(const struct option_row *table)
 static void
 print_table(FILE *out, const struct option_row *table, const void *config, const char *indent)
 {
-	print_rows(out, table, config, indent, false);
+	options_print_rows(out, table, config, indent, false);
 	if (has_experts(table))
 		fprintf(out, "\n%s## What follows is for special cases and for tests.\n", indent);
-	print_rows(out, table, config, indent, true);
+	options_print_rows(out, table, config, indent, true);
 }
 
 void

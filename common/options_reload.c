@@ -47,7 +47,7 @@ same_sections(const struct option_row *row, const struct option_sections *a,
 
 /* Octets of a value that holds no pointer; 0 for a type that does. */
 static size_t
-value_octets(enum option_type type)
+reload_value_octets(enum option_type type)
 {
 	switch (type) {
 	case OPTION_BOOL:
@@ -66,8 +66,8 @@ value_octets(enum option_type type)
 static bool
 same_value(const struct option_row *row, const void *a, const void *b)
 {
-	if (value_octets(row->type) > 0)
-		return memcmp(a, b, value_octets(row->type)) == 0;
+	if (reload_value_octets(row->type) > 0)
+		return memcmp(a, b, reload_value_octets(row->type)) == 0;
 	if (row->type == OPTION_STRING)
 		return same_text(*(char *const *)a, *(char *const *)b);
 	return row->type == OPTION_LIST ? same_list(a, b) : same_sections(row, a, b);
@@ -94,7 +94,7 @@ member_octets(enum option_type type)
 	case OPTION_SECTION:
 		return sizeof(struct option_sections);
 	default:
-		return value_octets(type);
+		return reload_value_octets(type);
 	}
 }
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static int
-find_group(const char *group, struct privilege_user *found, char *error, size_t error_size)
+privilege_find_group(const char *group, struct privilege_user *found, char *error, size_t error_size)
 {
 	const struct group *entry = getgrnam(group);
 
@@ -47,7 +47,7 @@ privilege_find(const char *user, const char *group, const char *own,
 	found->uid = entry->pw_uid;
 	found->gid = entry->pw_gid;
 	snprintf(found->name, sizeof(found->name), "%s", entry->pw_name);
-	return *group ? find_group(group, found, error, error_size) : 0;
+	return *group ? privilege_find_group(group, found, error, error_size) : 0;
 }
 
 int

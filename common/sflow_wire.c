@@ -65,7 +65,7 @@ sflow_padded(size_t n)
 }
 
 static size_t
-address_octets(uint32_t type)
+sflow_wire_address_octets(uint32_t type)
 {
 	return type == SFLOW_ADDRESS_IP4 ? 4 : type == SFLOW_ADDRESS_IP6 ? 16 : 0;
 }
@@ -161,9 +161,9 @@ sflow_open(struct sflow_datagram *d, const void *octets, size_t n)
 	d->agent.type = rbuf_be32(&r);
 	if (d->agent.type > SFLOW_ADDRESS_IP6)
 		return SFLOW_BAD_ADDRESS;
-	address = rbuf_take(&r, address_octets(d->agent.type));
+	address = rbuf_take(&r, sflow_wire_address_octets(d->agent.type));
 	if (address)
-		memcpy(d->agent.address, address, address_octets(d->agent.type));
+		memcpy(d->agent.address, address, sflow_wire_address_octets(d->agent.type));
 	d->agent.sub_agent = rbuf_be32(&r);
 	d->sequence = rbuf_be32(&r);
 	d->uptime_ms = rbuf_be32(&r);
@@ -176,7 +176,7 @@ sflow_open(struct sflow_datagram *d, const void *octets, size_t n)
 
 /* Of words that were taken at once. */
 static uint32_t
-next_word(const uint8_t **at)
+sflow_wire_next_word(const uint8_t **at)
 {
 	uint32_t word;
 
@@ -208,10 +208,10 @@ get_header(struct rbuf *r, struct sflow_flow *flow)
 
 	if (!at)
 		return false;
-	flow->header_protocol = next_word(&at);
-	flow->frame_octets = next_word(&at);
-	flow->stripped_octets = next_word(&at);
-	kept = next_word(&at);
+	flow->header_protocol = sflow_wire_next_word(&at);
+	flow->frame_octets = sflow_wire_next_word(&at);
+	flow->stripped_octets = sflow_wire_next_word(&at);
+	kept = sflow_wire_next_word(&at);
 	/* Some agents leave the FCS out of frame_octets and still count it as stripped, so we do
 	 * not check the stripped octets against the frame's length. */
 	flow->kept_octets = kept < rbuf_left(r) ? kept : (uint32_t)rbuf_left(r);
@@ -263,7 +263,7 @@ get_gateway(struct rbuf *r, struct sflow_flow *flow)
 	enum { AS_SET = 1 };
 	uint32_t type = rbuf_be32(r), src_as, dst_as = 0, n_segments;
 
-	if (type > SFLOW_ADDRESS_IP6 || !rbuf_take(r, address_octets(type) + 4)) /* next hop, and the router's own AS */
+	if (type > SFLOW_ADDRESS_IP6 || !rbuf_take(r, sflow_wire_address_octets(type) + 4)) /* next hop, and the router's own AS */
 		return false;
 	src_as = rbuf_be32(r);
 	rbuf_be32(r); /* where it came from to the router */
@@ -481,20 +481,20 @@ get_records(struct rbuf *r, struct sflow_sample *s, bool (*get)(uint32_t, struct
 static struct sflow_source
 next_source(const uint8_t **at, bool expanded)
 {
-	uint32_t word = next_word(at);
+	uint32_t word = sflow_wire_next_word(at);
 
 	if (expanded)
-		return (struct sflow_source){word, next_word(at)};
+		return (struct sflow_source){word, sflow_wire_next_word(at)};
 	return (struct sflow_source){word >> 24, word & SFLOW_COMPACT_INDEX_MAX};
 }
 
 static struct sflow_if
 next_if(const uint8_t **at, bool expanded)
 {
-	uint32_t word = next_word(at);
+	uint32_t word = sflow_wire_next_word(at);
 
 	if (expanded)
-		return (struct sflow_if){word, next_word(at)};
+		return (struct sflow_if){word, sflow_wire_next_word(at)};
 	return (struct sflow_if){word >> 30, word & SFLOW_COMPACT_VALUE_MAX};
 }
 
@@ -517,11 +517,11 @@ get_flow(struct rbuf *r, struct sflow_sample *s, bool expanded)
 	flow->src_as = flow->dst_as = 0;
 	flow->reason = 0;
 	flow->way.known = 0;
-	flow->sequence = next_word(&at);
+	flow->sequence = sflow_wire_next_word(&at);
 	flow->source = next_source(&at, expanded);
-	flow->rate = next_word(&at);
-	flow->pool_pkts = next_word(&at);
-	flow->drops = next_word(&at);
+	flow->rate = sflow_wire_next_word(&at);
+	flow->pool_pkts = sflow_wire_next_word(&at);
+	flow->drops = sflow_wire_next_word(&at);
 	flow->input = next_if(&at, expanded);
 	flow->output = next_if(&at, expanded);
 	return get_records(r, s, get_flow_record);
@@ -538,12 +538,12 @@ get_discard(struct rbuf *r, struct sflow_sample *s)
 		return SFLOW_BAD_SAMPLE;
 	*flow = (struct sflow_flow){.expanded = true};
 	s->discard = (struct sflow_discard){{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
-	flow->sequence = next_word(&at);
+	flow->sequence = sflow_wire_next_word(&at);
 	flow->source = next_source(&at, true);
-	flow->drops = next_word(&at);
-	flow->input.value = next_word(&at);
-	flow->output.value = next_word(&at);
-	flow->reason = next_word(&at);
+	flow->drops = sflow_wire_next_word(&at);
+	flow->input.value = sflow_wire_next_word(&at);
+	flow->output.value = sflow_wire_next_word(&at);
+	flow->reason = sflow_wire_next_word(&at);
 	return get_records(r, s, get_flow_record);
 }
 
@@ -555,7 +555,7 @@ get_counters(struct rbuf *r, struct sflow_sample *s, bool expanded)
 	if (!at)
 		return SFLOW_BAD_SAMPLE;
 	s->counters = (struct sflow_counters){.expanded = expanded};
-	s->counters.sequence = next_word(&at);
+	s->counters.sequence = sflow_wire_next_word(&at);
 	s->counters.source = next_source(&at, expanded);
 	return get_records(r, s, get_counter_record);
 }
@@ -627,7 +627,7 @@ sflow_begin(struct sflow_writer *w, void *octets, size_t limit, const struct sfl
 	w->n_samples = 0;
 	wbuf_be32(&w->out, SFLOW_VERSION);
 	wbuf_be32(&w->out, agent->type);
-	wbuf_put(&w->out, agent->address, address_octets(agent->type));
+	wbuf_put(&w->out, agent->address, sflow_wire_address_octets(agent->type));
 	wbuf_be32(&w->out, agent->sub_agent);
 	wbuf_be32(&w->out, sequence);
 	wbuf_be32(&w->out, uptime_ms);
@@ -666,7 +666,7 @@ put_if(struct wbuf *w, const struct sflow_if *interface, bool expanded)
 static const uint8_t zeros[3];
 
 static void
-put_header(struct wbuf *w, const struct sflow_flow *flow)
+sflow_wire_put_header(struct wbuf *w, const struct sflow_flow *flow)
 {
 	size_t record = begin_opaque(w, FLOW_HEADER);
 
@@ -698,7 +698,7 @@ at_most_u32(uint64_t value)
 }
 
 static void
-put_number(struct wbuf *w, enum flow_record format, uint32_t value)
+sflow_wire_put_number(struct wbuf *w, enum flow_record format, uint32_t value)
 {
 	size_t record = begin_opaque(w, format);
 
@@ -713,11 +713,11 @@ put_way(struct wbuf *w, const struct ease_way *way)
 	size_t record;
 
 	if (way->known & EASE_WAY_QUEUE)
-		put_number(w, FLOW_EGRESS_QUEUE, way->queue);
+		sflow_wire_put_number(w, FLOW_EGRESS_QUEUE, way->queue);
 	if (way->known & EASE_WAY_DELAY)
-		put_number(w, FLOW_TRANSIT_DELAY, at_most_u32(way->delay_ns));
+		sflow_wire_put_number(w, FLOW_TRANSIT_DELAY, at_most_u32(way->delay_ns));
 	if (way->known & EASE_WAY_DEPTH)
-		put_number(w, FLOW_QUEUE_DEPTH, at_most_u32(way->depth_octets));
+		sflow_wire_put_number(w, FLOW_QUEUE_DEPTH, at_most_u32(way->depth_octets));
 	if (!(way->known & EASE_WAY_TIME))
 		return;
 	record = begin_opaque(w, FLOW_TIMESTAMP);
@@ -775,7 +775,7 @@ sflow_add_flow(struct sflow_writer *w, const struct sflow_flow *flow)
 	put_if(out, &flow->output, expanded);
 	wbuf_be32(out, (uint32_t)flow->has_header + flow->has_switch + (uint32_t)__builtin_popcount(flow->way.known));
 	if (flow->has_header)
-		put_header(out, flow);
+		sflow_wire_put_header(out, flow);
 	if (flow->has_switch)
 		put_switch(out, flow);
 	put_way(out, &flow->way);
@@ -783,7 +783,7 @@ sflow_add_flow(struct sflow_writer *w, const struct sflow_flow *flow)
 }
 
 static void
-put_text(struct wbuf *w, const struct sflow_text *text)
+sflow_wire_put_text(struct wbuf *w, const struct sflow_text *text)
 {
 	uint32_t n = text->n < SFLOW_TEXT_MAX ? text->n : SFLOW_TEXT_MAX;
 
@@ -797,9 +797,9 @@ put_texts(struct wbuf *w, enum flow_record format, const struct sflow_text *firs
 {
 	size_t record = begin_opaque(w, format);
 
-	put_text(w, first);
+	sflow_wire_put_text(w, first);
 	if (second)
-		put_text(w, second);
+		sflow_wire_put_text(w, second);
 	end_opaque(w, record);
 }
 
@@ -819,7 +819,7 @@ sflow_add_discard(struct sflow_writer *w, const struct sflow_flow *flow, const s
 	wbuf_be32(out, flow->reason);
 	wbuf_be32(out, (uint32_t)flow->has_header + has_function + has_trap + has_cause);
 	if (flow->has_header)
-		put_header(out, flow);
+		sflow_wire_put_header(out, flow);
 	if (has_function)
 		put_texts(out, FLOW_FUNCTION, &d->function, NULL);
 	if (has_trap)

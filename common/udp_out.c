@@ -10,7 +10,7 @@
 #define LOOK_PERIOD_US 10000000ull
 
 static uint16_t
-port_of(const struct endpoint *e)
+udp_out_port_of(const struct endpoint *e)
 {
 	return ntohs(e->address.ss_family == AF_INET6
 		? ((const struct sockaddr_in6 *)&e->address)->sin6_port
@@ -37,7 +37,7 @@ udp_out_check(const char *text)
 		return reason;
 	if (lacks_interface(&e))
 		return "a link-local address needs its interface: [fe80::1%eth0]:162";
-	return port_of(&e) ? NULL : "the port must not be 0";
+	return udp_out_port_of(&e) ? NULL : "the port must not be 0";
 }
 
 uint16_t
@@ -46,7 +46,7 @@ udp_out_port(const char *text)
 	const char *reason;
 	struct endpoint e;
 
-	return *text && endpoint_parse(text, &e, &reason) == 0 ? port_of(&e) : 0;
+	return *text && endpoint_parse(text, &e, &reason) == 0 ? udp_out_port_of(&e) : 0;
 }
 
 int
@@ -55,7 +55,7 @@ udp_out_open(struct udp_out *out, const char *text)
 	const char *reason;
 
 	*out = (struct udp_out){.fd = -1};
-	if (endpoint_parse(text, &out->to, &reason) < 0 || port_of(&out->to) == 0)
+	if (endpoint_parse(text, &out->to, &reason) < 0 || udp_out_port_of(&out->to) == 0)
 		return -EINVAL;
 	out->fd = socket(out->to.address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	return out->fd < 0 ? -errno : 0;
@@ -94,7 +94,7 @@ connect_anew(struct udp_out *out)
 }
 
 static bool
-source_of(int fd, char text[ENDPOINT_TEXT])
+udp_out_source_of(int fd, char text[ENDPOINT_TEXT])
 {
 	struct sockaddr_storage own;
 	socklen_t len = sizeof(own);
@@ -112,7 +112,7 @@ source_is_outdated(const struct udp_out *out)
 	int probe = socket(out->to.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	char now[ENDPOINT_TEXT], before[ENDPOINT_TEXT];
 	bool outdated = probe >= 0 && connect(probe, (const struct sockaddr *)&out->to.address, out->to.len) == 0 &&
-	    source_of(probe, now) && source_of(out->fd, before) && strcmp(now, before) != 0;
+	    udp_out_source_of(probe, now) && udp_out_source_of(out->fd, before) && strcmp(now, before) != 0;
 
 	close_fd(probe);
 	return outdated;

@@ -21,7 +21,7 @@ enum {
 
 /* The bridge that dot1dBase and dot1dTp speak of: the one with the lowest ifIndex; NULL: the device is it. */
 static const struct hal_port *
-first_bridge(const struct hal_snapshot *hal)
+mib_first_bridge(const struct hal_snapshot *hal)
 {
 	for (size_t i = 0; i < hal->n_ports; i++)
 		if (hal->ports[i].if_type == IF_TYPE_BRIDGE)
@@ -34,7 +34,7 @@ static int
 base_address(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
-	const struct hal_port *bridge = first_bridge(hal);
+	const struct hal_port *bridge = mib_first_bridge(hal);
 	const uint8_t *lowest = bridge ? bridge->mac : NULL;
 
 	for (size_t i = 0; i < hal->n_bridge_ports && !bridge; i++) {
@@ -53,7 +53,7 @@ static int
 base_num_ports(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
-	const struct hal_port *bridge = first_bridge(hal);
+	const struct hal_port *bridge = mib_first_bridge(hal);
 
 	value->integer = 0;
 	for (size_t i = 0; i < hal->n_bridge_ports; i++)
@@ -120,7 +120,7 @@ const struct mib_table bridge_mib_tp = {
 };
 
 static size_t
-fdb_rows(const struct mib_context *context, const void **first)
+bridge_mib_fdb_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
@@ -149,7 +149,7 @@ const struct mib_table bridge_mib_fdb_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 3, 1),
 	.index = {MIB_INDEX(MIB_INDEX_MAC, struct hal_address, mac)},
 	MIB_COLUMNS(fdb_columns),
-	MIB_ROWS(struct hal_address, fdb_rows),
+	MIB_ROWS(struct hal_address, bridge_mib_fdb_rows),
 };
 
 /* ---- static addresses ---- */

@@ -93,7 +93,7 @@ const struct mib_table ease_mib_system = {
 };
 
 static size_t
-port_rows(const struct mib_context *context, const void **first)
+ease_mib_port_rows(const struct mib_context *context, const void **first)
 {
 	const struct sampling_table *sampling = mib_snapshot_of(context)->sampling;
 
@@ -144,7 +144,7 @@ const struct mib_table ease_mib_port_table = {
 	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_PORT_TABLE, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct sampling_port_row, if_index)},
 	MIB_COLUMNS(port_columns),
-	MIB_ROWS(struct sampling_port_row, port_rows),
+	MIB_ROWS(struct sampling_port_row, ease_mib_port_rows),
 };
 
 /* ---- error sources ---- */
@@ -308,7 +308,7 @@ forwarding_value(const struct mib_cell *cell, struct mib_value *value)
 }
 
 static int
-sampled_by(const struct mib_cell *cell, struct mib_value *value)
+ease_mib_sampled_by(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_port *port = cell->row;
 
@@ -318,7 +318,7 @@ sampled_by(const struct mib_cell *cell, struct mib_value *value)
 
 static const struct mib_column forwarding_columns[] = {
 	{1, "easeForwardingBy", MIB_INTEGER, MIB_FN(forwarding_value)},
-	{2, "easeForwardingSampledBy", MIB_INTEGER, MIB_FN(sampled_by)},
+	{2, "easeForwardingSampledBy", MIB_INTEGER, MIB_FN(ease_mib_sampled_by)},
 };
 const struct mib_table ease_mib_forwarding_table = {
 	.name = "easeForwardingTable",

@@ -145,7 +145,7 @@ const struct mib_table entity_mib_contains_table = {
 };
 
 static int
-last_change(const struct mib_cell *cell, struct mib_value *value)
+entity_mib_last_change(const struct mib_cell *cell, struct mib_value *value)
 {
 	value->number = mib_time_stamp(cell->context,
 	    structure_of(cell->context)->parts_changed_mono_us);
@@ -153,7 +153,7 @@ last_change(const struct mib_cell *cell, struct mib_value *value)
 }
 
 static const struct mib_column general_columns[] = {
-	{1, "entLastChangeTime", MIB_TIMETICKS, MIB_FN(last_change)},
+	{1, "entLastChangeTime", MIB_TIMETICKS, MIB_FN(entity_mib_last_change)},
 };
 const struct mib_table entity_mib_general = {
 	.name = "entityGeneral",

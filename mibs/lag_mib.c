@@ -34,7 +34,7 @@ aggregate_mac(const struct mib_cell *cell, struct mib_value *value)
 }
 
 static int
-is_aggregate(const struct mib_cell *cell, struct mib_value *value)
+lag_mib_is_aggregate(const struct mib_cell *cell, struct mib_value *value)
 {
 	value->integer = MIB_TRUE;
 	return of_aggregate(cell);
@@ -42,7 +42,7 @@ is_aggregate(const struct mib_cell *cell, struct mib_value *value)
 
 /* Port 1 is the highest bit of the first octet. */
 static int
-ports_of(const struct mib_cell *cell, struct mib_value *value)
+lag_mib_ports_of(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
 	uint32_t lag = ((const struct hal_port *)cell->row)->if_index;
@@ -61,7 +61,7 @@ ports_of(const struct mib_cell *cell, struct mib_value *value)
 }
 
 static int
-aggregate_of(const struct mib_cell *cell, struct mib_value *value)
+lag_mib_aggregate_of(const struct mib_cell *cell, struct mib_value *value)
 {
 	value->integer = ((const struct hal_port *)cell->row)->lag_parent;
 	return of_member(cell);
@@ -79,20 +79,20 @@ is_aggregated(const struct mib_cell *cell, struct mib_value *value)
 
 static const struct mib_column aggregate_columns[] = {
 	{2, "dot3adAggMACAddress", MIB_STRING, MIB_FN(aggregate_mac)},
-	{5, "dot3adAggAggregateOrIndividual", MIB_INTEGER, MIB_FN(is_aggregate)},
+	{5, "dot3adAggAggregateOrIndividual", MIB_INTEGER, MIB_FN(lag_mib_is_aggregate)},
 };
 const struct mib_table lag_mib_aggregate_table = {
 	.name = "dot3adAggTable", .entry = MIB_OID(1, 2, 840, 10006, 300, 43, 1, 1, 1, 1), LAG_ROWS(aggregate_columns)};
 
 static const struct mib_column ports_columns[] = {
-	{1, "dot3adAggPortListPorts", MIB_STRING, MIB_FN(ports_of)},
+	{1, "dot3adAggPortListPorts", MIB_STRING, MIB_FN(lag_mib_ports_of)},
 };
 const struct mib_table lag_mib_ports_table = {
 	.name = "dot3adAggPortListTable", .entry = MIB_OID(1, 2, 840, 10006, 300, 43, 1, 1, 2, 1), LAG_ROWS(ports_columns)};
 
 static const struct mib_column member_columns[] = {
-	{12, "dot3adAggPortSelectedAggID", MIB_INTEGER, MIB_FN(aggregate_of)},
-	{13, "dot3adAggPortAttachedAggID", MIB_INTEGER, MIB_FN(aggregate_of)},
+	{12, "dot3adAggPortSelectedAggID", MIB_INTEGER, MIB_FN(lag_mib_aggregate_of)},
+	{13, "dot3adAggPortAttachedAggID", MIB_INTEGER, MIB_FN(lag_mib_aggregate_of)},
 	{24, "dot3adAggPortAggregateOrIndividual", MIB_INTEGER, MIB_FN(is_aggregated)},
 };
 const struct mib_table lag_mib_member_table = {

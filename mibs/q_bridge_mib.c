@@ -33,7 +33,7 @@ vlan_rows(const struct mib_context *context, const void **first)
 }
 
 static size_t
-fdb_rows(const struct mib_context *context, const void **first)
+q_bridge_fdb_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 	size_t n_vlans = vlan_rows(context, first);
@@ -87,7 +87,7 @@ const struct mib_table q_bridge_mib_fdb_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 1, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_vlan, vlan)},
 	MIB_COLUMNS(fdb_columns),
-	MIB_ROWS(struct hal_vlan, fdb_rows),
+	MIB_ROWS(struct hal_vlan, q_bridge_fdb_rows),
 };
 
 static size_t
@@ -149,7 +149,7 @@ begin_ports(const struct hal_snapshot *hal, struct mib_value *value)
 
 /* Port 1 is the highest bit of the first octet. */
 static void
-add_port(uint32_t base_port, struct mib_value *value)
+q_bridge_add_port(uint32_t base_port, struct mib_value *value)
 {
 	uint32_t bit = base_port - 1;
 
@@ -161,7 +161,7 @@ enum { EGRESS, UNTAGGED };
 
 /* The ports of a VLAN; the column's argument says which of them. */
 static int
-ports_of(const struct mib_cell *cell, struct mib_value *value)
+q_bridge_ports_of(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
 	uint32_t vlan = ((const struct hal_vlan *)cell->row)->vlan;
@@ -172,7 +172,7 @@ ports_of(const struct mib_cell *cell, struct mib_value *value)
 
 		if (range->first <= vlan && vlan <= range->last &&
 		    (cell->column->arg == EGRESS || range->untagged))
-			add_port(range->base_port, value);
+			q_bridge_add_port(range->base_port, value);
 	}
 	return 0;
 }
@@ -194,8 +194,8 @@ creation_time(const struct mib_cell *cell, struct mib_value *value)
 
 static const struct mib_column current_columns[] = {
 	{3, "dot1qVlanFdbId", MIB_GAUGE32, MIB_AT(struct hal_vlan, vlan)},
-	{4, "dot1qVlanCurrentEgressPorts", MIB_STRING, MIB_FIGURE(ports_of, EGRESS)},
-	{5, "dot1qVlanCurrentUntaggedPorts", MIB_STRING, MIB_FIGURE(ports_of, UNTAGGED)},
+	{4, "dot1qVlanCurrentEgressPorts", MIB_STRING, MIB_FIGURE(q_bridge_ports_of, EGRESS)},
+	{5, "dot1qVlanCurrentUntaggedPorts", MIB_STRING, MIB_FIGURE(q_bridge_ports_of, UNTAGGED)},
 	{6, "dot1qVlanStatus", MIB_INTEGER, MIB_CONSTANT(VLAN_PERMANENT)},
 	{7, "dot1qVlanCreationTime", MIB_TIMETICKS, MIB_FN(creation_time)},
 };
@@ -219,9 +219,9 @@ vlan_name(const struct mib_cell *cell, struct mib_value *value)
 
 static const struct mib_column static_columns[] = {
 	{1, "dot1qVlanStaticName", MIB_STRING, MIB_FN(vlan_name)},
-	{2, "dot1qVlanStaticEgressPorts", MIB_STRING, MIB_FIGURE(ports_of, EGRESS)},
+	{2, "dot1qVlanStaticEgressPorts", MIB_STRING, MIB_FIGURE(q_bridge_ports_of, EGRESS)},
 	{3, "dot1qVlanForbiddenEgressPorts", MIB_STRING, MIB_FN(no_ports)},
-	{4, "dot1qVlanStaticUntaggedPorts", MIB_STRING, MIB_FIGURE(ports_of, UNTAGGED)},
+	{4, "dot1qVlanStaticUntaggedPorts", MIB_STRING, MIB_FIGURE(q_bridge_ports_of, UNTAGGED)},
 	{5, "dot1qVlanStaticRowStatus", MIB_INTEGER, MIB_CONSTANT(ROW_ACTIVE)},
 };
 const struct mib_table q_bridge_mib_static_table = {
@@ -233,7 +233,7 @@ const struct mib_table q_bridge_mib_static_table = {
 };
 
 static size_t
-port_rows(const struct mib_context *context, const void **first)
+q_bridge_port_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
@@ -281,5 +281,5 @@ const struct mib_table q_bridge_mib_port_table = {
 	.name = "dot1qPortVlanTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 5, 1),
 	MIB_COLUMNS(port_columns),
-	MIB_BRIDGE_PORTS(port_rows),
+	MIB_BRIDGE_PORTS(q_bridge_port_rows),
 };

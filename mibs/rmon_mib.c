@@ -14,7 +14,7 @@ enum {
 };
 
 static int
-has_row(const struct mib_cell *cell)
+rmon_mib_has_row(const struct mib_cell *cell)
 {
 	const struct hal_port *port = cell->row;
 
@@ -27,13 +27,13 @@ stats_index(const struct mib_cell *cell, struct mib_value *value)
 	const struct hal_port *port = cell->row;
 
 	value->integer = port->if_index;
-	return has_row(cell);
+	return rmon_mib_has_row(cell);
 }
 
 static int
 stats_figure(const struct mib_cell *cell, struct mib_value *value)
 {
-	int error = has_row(cell);
+	int error = rmon_mib_has_row(cell);
 
 	return error ? error : mib_port_figure(cell, value);
 }
@@ -47,7 +47,7 @@ stats_data_source(const struct mib_cell *cell, struct mib_value *value)
 	memcpy(value->arcs, if_index_name, sizeof(if_index_name));
 	value->len = sizeof(if_index_name) / sizeof(if_index_name[0]);
 	value->arcs[value->len++] = port->if_index;
-	return has_row(cell);
+	return rmon_mib_has_row(cell);
 }
 
 /* Rows that the agent makes are owned by "monitor" (RFC 2819 section 3). */
@@ -55,14 +55,14 @@ static int
 stats_owner(const struct mib_cell *cell, struct mib_value *value)
 {
 	mib_put_text(value, "monitor");
-	return has_row(cell);
+	return rmon_mib_has_row(cell);
 }
 
 static int
 stats_status(const struct mib_cell *cell, struct mib_value *value)
 {
 	value->integer = STATUS_VALID;
-	return has_row(cell);
+	return rmon_mib_has_row(cell);
 }
 
 #define FIGURE(which) MIB_FIGURE(stats_figure, which)

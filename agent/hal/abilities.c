@@ -41,7 +41,7 @@ known_figures(const struct hal_device *device, uint32_t if_index)
 }
 
 static uint8_t
-sampled_by(const struct hal_device *device, const struct hal_port *port, uint32_t if_index)
+abilities_sampled_by(const struct hal_device *device, const struct hal_port *port, uint32_t if_index)
 {
 	const struct hal_sampling_ops *ops = device->sampling;
 	uint32_t rate;
@@ -54,7 +54,7 @@ sampled_by(const struct hal_device *device, const struct hal_port *port, uint32_
 }
 
 static void
-add_port(const struct hal_device *device, uint32_t if_index, struct tally *tally)
+abilities_add_port(const struct hal_device *device, uint32_t if_index, struct tally *tally)
 {
 	uint64_t known = known_figures(device, if_index);
 	struct hal_port port = {0};
@@ -70,7 +70,7 @@ add_port(const struct hal_device *device, uint32_t if_index, struct tally *tally
 	if (port.over_others)
 		tally->below++;
 	else
-		tally->by[sampled_by(device, &port, if_index)]++;
+		tally->by[abilities_sampled_by(device, &port, if_index)]++;
 	if (device->energy && device->energy->read(device->energy_ctx, if_index, &energy) == 0 && energy.counts)
 		tally->low_power++;
 	if (device->buffers && device->buffers->read(device->buffers_ctx, if_index, &buffers) == 0)
@@ -99,7 +99,7 @@ put_answer(FILE *out, const char *section, const char *what, bool yes, const cha
 }
 
 static void
-print_counted(const struct tally *tally, const struct abilities_told *told, FILE *out)
+abilities_print_counted(const struct tally *tally, const struct abilities_told *told, FILE *out)
 {
 	for (size_t i = 0; i < N_COUNTED; i++)
 		abilities_row(out, i == 0 ? "COUNTS" : "", counted[i].what, tally->counts[i], tally->n_ports,
@@ -174,9 +174,9 @@ abilities_print(const struct hal_device *device, const struct abilities_told *to
 	struct tally tally = {0};
 
 	for (size_t i = 0; i < n; i++)
-		add_port(device, device->ports->if_index(device->ports_ctx, i), &tally);
+		abilities_add_port(device, device->ports->if_index(device->ports_ctx, i), &tally);
 	fprintf(out, "device = %s, %zu ports\n", device->ops->kind, tally.n_ports);
-	print_counted(&tally, told, out);
+	abilities_print_counted(&tally, told, out);
 	print_sampled(&tally, told, out);
 	print_told(device, &tally, told, out);
 }

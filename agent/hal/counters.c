@@ -57,7 +57,7 @@ derive_figures(struct hal *hal, struct hal_port_state *port, uint64_t mask)
 }
 
 static void
-count_failure(struct hal *hal, uint32_t if_index, const char *what, int rc)
+counters_count_failure(struct hal *hal, uint32_t if_index, const char *what, int rc)
 {
 	stat_add(&hal->stats, HAL_STAT_COUNTER_READ_ERRORS, 1);
 	if (rc != -ENODEV) /* a port that leaves may be gone before its notice */
@@ -72,7 +72,7 @@ fetch_rows(struct hal *hal, struct hal_port_state *port)
 	int rc = ops->fetch != NULL ? ops->fetch(hal->device->counters_ctx, port->if_index) : 1;
 
 	if (rc < 0)
-		count_failure(hal, port->if_index, ops->name, rc);
+		counters_count_failure(hal, port->if_index, ops->name, rc);
 	if (rc != 0)
 		port->rows_read = false;
 	return rc >= 0 && !port->rows_read;
@@ -95,7 +95,7 @@ read_rows(struct hal *hal, struct hal_port_state *port, unsigned flags_left_out)
 			continue;
 		rc = ops->read(hal->device->counters_ctx, port->if_index, row, &raw);
 		if (rc < 0) {
-			count_failure(hal, port->if_index, ops->rows[row].name, rc);
+			counters_count_failure(hal, port->if_index, ops->rows[row].name, rc);
 			port->rows_read = false;
 			continue;
 		}

@@ -37,7 +37,7 @@ row_position(const struct hal *hal, const struct hal_error_event *event)
 }
 
 static void
-remove_row(struct hal *hal, size_t i)
+sources_remove_row(struct hal *hal, size_t i)
 {
 	struct ease_error_source *rows = hal->error_sources;
 
@@ -54,7 +54,7 @@ forget_quietest(struct hal *hal)
 	for (size_t i = 1; i < hal->n_error_sources; i++)
 		if (hal->error_sources[i].time_us < hal->error_sources[quietest].time_us)
 			quietest = i;
-	remove_row(hal, quietest);
+	sources_remove_row(hal, quietest);
 	stat_add(&hal->stats, HAL_STAT_ERROR_SOURCES_FORGOTTEN, 1);
 }
 

@@ -367,7 +367,7 @@ hal_ageing_s(const struct hal *hal)
 }
 
 static void
-tell_port(struct hal *hal, enum hal_port_happening happening, uint32_t if_index)
+hal_tell_port(struct hal *hal, enum hal_port_happening happening, uint32_t if_index)
 {
 	const struct hal_port_event event = {happening, if_index, ++hal->port_events};
 
@@ -381,7 +381,7 @@ hal_forget_port(struct hal *hal, const char *name, uint32_t if_index)
 	if (name != NULL && hal->device->ports->forget != NULL)
 		hal->device->ports->forget(hal->device->ports_ctx, name);
 	if (if_index != 0 && hal_port_find(hal, if_index) == NULL)
-		tell_port(hal, HAL_PORT_FORGOTTEN, if_index);
+		hal_tell_port(hal, HAL_PORT_FORGOTTEN, if_index);
 }
 
 bool
@@ -468,7 +468,7 @@ hal_report_port_changed(struct hal *hal, uint32_t if_index)
 	struct hal_port info;
 
 	hal->port_changes++;
-	if (hal_ports_sync(hal, tell_port) < 0)
+	if (hal_ports_sync(hal, hal_tell_port) < 0)
 		log_warn_limited("hal", "the changed list of ports could not be read: no memory");
 	port = hal_port_find(hal, if_index);
 	if (port == NULL || !was_here)
@@ -477,7 +477,7 @@ hal_report_port_changed(struct hal *hal, uint32_t if_index)
 		port->oper_status = info.oper_status;
 		port->last_change_mono_us = clock_mono_us(hal->clock);
 	}
-	tell_port(hal, HAL_PORT_CHANGED, if_index);
+	hal_tell_port(hal, HAL_PORT_CHANGED, if_index);
 }
 
 void

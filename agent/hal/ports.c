@@ -181,7 +181,7 @@ ports_differ(const struct hal *hal, size_t n)
 
 /* Whether the list has the port. It and the ports that are asked for are sorted: *at goes on from one to the next. */
 static bool
-list_has(struct hal_port_state *const *list, size_t n, size_t *at, uint32_t if_index)
+ports_list_has(struct hal_port_state *const *list, size_t n, size_t *at, uint32_t if_index)
 {
 	while (*at < n && list[*at]->if_index < if_index)
 		++*at;
@@ -196,7 +196,7 @@ tell_difference(struct hal *hal, struct hal_port_state *const *a, size_t n_a, st
 	size_t at = 0;
 
 	for (size_t i = 0; moved != NULL && i < n_a; i++)
-		if (!list_has(b, n_b, &at, a[i]->if_index))
+		if (!ports_list_has(b, n_b, &at, a[i]->if_index))
 			moved(hal, happening, a[i]->if_index);
 }
 
@@ -206,13 +206,13 @@ free_states(struct hal_port_state **list, size_t n, const struct hal *but_those_
 	size_t at = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!list_has(but_those_of->ports, but_those_of->n_ports, &at, list[i]->if_index))
+		if (!ports_list_has(but_those_of->ports, but_those_of->n_ports, &at, list[i]->if_index))
 			free(list[i]);
 }
 
 /* Fills the list with the states of the provider's first n ports. -ENOMEM: it holds none. */
 static int
-fill_list(struct hal *hal, struct hal_port_state **list, size_t n)
+ports_fill_list(struct hal *hal, struct hal_port_state **list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		list[i] = port_state(hal, hal->device->ports->if_index(hal->device->ports_ctx, i));
@@ -240,7 +240,7 @@ hal_ports_sync(struct hal *hal, hal_port_moved moved)
 		return 0;
 	fresh = calloc(n ? n : 1, sizeof(*fresh));
 	if_indexes = calloc(n ? n : 1, sizeof(*if_indexes));
-	if (fresh == NULL || if_indexes == NULL || fill_list(hal, fresh, n) < 0) {
+	if (fresh == NULL || if_indexes == NULL || ports_fill_list(hal, fresh, n) < 0) {
 		free(fresh);
 		free(if_indexes);
 		return -ENOMEM;

@@ -52,25 +52,25 @@ n_sensors(const struct hal *hal)
 }
 
 static size_t
-n_transceivers(const struct hal *hal)
+sensors_n_transceivers(const struct hal *hal)
 {
 	return ops_of(hal) ? ops_of(hal)->n_transceivers(hal->device->sensors_ctx) : 0;
 }
 
 static const struct hal_transceiver *
-transceiver_at(const struct hal *hal, size_t i)
+sensors_transceiver_at(const struct hal *hal, size_t i)
 {
 	return ops_of(hal)->transceiver(hal->device->sensors_ctx, i);
 }
 
 static size_t
-n_units(const struct hal *hal)
+sensors_n_units(const struct hal *hal)
 {
 	return ops_of(hal) && ops_of(hal)->n_units ? ops_of(hal)->n_units(hal->device->sensors_ctx) : 0;
 }
 
 static const struct hal_unit *
-unit_at(const struct hal *hal, size_t i)
+sensors_unit_at(const struct hal *hal, size_t i)
 {
 	return ops_of(hal)->unit(hal->device->sensors_ctx, i);
 }
@@ -80,10 +80,10 @@ hal_sensors_room(const struct hal *hal)
 {
 	size_t n = n_sensors(hal);
 
-	for (size_t i = 0; i < n_transceivers(hal); i++)
-		n += 1 + transceiver_at(hal, i)->n_readings;
-	for (size_t i = 0; i < n_units(hal); i++)
-		n += 1 + unit_at(hal, i)->n_readings;
+	for (size_t i = 0; i < sensors_n_transceivers(hal); i++)
+		n += 1 + sensors_transceiver_at(hal, i)->n_readings;
+	for (size_t i = 0; i < sensors_n_units(hal); i++)
+		n += 1 + sensors_unit_at(hal, i)->n_readings;
 	return n;
 }
 
@@ -122,7 +122,7 @@ plugged_port(const struct hal_snapshot *s, const struct hal_transceiver *transce
 }
 
 static uint32_t
-index_of(const struct hal_transceiver *transceiver)
+sensors_index_of(const struct hal_transceiver *transceiver)
 {
 	return HAL_PART_INDEX_TRANSCEIVER + HAL_TRANSCEIVER_INDEXES * transceiver->if_index;
 }
@@ -130,7 +130,7 @@ index_of(const struct hal_transceiver *transceiver)
 static void
 fill_transceiver(const struct hal_transceiver *t, const struct hal_port *port, struct hal_part *part)
 {
-	*part = (struct hal_part){.index = index_of(t), .contained_in = HAL_PART_INDEX_PORT + t->if_index,
+	*part = (struct hal_part){.index = sensors_index_of(t), .contained_in = HAL_PART_INDEX_PORT + t->if_index,
 	    .class = HAL_PART_MODULE, .position = 1, .is_replaceable = true};
 	snprintf(part->name, sizeof(part->name), "%.48s transceiver", port->name);
 	snprintf(part->descr, sizeof(part->descr), "%.48s transceiver in %.48s", t->type[0] ? t->type : "unknown", port->name);
@@ -148,7 +148,7 @@ fill_transceiver_parts(const struct hal_transceiver *t, const struct hal_port *p
 	fill_transceiver(t, port, &parts[0]);
 	for (size_t i = 1; i <= t->n_readings; i++) {
 		snprintf(name, sizeof(name), "%s %s", port->name, t->readings[i - 1].name);
-		fill_sensor(&parts[i], index_of(t) + (uint32_t)i, index_of(t), (int32_t)i, name);
+		fill_sensor(&parts[i], sensors_index_of(t) + (uint32_t)i, sensors_index_of(t), (int32_t)i, name);
 		snprintf(parts[i].descr, sizeof(parts[i].descr), "%.48s of the transceiver in %.48s", t->readings[i - 1].name, port->name);
 	}
 	return 1 + t->n_readings;
@@ -159,8 +159,8 @@ hal_transceivers_parts(const struct hal *hal, const struct hal_snapshot *s, stru
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_transceivers(hal); i++) {
-		const struct hal_transceiver *t = transceiver_at(hal, i);
+	for (size_t i = 0; i < sensors_n_transceivers(hal); i++) {
+		const struct hal_transceiver *t = sensors_transceiver_at(hal, i);
 		const struct hal_port *port = plugged_port(s, t);
 
 		if (port)
@@ -200,8 +200,8 @@ hal_units_parts(const struct hal *hal, struct hal_part *parts)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_units(hal); i++)
-		n += fill_unit_parts(unit_at(hal, i), parts + n);
+	for (size_t i = 0; i < sensors_n_units(hal); i++)
+		n += fill_unit_parts(sensors_unit_at(hal, i), parts + n);
 	return n;
 }
 
@@ -232,14 +232,14 @@ hal_sensors_list(const struct hal *hal, struct hal_snapshot *s)
 
 		rows[n++] = (struct hal_sensor_row){HAL_PART_INDEX_SENSOR + sensor->number, sensor->read_mono_us, sensor->reading};
 	}
-	for (size_t i = 0; i < n_transceivers(hal); i++) {
-		const struct hal_transceiver *t = transceiver_at(hal, i);
+	for (size_t i = 0; i < sensors_n_transceivers(hal); i++) {
+		const struct hal_transceiver *t = sensors_transceiver_at(hal, i);
 
 		if (plugged_port(s, t))
-			n += add_readings(index_of(t), t->read_mono_us, t->readings, t->n_readings, rows + n);
+			n += add_readings(sensors_index_of(t), t->read_mono_us, t->readings, t->n_readings, rows + n);
 	}
-	for (size_t i = 0; i < n_units(hal); i++) {
-		const struct hal_unit *u = unit_at(hal, i);
+	for (size_t i = 0; i < sensors_n_units(hal); i++) {
+		const struct hal_unit *u = sensors_unit_at(hal, i);
 
 		n += add_readings(unit_index(u), u->read_mono_us, u->readings, u->n_readings, rows + n);
 	}

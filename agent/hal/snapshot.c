@@ -64,7 +64,7 @@ published_new(struct hal *hal)
 }
 
 static int
-add_address(void *arg, const struct hal_address *address)
+snapshot_add_address(void *arg, const struct hal_address *address)
 {
 	struct hal_published *p = arg;
 	size_t n = p->snapshot.n_addresses;
@@ -111,7 +111,7 @@ copy_addresses(const struct hal_published *old, struct hal_published *p)
 }
 
 static int
-read_addresses(struct hal *hal, struct hal_published *p)
+snapshot_read_addresses(struct hal *hal, struct hal_published *p)
 {
 	const struct hal_addresses_ops *ops = hal->device->addresses;
 	bool same;
@@ -124,7 +124,7 @@ read_addresses(struct hal *hal, struct hal_published *p)
 	/* Only this thread replaces hal->published, so it can be read without the lock. */
 	same = same_addresses(hal->published, p);
 	rc = same ? copy_addresses(hal->published, p)
-		  : ops->dump(hal->device->addresses_ctx, add_address, p);
+		  : ops->dump(hal->device->addresses_ctx, snapshot_add_address, p);
 	if (rc < 0)
 		return rc == -ENODEV ? 0 : rc;
 	p->snapshot.has_addresses = true;
@@ -161,7 +161,7 @@ publish_snapshot(struct hal *hal, struct hal_published *p)
 }
 
 static void
-read_port(struct hal *hal, struct hal_published *p, struct hal_port_state *port)
+snapshot_read_port(struct hal *hal, struct hal_published *p, struct hal_port_state *port)
 {
 	struct hal_port *row = &p->ports[p->snapshot.n_ports];
 
@@ -228,7 +228,7 @@ merge_list(struct hal *hal, struct hal_published *p)
 		if (known != NULL)
 			ports[p->snapshot.n_ports++] = *known;
 		else
-			read_port(hal, p, hal->ports[i]);
+			snapshot_read_port(hal, p, hal->ports[i]);
 	}
 	free((void *)(uintptr_t)old.ports);
 	hal->building_next = i;
@@ -250,7 +250,7 @@ begin_round(struct hal *hal)
 
 /* Reads the next ports, at most max. */
 static int
-go_on(struct hal *hal, size_t max)
+snapshot_go_on(struct hal *hal, size_t max)
 {
 	int rc = 0;
 
@@ -259,7 +259,7 @@ go_on(struct hal *hal, size_t max)
 		rc = merge_list(hal, hal->building);
 	for (; rc == 0 && max > 0 && hal->building_next < hal->n_ports; hal->building_next++, max--) {
 		hal->building_to = hal->ports[hal->building_next]->if_index;
-		read_port(hal, hal->building, hal->ports[hal->building_next]);
+		snapshot_read_port(hal, hal->building, hal->ports[hal->building_next]);
 	}
 	tell_round(hal, HAL_ROUND_RESTS);
 	return rc;
@@ -271,7 +271,7 @@ hal_refresh(struct hal *hal, size_t max_ports)
 	int rc = hal->building == NULL ? begin_round(hal) : 0;
 
 	if (rc == 0)
-		rc = go_on(hal, max_ports == 0 ? SIZE_MAX : max_ports);
+		rc = snapshot_go_on(hal, max_ports == 0 ? SIZE_MAX : max_ports);
 	if (rc < 0) {
 		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
 		return rc;
@@ -279,7 +279,7 @@ hal_refresh(struct hal *hal, size_t max_ports)
 	if (hal->building_next < hal->n_ports)
 		return 1;
 	hal_sensors_read(hal);
-	rc = read_addresses(hal, hal->building);
+	rc = snapshot_read_addresses(hal, hal->building);
 	if (rc == 0)
 		rc = hal_structure_hold(hal, &hal->building->snapshot, hal->building->port_changes,
 		    &hal->building->snapshot.structure);

@@ -132,7 +132,7 @@ fill_module(const struct hal *hal, size_t i, struct hal_part *part)
 }
 
 static void
-fill_port(const struct hal *hal, const struct hal_port *port, struct hal_part *part)
+structure_fill_port(const struct hal *hal, const struct hal_port *port, struct hal_part *part)
 {
 	const struct hal_modules_ops *ops = hal->device->modules;
 
@@ -170,7 +170,7 @@ fill_structure(const struct hal *hal, const struct hal_snapshot *s, struct publi
 	published->structure.first_port_part = n;
 	for (size_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].has_connector)
-			fill_port(hal, &s->ports[i], &published->parts[n++]);
+			structure_fill_port(hal, &s->ports[i], &published->parts[n++]);
 	}
 	published->structure.n_port_parts = n - published->structure.first_port_part;
 	n += hal_transceivers_parts(hal, s, published->parts + n);

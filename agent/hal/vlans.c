@@ -17,7 +17,7 @@ struct range_list {
 };
 
 static int
-add_range(void *arg, const struct hal_vlan_range *range)
+vlans_add_range(void *arg, const struct hal_vlan_range *range)
 {
 	struct range_list *list = arg;
 
@@ -65,7 +65,7 @@ add_unaware_ports(struct range_list *list, const struct hal_snapshot *s)
 
 	for (size_t i = 0; i < s->n_bridge_ports && rc == 0; i++)
 		if (s->bridge_ports[i]->vlan_unaware || !s->vlan_aware)
-			rc = add_range(list, &(struct hal_vlan_range){.if_index = s->bridge_ports[i]->if_index,
+			rc = vlans_add_range(list, &(struct hal_vlan_range){.if_index = s->bridge_ports[i]->if_index,
 			    .first = HAL_DEFAULT_VLAN, .last = HAL_DEFAULT_VLAN, .untagged = true, .is_pvid = true});
 	return rc;
 }
@@ -75,7 +75,7 @@ hal_vlan_ranges_read(struct hal *hal, struct hal_snapshot *fresh)
 {
 	const struct hal_vlans_ops *ops = hal->device->vlans;
 	struct range_list list = {.hal = hal};
-	int rc = ops ? ops->dump(hal->device->vlans_ctx, add_range, &list) : -ENODEV;
+	int rc = ops ? ops->dump(hal->device->vlans_ctx, vlans_add_range, &list) : -ENODEV;
 
 	fresh->vlan_aware = rc == 0 || has_addresses_of_vlans(fresh);
 	fresh->knows_members = rc == 0 || !fresh->vlan_aware;

@@ -50,7 +50,7 @@ found_filter(void *ctx, const struct nlmsghdr *message)
 
 /* Whether there is any filter in this direction, ours or not. True if that cannot be found out. */
 static bool
-has_filter(struct netlink *netlink, uint32_t kernel_index, bool out)
+clsact_has_filter(struct netlink *netlink, uint32_t kernel_index, bool out)
 {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
 	struct nlmsghdr *request =
@@ -68,7 +68,7 @@ clsact_remove_unused(struct netlink *netlink, uint32_t kernel_index)
 {
 	int rc = -EAGAIN;
 
-	if (has_filter(netlink, kernel_index, false) || has_filter(netlink, kernel_index, true))
+	if (clsact_has_filter(netlink, kernel_index, false) || clsact_has_filter(netlink, kernel_index, true))
 		return;
 	for (int tries = 0; tries < NETLINK_TRIES && netlink_reply_lost(rc); tries++)
 		rc = change_qdisc(netlink, RTM_DELQDISC, 0, kernel_index);

@@ -9,7 +9,7 @@
 enum { TEXT_MAX = 30 }; /* of a bus or a device; longer ones are cut */
 
 static int
-check_command(const struct nlmsghdr *message, uint8_t command)
+devlink_check_command(const struct nlmsghdr *message, uint8_t command)
 {
 	const struct genlmsghdr *head = mnl_nlmsg_get_payload(message);
 
@@ -27,7 +27,7 @@ devlink_parse_port(const struct nlmsghdr *message, struct devlink_port *port)
 	struct devlink_port parsed = {0};
 	const struct nlattr *attr;
 	uint32_t index = 0;
-	int rc = check_command(message, DEVLINK_CMD_PORT_NEW);
+	int rc = devlink_check_command(message, DEVLINK_CMD_PORT_NEW);
 
 	if (rc < 0)
 		return rc;
@@ -81,7 +81,7 @@ int
 devlink_parse_trap(const struct nlmsghdr *message, struct devlink_trap *trap)
 {
 	char bus[TEXT_MAX + 1] = "", device[TEXT_MAX + 1] = "";
-	int rc = check_command(message, DEVLINK_CMD_TRAP_NEW);
+	int rc = devlink_check_command(message, DEVLINK_CMD_TRAP_NEW);
 	struct devlink_trap parsed = {0};
 	const struct nlattr *attr;
 	uint8_t type = DEVLINK_TRAP_TYPE_CONTROL;

@@ -191,7 +191,7 @@ put_driver_figure(struct hal_counters *figures, enum hal_figure figure, uint64_t
 }
 
 static bool
-take_family(const struct driver_strings *strings, const struct known_string *family, struct hal_counters *figures)
+driver_take_family(const struct driver_strings *strings, const struct known_string *family, struct hal_counters *figures)
 {
 	struct hal_counters parsed = *figures;
 	uint64_t value;
@@ -214,7 +214,7 @@ int
 driver_strings_parse(const struct driver_strings *strings, struct hal_counters *figures)
 {
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		if (take_family(strings, families[i], figures))
+		if (driver_take_family(strings, families[i], figures))
 			return 0;
 	return -ENOENT;
 }

@@ -50,7 +50,7 @@ take_nested_u64(const struct nlattr *nest, uint16_t type, uint64_t *value)
 }
 
 static int
-take_attribute(const struct nlattr *attr, void *ctx)
+monitor_take_attribute(const struct nlattr *attr, void *ctx)
 {
 	struct drop_record *record = ctx;
 	uint16_t origin;
@@ -116,7 +116,7 @@ drop_message_parse(const struct nlmsghdr *message, uint16_t type, struct drop_re
 
 	*record = (struct drop_record){.reason = "", .symbol = "", .trap = "", .group = ""};
 	rc = parse_attributes(message, type, NET_DM_CMD_PACKET_ALERT, BIT(NET_DM_ATTR_ORIGIN) | BIT(NET_DM_ATTR_ORIG_LEN),
-	    take_attribute, record);
+	    monitor_take_attribute, record);
 	if (rc == 0 && record->kept_octets > record->packet_octets)
 		return -EPROTO;
 	return rc == 0 && record->hardware && !record->trap[0] ? -EPROTO : rc;
@@ -142,7 +142,7 @@ drop_message_parse_lost(const struct nlmsghdr *message, uint16_t type, struct dr
 }
 
 static int
-take_config(const struct nlattr *attr, void *ctx)
+monitor_take_config(const struct nlattr *attr, void *ctx)
 {
 	struct drop_message_config *config = ctx;
 	uint8_t mode;
@@ -166,7 +166,7 @@ drop_message_parse_config(const struct nlmsghdr *message, uint16_t type, struct 
 {
 	*config = (struct drop_message_config){0};
 	return parse_attributes(message, type, NET_DM_CMD_CONFIG_NEW,
-	    BIT(NET_DM_ATTR_ALERT_MODE) | BIT(NET_DM_ATTR_TRUNC_LEN) | BIT(NET_DM_ATTR_QUEUE_LEN), take_config,
+	    BIT(NET_DM_ATTR_ALERT_MODE) | BIT(NET_DM_ATTR_TRUNC_LEN) | BIT(NET_DM_ATTR_QUEUE_LEN), monitor_take_config,
 	    config);
 }
 

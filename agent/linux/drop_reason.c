@@ -212,7 +212,7 @@ find_named(const struct named *table, size_t n, const char *name)
 }
 
 static uint32_t
-of_layer(const char *function)
+reason_of_layer(const char *function)
 {
 	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++)
 		if (strncmp(function, layers[i].name, strlen(layers[i].name)) == 0)
@@ -231,7 +231,7 @@ drop_reason_of_kernel(const char *reason, const char *function)
 		if (strcmp(reason, at_functions[i].reason) == 0 && strcmp(function, at_functions[i].function) == 0)
 			return at_functions[i].number;
 	found = FIND(kernel_reasons, reason);
-	return found ? found->number : of_layer(function);
+	return found ? found->number : reason_of_layer(function);
 }
 
 uint32_t

@@ -9,7 +9,7 @@
 
 /* Whether the message is this answer, or the notice with the same attributes. */
 static int
-check_command(const struct nlmsghdr *message, uint8_t reply, uint8_t notice)
+ethtool_check_command(const struct nlmsghdr *message, uint8_t reply, uint8_t notice)
 {
 	const struct genlmsghdr *head = mnl_nlmsg_get_payload(message);
 
@@ -106,7 +106,7 @@ ethtool_parse_modes(const struct nlmsghdr *message, struct ethtool_modes *modes)
 {
 	struct ethtool_modes parsed = {.duplex = EASE_DUPLEX_UNKNOWN};
 	const struct nlattr *attr;
-	int rc = check_command(message, ETHTOOL_MSG_LINKMODES_GET_REPLY, ETHTOOL_MSG_LINKMODES_NTF);
+	int rc = ethtool_check_command(message, ETHTOOL_MSG_LINKMODES_GET_REPLY, ETHTOOL_MSG_LINKMODES_NTF);
 
 	if (rc < 0)
 		return rc;
@@ -140,7 +140,7 @@ take_pause_counts(const struct nlattr *stats, struct hal_counters *figures)
 }
 
 static int
-take_pause(const struct nlattr *attr, struct ethtool_pause *pause, struct hal_counters *figures)
+ethtool_take_pause(const struct nlattr *attr, struct ethtool_pause *pause, struct hal_counters *figures)
 {
 	switch (mnl_attr_get_type(attr)) {
 	case ETHTOOL_A_PAUSE_AUTONEG:
@@ -163,13 +163,13 @@ ethtool_parse_pause(const struct nlmsghdr *message, struct ethtool_pause *pause,
 	struct ethtool_pause parsed = {.known = true};
 	struct hal_counters counted = *figures;
 	const struct nlattr *attr;
-	int rc = check_command(message, ETHTOOL_MSG_PAUSE_GET_REPLY, ETHTOOL_MSG_PAUSE_NTF);
+	int rc = ethtool_check_command(message, ETHTOOL_MSG_PAUSE_GET_REPLY, ETHTOOL_MSG_PAUSE_NTF);
 
 	if (rc < 0)
 		return rc;
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
 		if (rc == 0)
-			rc = take_pause(attr, &parsed, &counted);
+			rc = ethtool_take_pause(attr, &parsed, &counted);
 	if (rc < 0)
 		return rc;
 	*pause = parsed;
@@ -224,7 +224,7 @@ ethtool_parse_eee(const struct nlmsghdr *message, uint8_t *state)
 {
 	bool enabled = false, active = false;
 	const struct nlattr *attr;
-	int rc = check_command(message, ETHTOOL_MSG_EEE_GET_REPLY, ETHTOOL_MSG_EEE_NTF);
+	int rc = ethtool_check_command(message, ETHTOOL_MSG_EEE_GET_REPLY, ETHTOOL_MSG_EEE_NTF);
 
 	if (rc < 0)
 		return rc;
@@ -355,7 +355,7 @@ take_stat(uint32_t group, const struct nlattr *nest, struct hal_counters *figure
 }
 
 static int
-take_group(const struct nlattr *nest, struct hal_counters *figures, struct sizes *sizes)
+ethtool_take_group(const struct nlattr *nest, struct hal_counters *figures, struct sizes *sizes)
 {
 	uint32_t group = UINT32_MAX;
 	const struct nlattr *attr;
@@ -375,7 +375,7 @@ take_group(const struct nlattr *nest, struct hal_counters *figures, struct sizes
 }
 
 static uint64_t
-value_of(const struct hal_counters *figures, enum hal_figure figure)
+ethtool_value_of(const struct hal_counters *figures, enum hal_figure figure)
 {
 	return has_ethtool_figure(figures, figure) ? figures->value[figure] : 0;
 }
@@ -395,9 +395,9 @@ put_sizes(const struct sizes *sizes, struct hal_counters *figures)
 			all = false;
 		pkts += sizes->pkts[i];
 	}
-	pkts += value_of(figures, HAL_RMON_UNDERSIZE) + value_of(figures, HAL_RMON_FRAGMENTS);
+	pkts += ethtool_value_of(figures, HAL_RMON_UNDERSIZE) + ethtool_value_of(figures, HAL_RMON_FRAGMENTS);
 	if (!sizes->beyond)
-		pkts += value_of(figures, HAL_RMON_OVERSIZE) + value_of(figures, HAL_RMON_JABBERS);
+		pkts += ethtool_value_of(figures, HAL_RMON_OVERSIZE) + ethtool_value_of(figures, HAL_RMON_JABBERS);
 	if (all)
 		put_ethtool_figure(figures, HAL_RMON_PKTS, pkts);
 }
@@ -422,13 +422,13 @@ ethtool_parse_stats(const struct nlmsghdr *message, struct hal_counters *figures
 	struct hal_counters parsed = *figures;
 	struct sizes sizes = {0};
 	const struct nlattr *attr;
-	int rc = check_command(message, ETHTOOL_MSG_STATS_GET_REPLY, ETHTOOL_MSG_STATS_GET_REPLY);
+	int rc = ethtool_check_command(message, ETHTOOL_MSG_STATS_GET_REPLY, ETHTOOL_MSG_STATS_GET_REPLY);
 
 	if (rc < 0)
 		return rc;
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
 		if (rc == 0 && mnl_attr_get_type(attr) == ETHTOOL_A_STATS_GRP)
-			rc = take_group(attr, &parsed, &sizes);
+			rc = ethtool_take_group(attr, &parsed, &sizes);
 	if (rc < 0)
 		return rc;
 	put_sizes(&sizes, &parsed);
@@ -454,7 +454,7 @@ take_header(const struct nlattr *header, uint32_t *kernel_index)
 int
 ethtool_parse_module(const struct nlmsghdr *message, uint8_t *octets, size_t n)
 {
-	int rc = check_command(message, ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY, ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY);
+	int rc = ethtool_check_command(message, ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY, ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY);
 	const struct nlattr *attr;
 
 	if (rc < 0)
@@ -477,7 +477,7 @@ ethtool_parse_notice(const struct nlmsghdr *message, uint32_t *kernel_index)
 	int rc = -ENOMSG;
 
 	for (size_t i = 0; i < sizeof(notices) && rc == -ENOMSG; i++)
-		rc = check_command(message, notices[i], notices[i]);
+		rc = ethtool_check_command(message, notices[i], notices[i]);
 	if (rc < 0)
 		return rc;
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))

@@ -22,7 +22,7 @@ fdb_concerns(const struct rtnl_neighbour *neighbour)
 
 /* As in dot1dTpFdbStatus: the bridge's own address, one that an administrator set, or a learned one. */
 static uint8_t
-status_of(const struct rtnl_neighbour *neighbour)
+fdb_status_of(const struct rtnl_neighbour *neighbour)
 {
 	if (neighbour->state & NUD_PERMANENT)
 		return HAL_ADDRESS_SELF;
@@ -35,7 +35,7 @@ status_of(const struct rtnl_neighbour *neighbour)
 
 /* Addresses often differ in few bits; the multiplication spreads them. */
 static size_t
-home_of(const struct fdb *fdb, uint32_t bridge, uint16_t vlan, const uint8_t mac[6])
+fdb_home_of(const struct fdb *fdb, uint32_t bridge, uint16_t vlan, const uint8_t mac[6])
 {
 	uint64_t key = (uint64_t)bridge << 24 ^ vlan;
 
@@ -53,9 +53,9 @@ is_entry(const struct fdb_entry *entry, uint32_t bridge, uint16_t vlan, const ui
 
 /* The slot of this address, or the free slot for it. The table must have a free slot. */
 static size_t
-slot_of(const struct fdb *fdb, uint32_t bridge, uint16_t vlan, const uint8_t mac[6])
+fdb_slot_of(const struct fdb *fdb, uint32_t bridge, uint16_t vlan, const uint8_t mac[6])
 {
-	size_t i = home_of(fdb, bridge, vlan, mac);
+	size_t i = fdb_home_of(fdb, bridge, vlan, mac);
 
 	while (fdb->slots[i].kernel_index != 0 && !is_entry(&fdb->slots[i], bridge, vlan, mac))
 		i = (i + 1) & (fdb->n_slots - 1);
@@ -69,12 +69,12 @@ fdb_find(const struct fdb *fdb, uint32_t bridge, uint16_t vlan, const uint8_t ma
 
 	if (fdb->n_slots == 0)
 		return NULL;
-	entry = &fdb->slots[slot_of(fdb, bridge, vlan, mac)];
+	entry = &fdb->slots[fdb_slot_of(fdb, bridge, vlan, mac)];
 	return entry->kernel_index != 0 ? entry : NULL;
 }
 
 static int
-make_room(struct fdb *fdb)
+fdb_make_room(struct fdb *fdb)
 {
 	struct fdb wider = {.n = fdb->n, .changes = fdb->changes,
 	    .n_slots = fdb->n_slots ? 2 * fdb->n_slots : FDB_FIRST_SLOTS};
@@ -90,7 +90,7 @@ make_room(struct fdb *fdb)
 		const struct fdb_entry *entry = &fdb->slots[i];
 
 		if (entry->kernel_index != 0)
-			wider.slots[slot_of(&wider, entry->bridge, entry->vlan, entry->mac)] = *entry;
+			wider.slots[fdb_slot_of(&wider, entry->bridge, entry->vlan, entry->mac)] = *entry;
 	}
 	free(fdb->slots);
 	*fdb = wider;
@@ -99,12 +99,12 @@ make_room(struct fdb *fdb)
 
 /* Fills the hole with a later entry of the same run, so that searches do not end too early. */
 static void
-empty_slot(struct fdb *fdb, size_t hole)
+fdb_empty_slot(struct fdb *fdb, size_t hole)
 {
 	size_t mask = fdb->n_slots - 1;
 
 	for (size_t i = (hole + 1) & mask; fdb->slots[i].kernel_index != 0; i = (i + 1) & mask) {
-		size_t home = home_of(fdb, fdb->slots[i].bridge, fdb->slots[i].vlan, fdb->slots[i].mac);
+		size_t home = fdb_home_of(fdb, fdb->slots[i].bridge, fdb->slots[i].vlan, fdb->slots[i].mac);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue;
@@ -125,7 +125,7 @@ forget_address(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 
 	/* If an address has moved, its removal at the old port does not remove it. */
 	if (entry && entry->kernel_index == neighbour->kernel_index)
-		empty_slot(fdb, (size_t)(entry - fdb->slots));
+		fdb_empty_slot(fdb, (size_t)(entry - fdb->slots));
 }
 
 int
@@ -139,18 +139,18 @@ fdb_update(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 		return 0;
 	}
 	if (!fdb_find(fdb, neighbour->master, neighbour->vlan, neighbour->mac)) {
-		rc = make_room(fdb);
+		rc = fdb_make_room(fdb);
 		if (rc < 0)
 			return rc;
 		fdb->n++;
 	}
-	entry = &fdb->slots[slot_of(fdb, neighbour->master, neighbour->vlan, neighbour->mac)];
+	entry = &fdb->slots[fdb_slot_of(fdb, neighbour->master, neighbour->vlan, neighbour->mac)];
 	before = *entry;
 	*entry = (struct fdb_entry){
 	    .kernel_index = neighbour->kernel_index,
 	    .bridge = neighbour->master,
 	    .vlan = neighbour->vlan,
-	    .status = status_of(neighbour),
+	    .status = fdb_status_of(neighbour),
 	};
 	memcpy(entry->mac, neighbour->mac, sizeof(entry->mac));
 	fdb->changes += before.kernel_index != entry->kernel_index || before.status != entry->status;

@@ -69,7 +69,7 @@ struct link_list {
 };
 
 static int
-take_link(void *ctx, const struct nlmsghdr *message)
+kernel_take_link(void *ctx, const struct nlmsghdr *message)
 {
 	struct link_list *list = ctx;
 	struct rtnl_link *grown;
@@ -102,7 +102,7 @@ kernel_get_links(struct kernel_requests *kernel, struct rtnl_link **links, size_
 		    netlink_begin(&q, RTM_GETLINK, NLM_F_DUMP, sizeof(struct ifinfomsg));
 
 		list.n = 0;
-		rc = netlink_request(kernel->route, request, take_link, &list);
+		rc = netlink_request(kernel->route, request, kernel_take_link, &list);
 	}
 	if (rc < 0 && rc != -EAGAIN) {
 		free(list.links);
@@ -267,7 +267,7 @@ struct pause_answer {
 };
 
 static int
-take_pause(void *ctx, const struct nlmsghdr *message)
+kernel_take_pause(void *ctx, const struct nlmsghdr *message)
 {
 	struct pause_answer *answer = ctx;
 
@@ -282,7 +282,7 @@ get_pause_with(struct kernel_requests *kernel, uint32_t kernel_index, uint32_t f
 
 	if (kernel->ethtool != 0)
 		request_driver(kernel,
-		    begin_ethtool(kernel, &q, ETHTOOL_MSG_PAUSE_GET, kernel_index, flags), take_pause,
+		    begin_ethtool(kernel, &q, ETHTOOL_MSG_PAUSE_GET, kernel_index, flags), kernel_take_pause,
 		    &answer);
 	return answer;
 }

@@ -45,7 +45,7 @@ static const struct kind {
 static const struct kind other_kind = {NULL, IF_TYPE_VIRTUAL, false};
 
 static const struct kind *
-kind_of(const struct rtnl_link *link)
+links_kind_of(const struct rtnl_link *link)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && links_is_ethernet(link); i++)
 		if (strcmp(link->kind, kinds[i].name) == 0)
@@ -87,7 +87,7 @@ links_is_ethernet(const struct rtnl_link *link)
 bool
 links_is_sampled(const struct links_port *port)
 {
-	return kind_of(&port->link)->sampled && !port->is_conduit;
+	return links_kind_of(&port->link)->sampled && !port->is_conduit;
 }
 
 void
@@ -106,7 +106,7 @@ links_mark_conduits(struct links *links)
 bool
 links_is_of_chip(const struct rtnl_link *link)
 {
-	return link->switch_id.n_octets > 0 && kind_of(link)->sampled;
+	return link->switch_id.n_octets > 0 && links_kind_of(link)->sampled;
 }
 
 bool
@@ -123,7 +123,7 @@ links_if_type(const struct links_port *port)
 		return type_by_hardware(&port->link);
 	return port->radio == LINKS_RADIO_WLAN ? IF_TYPE_WIRELESS
 	    : port->radio == LINKS_RADIO_WWAN  ? IF_TYPE_WWAN
-					       : kind_of(&port->link)->if_type;
+					       : links_kind_of(&port->link)->if_type;
 }
 
 bool
@@ -251,7 +251,7 @@ links_number_ports(struct links *links)
 
 /* name: a field of IFNAMSIZ octets, filled up with NULs. */
 static struct links_name *
-find_name(const struct links *links, const char *name)
+links_find_name(const struct links *links, const char *name)
 {
 	for (size_t i = 0; i < links->n_names; i++)
 		if (memcmp(links->names[i].name, name, IFNAMSIZ) == 0)
@@ -288,7 +288,7 @@ grow_by_one(void *items, size_t *room, size_t n, size_t item_octets)
 static int
 remember_name(struct links *links, const char *name, uint32_t if_index)
 {
-	struct links_name *known = find_name(links, name);
+	struct links_name *known = links_find_name(links, name);
 
 	if (links->numbers == LINKS_KERNEL_NUMBERS)
 		return 0;
@@ -313,7 +313,7 @@ remember_name(struct links *links, const char *name, uint32_t if_index)
 static uint32_t
 choose_number(const struct links *links, const struct rtnl_link *link)
 {
-	const struct links_name *known = find_name(links, link->name);
+	const struct links_name *known = links_find_name(links, link->name);
 	uint32_t if_index = link->kernel_index;
 
 	if (links->numbers == LINKS_KERNEL_NUMBERS)
@@ -354,7 +354,7 @@ links_free(struct links *links)
 }
 
 static size_t
-place_of(const struct links *links, uint32_t if_index)
+links_place_of(const struct links *links, uint32_t if_index)
 {
 	return SORTED_POSITION_OF(links->ports, links->n, if_index, if_index);
 }
@@ -373,7 +373,7 @@ links_find(const struct links *links, uint32_t if_index)
 	/* Mostly the kernel's numbers are the ports', and their list is short enough for a quick search. */
 	if (place < links->n && links->ports[place].if_index == if_index)
 		return &links->ports[place];
-	place = place_of(links, if_index);
+	place = links_place_of(links, if_index);
 	return place < links->n && links->ports[place].if_index == if_index ? &links->ports[place] : NULL;
 }
 
@@ -388,7 +388,7 @@ links_find_kernel(const struct links *links, uint32_t kernel_index)
 }
 
 static int
-make_room(struct links *links)
+links_make_room(struct links *links)
 {
 	struct links_port *ports = grow_by_one(links->ports, &links->room, links->n, sizeof(*ports));
 	struct links_kernel *by_kernel;
@@ -409,7 +409,7 @@ make_room(struct links *links)
 static void
 insert_link(struct links *links, const struct links_port *fresh, struct links_port **result)
 {
-	size_t place = place_of(links, fresh->if_index);
+	size_t place = links_place_of(links, fresh->if_index);
 	size_t kernel_place = kernel_place_of(links, fresh->link.kernel_index);
 
 	memmove(&links->ports[place + 1], &links->ports[place],
@@ -432,7 +432,7 @@ links_add(struct links *links, const struct rtnl_link *link, struct links_port *
 	fresh.if_index = choose_number(links, link);
 	if (links_find(links, fresh.if_index)) /* the kernel's number is that of a CPU share */
 		return -EEXIST;
-	if (make_room(links) < 0 || remember_name(links, link->name, fresh.if_index) < 0)
+	if (links_make_room(links) < 0 || remember_name(links, link->name, fresh.if_index) < 0)
 		return -ENOMEM;
 	insert_link(links, &fresh, result);
 	return 0;
@@ -452,7 +452,7 @@ links_add_share(struct links *links, uint32_t kernel_index, struct links_port **
 	fresh.if_index = port->if_index + LINKS_SHARE;
 	fresh.link = port->link;
 	fresh.link.kernel_index = kernel_index | SHARE_KEY;
-	if (make_room(links) < 0)
+	if (links_make_room(links) < 0)
 		return -ENOMEM;
 	insert_link(links, &fresh, share);
 	return 0;
@@ -496,7 +496,7 @@ links_forget(struct links *links, const char *name)
 	struct links_name *known;
 
 	memcpy(padded, name, strnlen(name, IFNAMSIZ - 1));
-	known = find_name(links, padded);
+	known = links_find_name(links, padded);
 	if (!known || links_find(links, known->if_index))
 		return;
 	links->n_names--;

@@ -32,7 +32,7 @@ judge_sampling(struct linux_device *d, const struct linux_config *config, const 
 
 /* Returns whether a chip samples any. */
 static bool
-judge_ports(struct linux_device *d, const struct linux_config *config)
+abilities_judge_ports(struct linux_device *d, const struct linux_config *config)
 {
 	bool by_chip = false;
 
@@ -83,7 +83,7 @@ words_of_drops(struct linux_device *d, const struct linux_config *config, bool *
 /* ---- chips ---- */
 
 static int
-add_trap(void *ctx, const struct nlmsghdr *message)
+linux_add_trap(void *ctx, const struct nlmsghdr *message)
 {
 	struct chips *chips = ctx;
 	struct devlink_trap trap;
@@ -128,7 +128,7 @@ print_chips(struct linux_device *d, FILE *out)
 		chips.by_driver += port->totals == LINKS_TOTALS_DRIVER;
 		chips.by_nobody += port->totals == LINKS_TOTALS_NOBODY;
 	}
-	(void)kernel_get_devlink_traps(&d->kernel, add_trap, &chips);
+	(void)kernel_get_devlink_traps(&d->kernel, linux_add_trap, &chips);
 	if (chips.n_ports + chips.traps == 0)
 		return;
 	abilities_row(out, "CHIP", "its ports", chips.n_ports, d->links.n, NULL);
@@ -143,7 +143,7 @@ print_chips(struct linux_device *d, FILE *out)
 void
 linux_print_abilities(struct linux_device *d, const struct linux_config *config, FILE *out)
 {
-	bool by_chip = judge_ports(d, config);
+	bool by_chip = abilities_judge_ports(d, config);
 	struct abilities_told told = {
 	    .not_counted = "the kernel sees only a part",
 	    .not_sampled = config->sampling == LINUX_SAMPLING_NONE ? "sampling = none" : "the driver takes no filters",

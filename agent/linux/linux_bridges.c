@@ -11,7 +11,7 @@
 enum { CENTISECONDS = 100 }; /* of a second: the kernel's unit of the ageing time */
 
 static const struct links_port *
-first_bridge(const struct linux_device *d)
+linux_first_bridge(const struct linux_device *d)
 {
 	for (size_t i = 0; i < d->links.n; i++)
 		if (d->links.ports[i].link.has_ageing)
@@ -36,7 +36,7 @@ address_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address)
 	const struct links_port *first_plain = first_plain_bridge(d);
 	int rc = 0;
 
-	if (!first_bridge(d))
+	if (!linux_first_bridge(d))
 		return -ENODEV;
 	for (size_t i = 0; i < d->fdb.n_slots && rc == 0; i++) {
 		const struct fdb_entry *entry = &d->fdb.slots[i];
@@ -68,7 +68,7 @@ address_changes(void *ctx)
 static uint32_t
 address_ageing_s(void *ctx)
 {
-	const struct links_port *bridge = first_bridge(ctx);
+	const struct links_port *bridge = linux_first_bridge(ctx);
 
 	return bridge ? bridge->link.ageing_cs / CENTISECONDS : 0;
 }
@@ -78,7 +78,7 @@ static int
 address_set_ageing_s(void *ctx, uint32_t seconds)
 {
 	struct linux_device *d = ctx;
-	int rc = first_bridge(d) ? 0 : -ENODEV;
+	int rc = linux_first_bridge(d) ? 0 : -ENODEV;
 
 	for (size_t i = 0; i < d->links.n && rc == 0; i++) {
 		struct rtnl_link *link = &d->links.ports[i].link;

@@ -416,7 +416,7 @@ read_kernel(struct linux_device *d, struct links_port *port)
 }
 
 static int
-read_all(struct linux_device *d, struct links_port *port)
+linux_read_all(struct linux_device *d, struct links_port *port)
 {
 	int rc = read_kernel(d, port);
 
@@ -432,7 +432,7 @@ read_all(struct linux_device *d, struct links_port *port)
 }
 
 static uint64_t
-value_of(const struct links_port *port, size_t row)
+linux_value_of(const struct links_port *port, size_t row)
 {
 	bool kinds = port->driver.known & KIND_FIGURES;
 	uint64_t value;
@@ -492,7 +492,7 @@ counter_fetch(void *ctx, uint32_t if_index)
 	struct links_port *port = linux_port_to_read(d, if_index);
 	const struct rtnl_link_stats64 before = port ? port->stats : (struct rtnl_link_stats64){0};
 	uint64_t driver_read_us = port ? port->driver_read_us : 0, lacks = port ? port->lacks : 0;
-	int rc = port ? read_all(d, port) : -ENODEV;
+	int rc = port ? linux_read_all(d, port) : -ENODEV;
 	bool changed;
 
 	if (rc < 0)
@@ -504,19 +504,19 @@ counter_fetch(void *ctx, uint32_t if_index)
 }
 
 static int
-counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
+linux_counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 {
 	struct links_port *port = linux_port_to_read(ctx, if_index);
 
 	if (!port)
 		return -ENODEV;
-	*raw = value_of(port, row);
+	*raw = linux_value_of(port, row);
 	return 0;
 }
 
 /* Every link has rtnetlink's counters, and those that its driver has. */
 static uint64_t
-counter_known(void *ctx, uint32_t if_index)
+linux_counter_known(void *ctx, uint32_t if_index)
 {
 	const struct linux_device *d = ctx;
 	const struct links_port *port = links_find(&d->links, if_index);
@@ -542,7 +542,7 @@ less_part(uint64_t all, uint64_t part)
 }
 
 static void
-counter_derive(const uint64_t *total, struct hal_counters *counters)
+linux_counter_derive(const uint64_t *total, struct hal_counters *counters)
 {
 	put_kernel_figure(counters, HAL_IN_OCTETS, total[ROW_RX_BYTES] + FCS_OCTETS * total[ROW_RX_PACKETS]);
 	put_kernel_figure(counters, HAL_OUT_OCTETS, total[ROW_TX_BYTES] + FCS_OCTETS * total[ROW_TX_PACKETS]);
@@ -566,9 +566,9 @@ const struct hal_counters_ops linux_counters_ops = {
     .name = "rtnl_link_stats64",
     .rows = counter_rows,
     .n_rows = N_ROWS,
-    .read = counter_read,
+    .read = linux_counter_read,
     .fetch = counter_fetch,
     .round = counter_round,
-    .derive = counter_derive,
-    .known = counter_known,
+    .derive = linux_counter_derive,
+    .known = linux_counter_known,
 };

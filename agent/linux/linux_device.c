@@ -98,7 +98,7 @@ report_new_address(struct linux_device *d, const struct rtnl_neighbour *neighbou
 
 /* Returns 1 if the address is newly learned. */
 static int
-take_neighbour(struct linux_device *d, struct fdb *fdb, const struct rtnl_neighbour *neighbour)
+linux_take_neighbour(struct linux_device *d, struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 {
 	/* Of its ports' own addresses a bridge has entries of VLANs even while it takes no notice of VLANs. */
 	bool known = neighbour->vlan == 0 || linux_filters_vlans(d, neighbour->master);
@@ -118,7 +118,7 @@ take_listed_neighbour(void *ctx, const struct nlmsghdr *message)
 	int rc = rtnl_parse_neighbour(message, &neighbour);
 
 	if (rc == 0)
-		take_neighbour(d, &d->fresh, &neighbour);
+		linux_take_neighbour(d, &d->fresh, &neighbour);
 	else if (rc == -EPROTO)
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
 	return 0;
@@ -157,7 +157,7 @@ end_addresses(struct linux_device *d)
 /* A table that changes while it is read is read again, a few times; later changes come as notices
  * anyway. 1 while there is more. */
 static int
-read_addresses(struct linux_device *d, unsigned max_datagrams)
+linux_read_addresses(struct linux_device *d, unsigned max_datagrams)
 {
 	int rc = kernel_continue_neighbours(&d->kernel, max_datagrams, take_listed_neighbour, d);
 
@@ -178,13 +178,13 @@ read_addresses(struct linux_device *d, unsigned max_datagrams)
 /* ---- clock ---- */
 
 static uint64_t
-device_now_us(void *ctx)
+linux_device_now_us(void *ctx)
 {
 	return clock_wall_us(((struct linux_device *)ctx)->clock);
 }
 
 static uint64_t
-device_steady_us(void *ctx)
+linux_device_steady_us(void *ctx)
 {
 	return clock_mono_us(((struct linux_device *)ctx)->clock);
 }
@@ -263,12 +263,12 @@ static void
 read_later(struct linux_device *d, uint64_t wait_us)
 {
 	d->stale = true;
-	d->reread_us = device_steady_us(d) + wait_us;
+	d->reread_us = linux_device_steady_us(d) + wait_us;
 	(void)set_timer(d);
 }
 
 static void
-remove_port(struct linux_device *d, struct links_port *port)
+linux_remove_port(struct linux_device *d, struct links_port *port)
 {
 	uint32_t if_index = port->if_index;
 
@@ -318,12 +318,12 @@ update_port(struct linux_device *d, struct links_port *port, const struct rtnl_l
 
 /* Updates one link from the kernel's message. */
 static void
-take_link(struct linux_device *d, const struct rtnl_link *link)
+linux_take_link(struct linux_device *d, const struct rtnl_link *link)
 {
 	struct links_port *port = links_find_kernel(&d->links, link->kernel_index);
 
 	if (port && link->gone)
-		remove_port(d, port);
+		linux_remove_port(d, port);
 	else if (port)
 		update_port(d, port, link);
 	else if (!link->gone)
@@ -331,7 +331,7 @@ take_link(struct linux_device *d, const struct rtnl_link *link)
 }
 
 static int
-take_notice(void *ctx, const struct nlmsghdr *message)
+linux_take_notice(void *ctx, const struct nlmsghdr *message)
 {
 	struct rtnl_neighbour neighbour;
 	struct linux_device *d = ctx;
@@ -340,12 +340,12 @@ take_notice(void *ctx, const struct nlmsghdr *message)
 
 	if (rc == 0) {
 		stat_add(&d->stats, LINUX_STAT_CHANGES, 1);
-		take_link(d, &link);
+		linux_take_link(d, &link);
 		return 0;
 	}
 	if (rc == -ENOMSG)
 		rc = rtnl_parse_neighbour(message, &neighbour);
-	if (rc == 0 && take_neighbour(d, &d->fdb, &neighbour) > 0)
+	if (rc == 0 && linux_take_neighbour(d, &d->fdb, &neighbour) > 0)
 		report_new_address(d, &neighbour);
 	if (rc == -EPROTO)
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
@@ -355,7 +355,7 @@ take_notice(void *ctx, const struct nlmsghdr *message)
 }
 
 static bool
-list_has(const struct rtnl_link *list, size_t n, uint32_t kernel_index)
+linux_list_has(const struct rtnl_link *list, size_t n, uint32_t kernel_index)
 {
 	for (size_t i = 0; i < n; i++)
 		if (list[i].kernel_index == kernel_index)
@@ -379,11 +379,11 @@ read_all_links(struct linux_device *d)
 	for (size_t i = rc > 0 ? 0 : d->links.n; i > 0; i--) {
 		struct links_port *port = &d->links.ports[i - 1];
 
-		if (port->share_of == 0 && !list_has(list, n, port->link.kernel_index))
-			remove_port(d, port);
+		if (port->share_of == 0 && !linux_list_has(list, n, port->link.kernel_index))
+			linux_remove_port(d, port);
 	}
 	for (size_t i = 0; i < n; i++)
-		take_link(d, &list[i]);
+		linux_take_link(d, &list[i]);
 	links_number_ports(&d->links);
 	free(list);
 	return 0;
@@ -406,12 +406,12 @@ begin_reading(struct linux_device *d)
 }
 
 static int
-read_all(struct linux_device *d)
+device_read_all(struct linux_device *d)
 {
 	int rc = begin_reading(d);
 
 	while (rc == 0 && d->reading)
-		if (read_addresses(d, UINT_MAX) < 0)
+		if (linux_read_addresses(d, UINT_MAX) < 0)
 			rc = -EIO;
 	return rc;
 }
@@ -420,7 +420,7 @@ read_all(struct linux_device *d)
 static int
 continue_reading(struct linux_device *d)
 {
-	int rc = read_addresses(d, ADDRESS_DATAGRAMS);
+	int rc = linux_read_addresses(d, ADDRESS_DATAGRAMS);
 
 	if (rc < 0)
 		d->stale = true;
@@ -431,7 +431,7 @@ continue_reading(struct linux_device *d)
 static int
 receive_links(struct linux_device *d)
 {
-	int rc = netlink_receive(d->notice_fd, take_notice, d);
+	int rc = netlink_receive(d->notice_fd, linux_take_notice, d);
 
 	if (rc == -EPROTO) {
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
@@ -493,13 +493,13 @@ receive_drivers(struct linux_device *d)
 /* ---- the device ---- */
 
 static void
-device_stop(void *ctx)
+linux_device_stop(void *ctx)
 {
 	linux_stop_drops(ctx);
 }
 
 static void
-device_destroy(void *ctx)
+linux_device_destroy(void *ctx)
 {
 	struct linux_device *d = ctx;
 
@@ -524,7 +524,7 @@ device_destroy(void *ctx)
 }
 
 static int
-device_fd(void *ctx)
+linux_device_fd(void *ctx)
 {
 	return ((struct linux_device *)ctx)->epoll_fd;
 }
@@ -532,7 +532,7 @@ device_fd(void *ctx)
 static void
 look_at_alarm(struct linux_device *d)
 {
-	uint64_t expirations, now_us = device_steady_us(d);
+	uint64_t expirations, now_us = linux_device_steady_us(d);
 	ssize_t n = read(d->timer_fd, &expirations, sizeof(expirations));
 
 	if (n < 0 && errno != EAGAIN)
@@ -558,7 +558,7 @@ read_again(struct linux_device *d)
 }
 
 static int
-device_dispatch(void *ctx, unsigned budget)
+linux_device_dispatch(void *ctx, unsigned budget)
 {
 	struct linux_device *d = ctx;
 	int rc = 1;
@@ -587,7 +587,7 @@ device_dispatch(void *ctx, unsigned budget)
 }
 
 static int
-device_alarm(void *ctx, uint64_t steady_us)
+linux_device_alarm(void *ctx, uint64_t steady_us)
 {
 	struct linux_device *d = ctx;
 
@@ -596,7 +596,7 @@ device_alarm(void *ctx, uint64_t steady_us)
 }
 
 static uint64_t
-device_drops(void *ctx)
+linux_device_drops(void *ctx)
 {
 	struct linux_device *d = ctx;
 
@@ -605,7 +605,7 @@ device_drops(void *ctx)
 }
 
 static int
-device_may_change(void *ctx)
+linux_device_may_change(void *ctx)
 {
 	struct linux_device *d = ctx;
 
@@ -614,15 +614,15 @@ device_may_change(void *ctx)
 
 static const struct hal_device_ops device_ops = {
     .kind = "linux",
-    .stop = device_stop,
-    .destroy = device_destroy,
-    .fd = device_fd,
-    .dispatch = device_dispatch,
-    .now_us = device_now_us,
-    .steady_us = device_steady_us,
-    .alarm = device_alarm,
-    .drops = device_drops,
-    .may_change = device_may_change,
+    .stop = linux_device_stop,
+    .destroy = linux_device_destroy,
+    .fd = linux_device_fd,
+    .dispatch = linux_device_dispatch,
+    .now_us = linux_device_now_us,
+    .steady_us = linux_device_steady_us,
+    .alarm = linux_device_alarm,
+    .drops = linux_device_drops,
+    .may_change = linux_device_may_change,
     .keeps_settings = true,
 };
 
@@ -667,7 +667,7 @@ open_descriptors(struct linux_device *d, const struct linux_config *config)
 }
 
 static void
-compose_device(struct linux_device *d)
+linux_compose_device(struct linux_device *d)
 {
 	d->device = (struct hal_device){
 	    .ops = &device_ops, .ctx = d,
@@ -710,7 +710,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (rc == 0) {
 		linux_open_sampling(d, config);
 		linux_open_drops(d, config);
-		rc = read_all(d);
+		rc = device_read_all(d);
 	}
 	if (rc < 0)
 		goto fail;
@@ -718,13 +718,13 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (!linux_samples(d) && d->sampling != LINUX_SAMPLING_NONE)
 		log_warn("linux", "no sampling: %s; only counters and addresses are served",
 		    d->why_not[0] ? d->why_not : "there is no interface that can be sampled");
-	compose_device(d);
+	linux_compose_device(d);
 	*device = &d->device;
 	return 0;
 fail:
 	snprintf(error, error_size, "device = linux cannot be opened: %s", strerror(-rc));
 	if (d)
-		device_destroy(d);
+		linux_device_destroy(d);
 	return rc;
 }
 
@@ -744,13 +744,13 @@ linux_check(const struct linux_config *config, FILE *out, char *error, size_t er
 	if (rc == 0)
 		rc = kernel_open(&d->kernel);
 	if (rc == 0)
-		rc = read_all(d);
+		rc = device_read_all(d);
 	if (rc == 0)
 		rc = linux_open_sensors(d, config->sys_root);
-	compose_device(d);
+	linux_compose_device(d);
 	if (rc == 0)
 		linux_print_abilities(d, config, out);
-	device_destroy(d);
+	linux_device_destroy(d);
 end:
 	if (rc < 0)
 		snprintf(error, error_size, "device = linux cannot be read: %s", strerror(-rc));

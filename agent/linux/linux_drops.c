@@ -42,7 +42,7 @@ struct linux_drops {
 
 /* Packets that chips dropped and gave to nobody, where their drivers count these. */
 static int
-add_trap(void *ctx, const struct nlmsghdr *message)
+drops_add_trap(void *ctx, const struct nlmsghdr *message)
 {
 	struct devlink_trap trap;
 
@@ -57,7 +57,7 @@ read_traps(struct linux_device *d)
 	struct linux_drops *drops = d->drops;
 	uint64_t dropped = 0;
 
-	if (kernel_get_devlink_traps(&d->kernel, add_trap, &dropped) < 0)
+	if (kernel_get_devlink_traps(&d->kernel, drops_add_trap, &dropped) < 0)
 		return;
 	if (drops->has_read_traps && dropped > drops->dropped_by_chip) {
 		stat_add(&d->stats, LINUX_STAT_DROPS_BY_CHIP, dropped - drops->dropped_by_chip);
@@ -70,7 +70,7 @@ read_traps(struct linux_device *d)
 /* ---- once a second ---- */
 
 static const char *
-words_of(int error)
+drops_words_of(int error)
 {
 	switch (error) {
 	case -EBUSY:
@@ -96,7 +96,7 @@ try_to_start(struct linux_device *d)
 	}
 	stat_add(&d->stats, LINUX_STAT_DROP_MONITOR_BUSY, 1);
 	log_warn_limited("linux", "dropped packets are not reported: the kernel's drop monitor cannot be started: %s; "
-	    "it is tried again every %u s", words_of(rc), TICKS_BETWEEN_TRIES);
+	    "it is tried again every %u s", drops_words_of(rc), TICKS_BETWEEN_TRIES);
 }
 
 /* Whoever stops it stops it for all. */
@@ -149,7 +149,7 @@ tick_timer(struct linux_device *d)
 /* ---- packets ---- */
 
 static bool
-may_tell(struct linux_drops *drops, uint64_t now_us)
+drops_may_tell(struct linux_drops *drops, uint64_t now_us)
 {
 	if (now_us - drops->second_us >= 1000000) {
 		drops->second_us = now_us;
@@ -184,7 +184,7 @@ tell_drop(struct linux_device *d, const struct drop_record *record, uint32_t if_
 }
 
 static void
-take_record(struct linux_device *d, const struct drop_record *record)
+drops_take_record(struct linux_device *d, const struct drop_record *record)
 {
 	const struct links_port *port = record->kernel_index ? links_find_kernel(&d->links, record->kernel_index) : NULL;
 	bool is_port = port && links_is_ethernet(&port->link);
@@ -198,7 +198,7 @@ take_record(struct linux_device *d, const struct drop_record *record)
 	if (!record->kernel_index && linux_is_own(d, record->octets, record->kept_octets)) {
 		stat_add(&d->stats, LINUX_STAT_DROPS_OWN, 1);
 		hal_report_drops_untold(d->device.hal, 0, 1);
-	} else if (!may_tell(d->drops, clock_mono_us(d->clock))) {
+	} else if (!drops_may_tell(d->drops, clock_mono_us(d->clock))) {
 		stat_add(&d->stats, LINUX_STAT_DROPS_LIMITED, 1);
 		hal_report_drops_untold(d->device.hal, if_index, 1);
 	} else {
@@ -207,14 +207,14 @@ take_record(struct linux_device *d, const struct drop_record *record)
 }
 
 static int
-take_message(void *ctx, const struct nlmsghdr *message)
+drops_take_message(void *ctx, const struct nlmsghdr *message)
 {
 	struct linux_device *d = ctx;
 	struct drop_record record;
 	int rc = drop_message_parse(message, d->drops->monitor.type, &record);
 
 	if (rc == 0)
-		take_record(d, &record);
+		drops_take_record(d, &record);
 	else if (rc == -EPROTO)
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
 	return 0;
@@ -228,7 +228,7 @@ linux_dispatch_drops(struct linux_device *d, unsigned budget)
 
 	if (!d->drops)
 		return 0;
-	rc = netlink_receive_all(d->drops->monitor.fd, take_message, d, budget, &faults);
+	rc = netlink_receive_all(d->drops->monitor.fd, drops_take_message, d, budget, &faults);
 	stat_add(&d->stats, LINUX_STAT_DAMAGED, faults.damaged);
 	tick_timer(d);
 	return rc > 0;
@@ -270,7 +270,7 @@ linux_open_drops(struct linux_device *d, const struct linux_config *config)
 		rc = open_timer(d);
 	if (rc == 0)
 		return;
-	log_warn("linux", "dropped packets are not reported: the kernel's drop monitor cannot be joined: %s", words_of(rc));
+	log_warn("linux", "dropped packets are not reported: the kernel's drop monitor cannot be joined: %s", drops_words_of(rc));
 	linux_close_drops(d);
 }
 

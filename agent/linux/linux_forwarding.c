@@ -150,7 +150,7 @@ linux_note_offload(struct linux_device *d, const struct rtnl_neighbour *neighbou
 /* ---- judgement ---- */
 
 static const char *
-words_of(uint8_t forwarding)
+linux_words_of(uint8_t forwarding)
 {
 	static const char *const words[] = {
 	    [EASE_FORWARDING_SOFTWARE] = "the kernel",
@@ -168,7 +168,7 @@ tell_judgement(struct linux_device *d, const struct links_port *port, uint8_t be
 {
 	if (before == EASE_FORWARDING_NOT_KNOWN && port->forwarding == EASE_FORWARDING_SOFTWARE)
 		return;
-	log_info("linux", "%s: frames are forwarded by %s", port->link.name, words_of(port->forwarding));
+	log_info("linux", "%s: frames are forwarded by %s", port->link.name, linux_words_of(port->forwarding));
 	if (before != EASE_FORWARDING_NOT_KNOWN)
 		stat_add(&d->stats, LINUX_STAT_JUDGED_ANEW, 1);
 }

@@ -9,20 +9,20 @@
 #include <string.h>
 
 static size_t
-port_count(void *ctx)
+linux_port_count(void *ctx)
 {
 	return ((struct linux_device *)ctx)->links.n;
 }
 
 static uint32_t
-port_if_index(void *ctx, size_t i)
+linux_port_if_index(void *ctx, size_t i)
 {
 	return ((struct linux_device *)ctx)->links.ports[i].if_index;
 }
 
 /* The ifIndex of a link by the kernel's index; 0: it is not served. */
 static uint32_t
-number_of(const struct linux_device *d, uint32_t kernel_index)
+linux_number_of(const struct linux_device *d, uint32_t kernel_index)
 {
 	const struct links_port *port = kernel_index ? links_find_kernel(&d->links, kernel_index) : NULL;
 
@@ -54,11 +54,11 @@ fill_share(const struct linux_device *d, const struct links_port *known, struct 
 	port->duplex = EASE_DUPLEX_UNKNOWN;
 	port->off_bridge = true;
 	port->is_share = true;
-	port->lower = number_of(d, known->share_of);
+	port->lower = linux_number_of(d, known->share_of);
 }
 
 static int
-port_get(void *ctx, uint32_t if_index, struct hal_port *port)
+linux_port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 {
 	struct linux_device *d = ctx;
 	const struct links_port *known = linux_port_to_read(d, if_index);
@@ -97,15 +97,15 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->not_ethernet = !links_is_ethernet(link);
 	port->promiscuous = link->promiscuous;
 	if (is_lag(link->master_kind))
-		port->lag_parent = number_of(d, link->master);
+		port->lag_parent = linux_number_of(d, link->master);
 	else if (!port->off_bridge)
-		port->bridge = number_of(d, link->master);
-	port->lower = number_of(d, link->lower);
+		port->bridge = linux_number_of(d, link->master);
+	port->lower = linux_number_of(d, link->lower);
 	return 0;
 }
 
 static int
-port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
+linux_port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 {
 	struct linux_device *d = ctx;
 	struct links_port *port = links_find(&d->links, if_index);
@@ -121,7 +121,7 @@ port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 }
 
 static int
-port_set_alias(void *ctx, uint32_t if_index, const char *alias)
+linux_port_set_alias(void *ctx, uint32_t if_index, const char *alias)
 {
 	struct linux_device *d = ctx;
 	struct links_port *port = links_find(&d->links, if_index);
@@ -162,11 +162,11 @@ port_forget(void *ctx, const char *name)
 
 const struct hal_ports_ops linux_ports_ops = {
     .name = "linux",
-    .count = port_count,
-    .if_index = port_if_index,
-    .get = port_get,
-    .set_admin_status = port_set_admin_status,
-    .set_alias = port_set_alias,
+    .count = linux_port_count,
+    .if_index = linux_port_if_index,
+    .get = linux_port_get,
+    .set_admin_status = linux_port_set_admin_status,
+    .set_alias = linux_port_set_alias,
     .set_pause = port_set_pause,
     .forget = port_forget,
 };
@@ -174,7 +174,7 @@ const struct hal_ports_ops linux_ports_ops = {
 /* ---- Energy Efficient Ethernet: a state; no driver reports how long low-power idle lasted ---- */
 
 static int
-energy_read(void *ctx, uint32_t if_index, struct hal_energy *energy)
+linux_energy_read(void *ctx, uint32_t if_index, struct hal_energy *energy)
 {
 	const struct linux_device *d = ctx;
 	const struct links_port *port = links_find(&d->links, if_index);
@@ -187,5 +187,5 @@ energy_read(void *ctx, uint32_t if_index, struct hal_energy *energy)
 
 const struct hal_energy_ops linux_energy_ops = {
     .name = "ethtool eee",
-    .read = energy_read,
+    .read = linux_energy_read,
 };

@@ -48,7 +48,7 @@ open_psample_socket(struct linux_device *d)
 }
 
 static int
-add_port(struct linux_device *d, struct links_port *port, bool hardware)
+psample_add_port(struct linux_device *d, struct links_port *port, bool hardware)
 {
 	int rc = psample_filter_try(d->kernel.route, port->link.kernel_index, hardware);
 
@@ -71,13 +71,13 @@ linux_psample_by_driver(struct linux_device *d, struct links_port *port)
 {
 	if (!kernel_offloads(&d->kernel, port->link.kernel_index))
 		return -EOPNOTSUPP;
-	return add_port(d, port, true);
+	return psample_add_port(d, port, true);
 }
 
 int
 linux_psample_by_kernel(struct linux_device *d, struct links_port *port)
 {
-	return add_port(d, port, false);
+	return psample_add_port(d, port, false);
 }
 
 void
@@ -109,7 +109,7 @@ linux_psample_set_rate(struct linux_device *d, struct links_port *port, uint32_t
 
 /* A frame that was not cut into segments yet, or was joined from some, counts as one of full length. */
 static uint32_t
-wire_octets(struct linux_device *d, const struct links_port *port,
+psample_wire_octets(struct linux_device *d, const struct links_port *port,
     const struct psample_record *record)
 {
 	uint32_t most = port->link.mtu_octets + ETHERNET_OCTETS + VLAN_OCTETS;
@@ -122,7 +122,7 @@ wire_octets(struct linux_device *d, const struct links_port *port,
 
 /* 0: not known, or no port of ours. */
 static uint32_t
-number_of(const struct linux_device *d, uint16_t kernel_index)
+psample_number_of(const struct linux_device *d, uint16_t kernel_index)
 {
 	const struct links_port *port = kernel_index ? links_find_short(&d->links, kernel_index) : NULL;
 
@@ -142,7 +142,7 @@ way_of(const struct psample_record *record, uint64_t time_us)
 }
 
 static void
-report_sample(struct linux_device *d, const struct links_port *port,
+psample_report_sample(struct linux_device *d, const struct links_port *port,
     const struct psample_record *record, bool out)
 {
 	uint64_t time_us = psample_time_us(record, clock_wall_us(d->clock));
@@ -150,13 +150,13 @@ report_sample(struct linux_device *d, const struct links_port *port,
 	    .if_index = port->if_index,
 	    .direction = out ? EASE_OUT : EASE_IN,
 	    .time_us = time_us,
-	    .frame_octets = wire_octets(d, port, record),
+	    .frame_octets = psample_wire_octets(d, port, record),
 	    .octets = record->octets,
 	    .kept_octets = record->kept_octets,
 	    .rate = record->rate,
 	    .pool_pkts = HAL_POOL_UNKNOWN,
-	    .input_if = out ? number_of(d, record->input_index) : port->if_index,
-	    .output_if = out ? port->if_index : number_of(d, record->output_index),
+	    .input_if = out ? psample_number_of(d, record->input_index) : port->if_index,
+	    .output_if = out ? port->if_index : psample_number_of(d, record->output_index),
 	    .way = way_of(record, time_us),
 	};
 
@@ -170,7 +170,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 }
 
 static void
-report_lost(struct linux_device *d, const struct links_port *port, uint32_t n)
+psample_report_lost(struct linux_device *d, const struct links_port *port, uint32_t n)
 {
 	if (n == 0)
 		return;
@@ -179,7 +179,7 @@ report_lost(struct linux_device *d, const struct links_port *port, uint32_t n)
 }
 
 static void
-take_record(struct linux_device *d, const struct psample_record *record)
+psample_take_record(struct linux_device *d, const struct psample_record *record)
 {
 	struct links_port *port;
 	struct psample_sequence *sequence;
@@ -195,22 +195,22 @@ take_record(struct linux_device *d, const struct psample_record *record)
 		return;
 	}
 	sequence = &port->psample->sequences[out];
-	report_lost(d, port, psample_sequence_update(sequence, record->number));
+	psample_report_lost(d, port, psample_sequence_update(sequence, record->number));
 	if (sequence->missing && d->psample_gap_us == 0)
 		d->psample_gap_us = clock_mono_us(d->clock) + GAP_US;
 	stat_add(&d->stats, LINUX_STAT_SAMPLES, 1);
-	report_sample(d, port, record, out); /* last: it may change the rate, which resets the sequence */
+	psample_report_sample(d, port, record, out); /* last: it may change the rate, which resets the sequence */
 }
 
 static int
-take_message(void *ctx, const struct nlmsghdr *message)
+psample_take_message(void *ctx, const struct nlmsghdr *message)
 {
 	struct linux_device *d = ctx;
 	struct psample_record record;
 	int rc = psample_parse(message, d->psample_type, &record);
 
 	if (rc == 0)
-		take_record(d, &record);
+		psample_take_record(d, &record);
 	else if (rc == -EPROTO)
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
 	return 0;
@@ -228,7 +228,7 @@ close_gaps(struct linux_device *d)
 		const struct links_port *port = &d->links.ports[i];
 
 		for (unsigned out = 0; port->psample && out < 2; out++)
-			report_lost(d, port, psample_sequence_finish(&port->psample->sequences[out]));
+			psample_report_lost(d, port, psample_sequence_finish(&port->psample->sequences[out]));
 	}
 }
 
@@ -236,7 +236,7 @@ int
 linux_dispatch_psample(struct linux_device *d, unsigned budget)
 {
 	struct netlink_faults faults = {0};
-	int rc = netlink_receive_all(d->psample_fd, take_message, d, budget, &faults);
+	int rc = netlink_receive_all(d->psample_fd, psample_take_message, d, budget, &faults);
 
 	stat_add(&d->stats, LINUX_STAT_PSAMPLE_OVERFLOWS, faults.overflows);
 	stat_add(&d->stats, LINUX_STAT_DAMAGED, faults.damaged);

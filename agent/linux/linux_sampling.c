@@ -215,7 +215,7 @@ linux_samples(const struct linux_device *d)
 /* ---- skips ---- */
 
 static int
-load_skip(void *ctx, uint32_t if_index, uint32_t skip)
+linux_load_skip(void *ctx, uint32_t if_index, uint32_t skip)
 {
 	struct linux_device *d = ctx;
 	struct links_port *port = links_find(&d->links, if_index);
@@ -238,7 +238,7 @@ restart_port(void *ctx, uint32_t if_index)
 }
 
 static int
-set_rate(void *ctx, uint32_t if_index, uint32_t rate)
+linux_set_rate(void *ctx, uint32_t if_index, uint32_t rate)
 {
 	struct linux_device *d = ctx;
 	struct links_port *port = links_find(&d->links, if_index);
@@ -303,13 +303,13 @@ const struct hal_sampling_ops linux_sampling_ops = {
     .name = "linux",
     .max_skip = MAX_SKIP,
     .skip_depth = SKIP_DEPTH,
-    .load_skip = load_skip,
+    .load_skip = linux_load_skip,
     .restart = restart_port,
-    .set_rate = set_rate,
+    .set_rate = linux_set_rate,
 };
 
 static void
-report_skips_lost(struct linux_device *d)
+linux_report_skips_lost(struct linux_device *d)
 {
 	uint64_t count;
 
@@ -345,7 +345,7 @@ restore_frame(const struct tap_record *record, uint8_t *octets)
 
 /* A frame that the driver will cut into segments counts as one segment of average length. */
 static uint32_t
-wire_octets(const struct tap_record *record)
+linux_wire_octets(const struct tap_record *record)
 {
 	uint32_t octets = record->frame_octets / (record->segments > 1 ? record->segments : 1);
 
@@ -354,7 +354,7 @@ wire_octets(const struct tap_record *record)
 
 /* Converts the kernel's time stamp, which counts from its start. */
 static uint64_t
-wall_of(const struct linux_device *d, uint64_t time_ns)
+linux_wall_of(const struct linux_device *d, uint64_t time_ns)
 {
 	struct timespec now;
 	uint64_t now_ns;
@@ -366,14 +366,14 @@ wall_of(const struct linux_device *d, uint64_t time_ns)
 
 /* Returns the port's next skip. */
 static int64_t
-report_sample(struct linux_device *d, const struct links_port *port,
+linux_report_sample(struct linux_device *d, const struct links_port *port,
     const struct tap_record *record)
 {
 	uint8_t octets[TAP_KEPT_OCTETS + VLAN_OCTETS];
 	struct hal_sample_event event = {
 	    .if_index = port->if_index,
-	    .time_us = wall_of(d, record->time_ns),
-	    .frame_octets = wire_octets(record),
+	    .time_us = linux_wall_of(d, record->time_ns),
+	    .frame_octets = linux_wire_octets(record),
 	    .octets = octets,
 	    .kept_octets = restore_frame(record, octets),
 	    .pool_pkts = record->pool,
@@ -396,7 +396,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 }
 
 static void
-take_record(void *ctx, const struct tap_record *record)
+linux_take_record(void *ctx, const struct tap_record *record)
 {
 	struct linux_device *d = ctx;
 	const struct links_port *port = links_find_kernel(&d->links, record->kernel_index);
@@ -409,7 +409,7 @@ take_record(void *ctx, const struct tap_record *record)
 		return;
 	}
 	stat_add(&d->stats, LINUX_STAT_SAMPLES, 1);
-	next = report_sample(d, port, record);
+	next = linux_report_sample(d, port, record);
 	if (next != HAL_NO_SKIP && tap_load(port->tap, (uint32_t)next) < 0) {
 		log_warn_limited("linux", "%s: a skip could not be loaded", port->link.name);
 		restart_port(d, port->if_index);
@@ -421,10 +421,10 @@ linux_dispatch_samples(struct linux_device *d, unsigned budget)
 {
 	int more = linux_dispatch_psample(d, budget), n;
 
-	report_skips_lost(d);
+	linux_report_skips_lost(d);
 	if (!d->taps)
 		return more;
-	n = taps_read(d->taps, budget, take_record, d);
+	n = taps_read(d->taps, budget, linux_take_record, d);
 	if (n < 0)
 		stat_add(&d->stats, LINUX_STAT_RING_ERRORS, 1);
 	return (budget > 0 && n == (int)budget) || more;

@@ -29,7 +29,7 @@ static const struct {
 };
 
 static size_t
-kind_of(const struct module_memory *m)
+module_kind_of(const struct module_memory *m)
 {
 	size_t i = 0;
 
@@ -41,7 +41,7 @@ kind_of(const struct module_memory *m)
 static enum family
 family_of(const struct module_memory *m)
 {
-	size_t i = kind_of(m);
+	size_t i = module_kind_of(m);
 
 	return i < sizeof(kinds) / sizeof(kinds[0]) ? (enum family)kinds[i].family : FAMILY_NONE;
 }
@@ -88,7 +88,7 @@ be16_of(const uint8_t *at)
 
 /* ASCII, filled up with blanks. */
 static void
-copy_text(const uint8_t *from, size_t n, char *to, size_t size)
+module_copy_text(const uint8_t *from, size_t n, char *to, size_t size)
 {
 	while (n > 0 && (from[n - 1] == ' ' || from[n - 1] == '\0'))
 		n--;
@@ -183,10 +183,10 @@ decode_sfp(const struct module_memory *m, struct hal_transceiver *t)
 	const uint8_t *a0 = m->octets[0], *a2 = m->octets[1];
 	bool by_host = a0[SFP_DIAGNOSTICS] & SFP_BY_HOST;
 
-	copy_text(a0 + 20, 16, t->maker, sizeof(t->maker));
-	copy_text(a0 + 40, 16, t->model, sizeof(t->model));
-	copy_text(a0 + 56, 4, t->revision, sizeof(t->revision));
-	copy_text(a0 + 68, 16, t->serial, sizeof(t->serial));
+	module_copy_text(a0 + 20, 16, t->maker, sizeof(t->maker));
+	module_copy_text(a0 + 40, 16, t->model, sizeof(t->model));
+	module_copy_text(a0 + 56, 4, t->revision, sizeof(t->revision));
+	module_copy_text(a0 + 68, 16, t->serial, sizeof(t->serial));
 	if (m->n < 2)
 		return;
 	add_reading(t, &temperature, calibrate_raw(a2, by_host, 84, offset_of(a2 + 96)) / 256, "temperature", 0);
@@ -230,10 +230,10 @@ decode_qsfp(const struct module_memory *m, struct hal_transceiver *t)
 
 	if (m->n < 2)
 		return;
-	copy_text(upper + 148 - 128, 16, t->maker, sizeof(t->maker));
-	copy_text(upper + 168 - 128, 16, t->model, sizeof(t->model));
-	copy_text(upper + 184 - 128, 2, t->revision, sizeof(t->revision));
-	copy_text(upper + 196 - 128, 16, t->serial, sizeof(t->serial));
+	module_copy_text(upper + 148 - 128, 16, t->maker, sizeof(t->maker));
+	module_copy_text(upper + 168 - 128, 16, t->model, sizeof(t->model));
+	module_copy_text(upper + 184 - 128, 2, t->revision, sizeof(t->revision));
+	module_copy_text(upper + 196 - 128, 16, t->serial, sizeof(t->serial));
 	if ((upper[TECHNOLOGY] & 0xf0) >= COPPER)
 		return;
 	add_reading(t, &temperature, is_ready ? celsius_of(lower + 22) : NAN, "temperature", 0);
@@ -269,10 +269,10 @@ decode_cmis(const struct module_memory *m, struct hal_transceiver *t)
 
 	if (m->n < 2)
 		return;
-	copy_text(upper + 129 - 128, 16, t->maker, sizeof(t->maker));
-	copy_text(upper + 148 - 128, 16, t->model, sizeof(t->model));
-	copy_text(upper + 164 - 128, 2, t->revision, sizeof(t->revision));
-	copy_text(upper + 166 - 128, 16, t->serial, sizeof(t->serial));
+	module_copy_text(upper + 129 - 128, 16, t->maker, sizeof(t->maker));
+	module_copy_text(upper + 148 - 128, 16, t->model, sizeof(t->model));
+	module_copy_text(upper + 164 - 128, 2, t->revision, sizeof(t->revision));
+	module_copy_text(upper + 166 - 128, 16, t->serial, sizeof(t->serial));
 	if (m->n < MODULE_MAX_PAGES)
 		return;
 	if (can[MODULE_MONITORS] & TELLS_CELSIUS)
@@ -293,7 +293,7 @@ module_decode(const struct module_memory *m, struct hal_transceiver *t)
 			snprintf(t->type, sizeof(t->type), "kind 0x%02x", m->octets[0][0]);
 		return false;
 	}
-	snprintf(t->type, sizeof(t->type), "%s", kinds[kind_of(m)].type);
+	snprintf(t->type, sizeof(t->type), "%s", kinds[module_kind_of(m)].type);
 	if (family == FAMILY_SFP)
 		decode_sfp(m, t);
 	else if (family == FAMILY_QSFP)

@@ -116,7 +116,7 @@ error_of(struct netlink *n, const struct nlmsghdr *message)
 }
 
 static int
-take_one(struct netlink *n, const struct nlmsghdr *message, netlink_handler take, void *ctx)
+netlink_take_one(struct netlink *n, const struct nlmsghdr *message, netlink_handler take, void *ctx)
 {
 	if (message->nlmsg_seq != n->round.sequence)
 		return 0;
@@ -135,14 +135,14 @@ take_one(struct netlink *n, const struct nlmsghdr *message, netlink_handler take
 }
 
 static int
-take_datagram(struct netlink *n, size_t size, netlink_handler take, void *ctx)
+netlink_take_datagram(struct netlink *n, size_t size, netlink_handler take, void *ctx)
 {
 	const struct nlmsghdr *message;
 	size_t at = 0;
 	int rc = 0;
 
 	while (rc == 0 && !n->round.done && (message = rtnl_next(n->answer, size, &at)))
-		rc = take_one(n, message, take, ctx);
+		rc = netlink_take_one(n, message, take, ctx);
 	/* We would wait for ever for the end of an answer that is cut off. */
 	return rc == 0 && !n->round.done && at != size ? -EPROTO : rc;
 }
@@ -181,7 +181,7 @@ netlink_continue(struct netlink *n, unsigned max, netlink_handler take, void *ct
 
 		if (size < 0 && errno == EINTR)
 			continue;
-		rc = size < 0 ? -errno : take_datagram(n, (size_t)size, take, ctx);
+		rc = size < 0 ? -errno : netlink_take_datagram(n, (size_t)size, take, ctx);
 	}
 	if (rc == 0 && !n->round.done)
 		return 1;
@@ -221,7 +221,7 @@ struct family {
 };
 
 static void
-take_group(const struct nlattr *group, struct family *family)
+netlink_take_group(const struct nlattr *group, struct family *family)
 {
 	const struct nlattr *attr;
 	bool named = false;
@@ -240,7 +240,7 @@ take_group(const struct nlattr *group, struct family *family)
 }
 
 static int
-take_family(void *ctx, const struct nlmsghdr *message)
+netlink_take_family(void *ctx, const struct nlmsghdr *message)
 {
 	struct family *family = ctx;
 	const struct nlattr *attr, *group;
@@ -253,7 +253,7 @@ take_family(void *ctx, const struct nlmsghdr *message)
 			family->type = mnl_attr_get_u16(attr);
 		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GROUPS && family->group_name)
 			mnl_attr_for_each_nested(group, attr)
-				take_group(group, family);
+				netlink_take_group(group, family);
 	}
 	return 0;
 }
@@ -269,7 +269,7 @@ ask_family(struct netlink *n, const char *name, struct family *family)
 	generic->cmd = CTRL_CMD_GETFAMILY;
 	generic->version = 1;
 	mnl_attr_put_strz(request, CTRL_ATTR_FAMILY_NAME, name);
-	return netlink_request(n, request, take_family, family);
+	return netlink_request(n, request, netlink_take_family, family);
 }
 
 int

@@ -27,7 +27,7 @@ enum { WINDOW_BITS = (1 << PSAMPLE_WINDOW) - 1 };
 	    BIT(PSAMPLE_ATTR_GROUP_SEQ) | BIT(PSAMPLE_ATTR_SAMPLE_RATE) | BIT(PSAMPLE_ATTR_DATA))
 
 static int
-take_attribute(const struct nlattr *attr, struct psample_record *record)
+psample_take_attribute(const struct nlattr *attr, struct psample_record *record)
 {
 	switch (mnl_attr_get_type(attr)) {
 	case PSAMPLE_ATTR_IIFINDEX: /* the kernel cuts both to 16 bits */
@@ -82,7 +82,7 @@ psample_parse(const struct nlmsghdr *message, uint16_t type, struct psample_reco
 	mnl_attr_for_each(attr, message, sizeof(*head)) {
 		if (rc < 0)
 			return rc;
-		rc = take_attribute(attr, record);
+		rc = psample_take_attribute(attr, record);
 		if (mnl_attr_get_type(attr) <= PSAMPLE_ATTR_MAX)
 			seen |= BIT(mnl_attr_get_type(attr));
 	}
@@ -319,7 +319,7 @@ find_attribute(const struct nlattr *nest, uint16_t type)
 
 /* The psample group of a filter; false if its action is not `sample`. */
 static bool
-group_of(const struct nlattr *options, uint32_t *group)
+psample_group_of(const struct nlattr *options, uint32_t *group)
 {
 	static const uint16_t way[] = {
 	    TCA_MATCHALL_ACT, ACTION_FIRST, TCA_ACT_OPTIONS, TCA_SAMPLE_PSAMPLE_GROUP};
@@ -349,7 +349,7 @@ is_ours(const struct nlmsghdr *message, const struct search *search)
 		if (mnl_attr_get_type(attr) == TCA_KIND)
 			matchall = mnl_attr_get_payload_len(attr) == sizeof("matchall") &&
 			    memcmp(mnl_attr_get_payload(attr), "matchall", sizeof("matchall")) == 0;
-		else if (mnl_attr_get_type(attr) == TCA_OPTIONS && !group_of(attr, &group))
+		else if (mnl_attr_get_type(attr) == TCA_OPTIONS && !psample_group_of(attr, &group))
 			group = 0;
 	}
 	return matchall && psample_filter_of_group(group, &kernel_index, &out) &&

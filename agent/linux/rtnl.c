@@ -322,7 +322,7 @@ rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neig
 enum { VID_MAX = 4094 };
 
 static int
-add_range(struct bridge_vlans *vlans, const struct bridge_vlan_range *range)
+rtnl_add_range(struct bridge_vlans *vlans, const struct bridge_vlan_range *range)
 {
 	struct bridge_vlan_range *grown;
 
@@ -361,7 +361,7 @@ take_info(struct bridge_vlans *vlans, const struct nlattr *attr, struct bridge_v
 		return ends ? -EPROTO : 0;
 	range->last = info.vid;
 	range->flags = info.flags & (BRIDGE_VLAN_INFO_PVID | BRIDGE_VLAN_INFO_UNTAGGED);
-	rc = add_range(vlans, range);
+	rc = rtnl_add_range(vlans, range);
 	range->first = 0;
 	return rc;
 }

@@ -326,14 +326,14 @@ check_thresholds(struct rmon *rmon, struct running_alarm *running, rmon_number v
 /* ---- one reading ---- */
 
 static void *
-row_of(struct rmon *rmon, const struct running_alarm *running)
+alarm_row_of(struct rmon *rmon, const struct running_alarm *running)
 {
 	return managed_find(rmon->managed[running->kind->managed], &running->rule.index, 1);
 }
 
 /* RFC 2819, alarmVariable: the row is deleted when its variable no longer exists. */
 static void
-give_up(struct rmon *rmon, const struct running_alarm *running, const void *row)
+alarm_give_up(struct rmon *rmon, const struct running_alarm *running, const void *row)
 {
 	log_warn_limited("rmon",
 	    "%s %u was deleted, because the object that it compared no longer exists",
@@ -343,7 +343,7 @@ give_up(struct rmon *rmon, const struct running_alarm *running, const void *row)
 }
 
 static void
-count_failure(struct rmon *rmon, struct running_alarm *running, struct rmon_hc_alarm *row)
+alarm_count_failure(struct rmon *rmon, struct running_alarm *running, struct rmon_hc_alarm *row)
 {
 	row->failed_attempts++;
 	running->has_last = false;
@@ -355,16 +355,16 @@ count_failure(struct rmon *rmon, struct running_alarm *running, struct rmon_hc_a
 static bool
 sample_alarm(struct rmon *rmon, struct running_alarm *running, bool fresh, bool compare)
 {
-	void *row = row_of(rmon, running);
+	void *row = alarm_row_of(rmon, running);
 	struct rmon_reading reading;
 	rmon_number value;
 	bool available;
 
 	if (read_variable(rmon, &running->rule.variable, fresh, &reading) < 0) {
 		if (running->kind->outlives_variable)
-			count_failure(rmon, running, row);
+			alarm_count_failure(rmon, running, row);
 		else
-			give_up(rmon, running, row);
+			alarm_give_up(rmon, running, row);
 		return running->kind->outlives_variable;
 	}
 	available = period_value(running, &reading, &value);
@@ -412,7 +412,7 @@ alarm_ports_moved(struct rmon *rmon)
 
 		if (!running->kind->outlives_variable &&
 		    read_variable(rmon, &running->rule.variable, false, &reading) < 0)
-			give_up(rmon, running, row_of(rmon, running));
+			alarm_give_up(rmon, running, alarm_row_of(rmon, running));
 		else
 			rmon->running_alarms[kept++] = *running;
 	}
@@ -455,10 +455,10 @@ find_running(const struct rmon *rmon, const struct alarm_kind *kind, const struc
 }
 
 static bool
-still_configured(struct rmon *rmon, const struct running_alarm *running)
+alarm_still_configured(struct rmon *rmon, const struct running_alarm *running)
 {
 	struct managed_table *rows = rmon->managed[running->kind->managed];
-	const void *row = row_of(rmon, running);
+	const void *row = alarm_row_of(rmon, running);
 	struct alarm_rule rule;
 
 	if (!row || !managed_is_active(rows, row))
@@ -473,7 +473,7 @@ stop_alarms(struct rmon *rmon)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < rmon->n_running_alarms; i++) {
-		if (still_configured(rmon, &rmon->running_alarms[i]))
+		if (alarm_still_configured(rmon, &rmon->running_alarms[i]))
 			rmon->running_alarms[kept++] = rmon->running_alarms[i];
 	}
 	rmon->n_running_alarms = kept;

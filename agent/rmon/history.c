@@ -43,7 +43,7 @@ source_port(const struct mib_oid *source)
 /* A history needs at least the packets; a driver may count no more than some of the others. On failure
  * nothing is known. */
 static int
-read_totals(struct rmon *rmon, uint32_t if_index, struct history_totals *totals)
+history_read_totals(struct rmon *rmon, uint32_t if_index, struct history_totals *totals)
 {
 	struct hal_counters counters;
 	int rc = hal_read_counters(rmon->options.hal, if_index, &counters);
@@ -67,7 +67,7 @@ history_ready(struct rmon *rmon, const struct rmon_control *row)
 	uint32_t if_index = source_port(&row->source);
 	struct history_totals totals;
 
-	return if_index != 0 && read_totals(rmon, if_index, &totals) == 0 ? 0 : -EBUSY;
+	return if_index != 0 && history_read_totals(rmon, if_index, &totals) == 0 ? 0 : -EBUSY;
 }
 
 void
@@ -120,7 +120,7 @@ end_bucket(struct rmon *rmon, struct history *h)
 	uint32_t sample = h->next_sample++;
 	struct rmon_bucket *b;
 
-	if (read_totals(rmon, h->if_index, &h->base) < 0 || base.known == 0 ||
+	if (history_read_totals(rmon, h->if_index, &h->base) < 0 || base.known == 0 ||
 	    h->base.discontinuity_us != base.discontinuity_us) {
 		stat_add(&rmon->stats, RMON_STAT_READ_FAILED, 1);
 		return;
@@ -145,7 +145,7 @@ skip_missed(struct rmon *rmon, struct history *h, uint64_t steady_us)
 	stat_add(&rmon->stats, RMON_STAT_BUCKETS_MISSED, missed);
 	h->next_sample += (uint32_t)missed;
 	begin_bucket(rmon, h, h->next_us + (missed - 1) * interval_us);
-	read_totals(rmon, h->if_index, &h->base);
+	history_read_totals(rmon, h->if_index, &h->base);
 }
 
 void
@@ -219,7 +219,7 @@ start_history(struct rmon *rmon, struct rmon_control *row, uint64_t steady_us)
 	h->if_index = source_port(&row->source);
 	h->next_sample = 1;
 	if (!h->ring || !list || granted == 0 ||
-	    read_totals(rmon, h->if_index, &h->base) < 0) {
+	    history_read_totals(rmon, h->if_index, &h->base) < 0) {
 		free(h->ring);
 		free(h);
 		return -ENOSPC;
@@ -241,7 +241,7 @@ history_of(const struct rmon *rmon, uint32_t index)
 }
 
 static bool
-still_configured(struct rmon *rmon, const struct history *h)
+history_still_configured(struct rmon *rmon, const struct history *h)
 {
 	struct managed_table *rows = rmon->managed[MANAGED_CONTROL];
 	const struct rmon_control *row = managed_find(rows, &h->row.index, 1);
@@ -260,7 +260,7 @@ history_changed(struct rmon *rmon, uint64_t steady_us)
 	size_t n;
 
 	for (size_t i = rmon->n_histories; i-- > 0;) {
-		if (!still_configured(rmon, rmon->histories[i]))
+		if (!history_still_configured(rmon, rmon->histories[i]))
 			stop_history(rmon, i);
 	}
 	n = managed_rows(managed, &first);

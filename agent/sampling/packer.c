@@ -41,7 +41,7 @@ packer_destroy(struct packer *packer)
 }
 
 static void
-report_lost(struct packer *packer, const struct ease_notification *n)
+packer_report_lost(struct packer *packer, const struct ease_notification *n)
 {
 	struct trap_part part;
 	size_t pos = 0;
@@ -52,14 +52,14 @@ report_lost(struct packer *packer, const struct ease_notification *n)
 }
 
 static void
-hand_over(struct packer *packer, enum ease_notification_kind kind)
+packer_hand_over(struct packer *packer, enum ease_notification_kind kind)
 {
 	struct ease_notification *n = &packer->open[kind];
 
 	if (n->n_parts == 0)
 		return;
 	if (packer->sink.push(packer->sink.ctx, n) < 0)
-		report_lost(packer, n);
+		packer_report_lost(packer, n);
 	trap_wire_begin(n, kind);
 }
 
@@ -73,7 +73,7 @@ hand_over_samples(struct packer *packer)
 		trap_wire_add_snapshot(n, &packer->snapshots[i], packer->limit_octets);
 	packer->n_snapshots = 0;
 	packer->snapshot_octets = 0;
-	hand_over(packer, EASE_NOTIFY_SAMPLES);
+	packer_hand_over(packer, EASE_NOTIFY_SAMPLES);
 }
 
 static struct ease_snapshot *
@@ -128,7 +128,7 @@ packer_sample(struct packer *packer, const struct ease_sample *sample,
 	do {                                                                                       \
 		struct ease_notification *n_ = &(packer)->open[kind];                              \
 		if (add(n_, value, (packer)->limit_octets) == -EMSGSIZE) {                         \
-			hand_over(packer, kind);                                                   \
+			packer_hand_over(packer, kind);                                                   \
 			add(n_, value, (packer)->limit_octets);                                    \
 		}                                                                                  \
 	} while (0)
@@ -156,7 +156,7 @@ static void
 hand_over_event(struct packer *packer, enum ease_notification_kind kind)
 {
 	hand_over_samples(packer);
-	hand_over(packer, kind);
+	packer_hand_over(packer, kind);
 }
 
 void
@@ -206,5 +206,5 @@ packer_flush(struct packer *packer)
 {
 	hand_over_samples(packer);
 	for (unsigned kind = EASE_NOTIFY_SAMPLES + 1; kind < PACKER_N_KINDS; kind++)
-		hand_over(packer, (enum ease_notification_kind)kind);
+		packer_hand_over(packer, (enum ease_notification_kind)kind);
 }

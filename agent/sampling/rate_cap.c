@@ -10,7 +10,7 @@
 #define FALL 0.75    /* a smaller change of the rate than this is chance, or not worth a change */
 
 static void
-begin_period(struct rate_cap *cap, uint64_t now_us, uint64_t pool_pkts)
+rate_cap_begin_period(struct rate_cap *cap, uint64_t now_us, uint64_t pool_pkts)
 {
 	*cap = (struct rate_cap){.begun = true, .start_us = now_us, .start_pkts = pool_pkts};
 }
@@ -45,14 +45,14 @@ rate_cap_mean(struct rate_cap *cap, uint32_t max_per_s, uint32_t configured, uin
 	if (max_per_s == 0)
 		return configured;
 	if (!cap->begun) {
-		begin_period(cap, now_us, pool_pkts);
+		rate_cap_begin_period(cap, now_us, pool_pkts);
 		return in_force;
 	}
 	if (!over && now_us < cap->start_us + PERIOD_US)
 		return in_force;
 	over = over && now_us < cap->start_us + PERIOD_US;
 	mean = ceil(measured_pkts_per_s(cap, now_us, pool_pkts) * RESERVE / max_per_s);
-	begin_period(cap, now_us, pool_pkts);
+	rate_cap_begin_period(cap, now_us, pool_pkts);
 	if (mean <= configured)
 		return over ? in_force : configured;
 	if (over ? mean <= in_force : mean > in_force * FALL)

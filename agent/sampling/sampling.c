@@ -36,7 +36,7 @@ static const struct stat_name stat_names[N_STATS] = {
 /* ---- ports ---- */
 
 static struct sampled_port *
-find_known(const struct sampling *s, uint32_t if_index)
+sampling_find_known(const struct sampling *s, uint32_t if_index)
 {
 	size_t i = SORTED_POSITION_OF(s->ports, s->n_ports, if_index, if_index);
 
@@ -46,7 +46,7 @@ find_known(const struct sampling *s, uint32_t if_index)
 struct sampled_port *
 sampling_find_port(const struct sampling *s, uint32_t if_index)
 {
-	struct sampled_port *port = find_known(s, if_index);
+	struct sampled_port *port = sampling_find_known(s, if_index);
 
 	return port != NULL && !port->absent ? port : NULL;
 }
@@ -135,7 +135,7 @@ go_on_numbering(const struct sampling *s, struct sampled_port *port)
 }
 
 static int
-add_port(struct sampling *s, uint32_t if_index)
+sampling_add_port(struct sampling *s, uint32_t if_index)
 {
 	struct sampled_port *grown = realloc(s->ports, (s->n_ports + 1) * sizeof(*grown));
 	uint32_t by_speed = skip_of_speed(s, if_index);
@@ -190,7 +190,7 @@ sampling_create(struct hal *hal, const struct sampling_options *options,
 	else if (!options->has_seed && getrandom(&s->options.seed, sizeof(s->options.seed), 0) < 0)
 		rc = -errno;
 	for (size_t i = 0; rc == 0 && i < hal_n_ports(hal); i++)
-		rc = add_port(s, hal_port_if_index(hal, i));
+		rc = sampling_add_port(s, hal_port_if_index(hal, i));
 	if (rc < 0) {
 		sampling_destroy(s);
 		return rc;
@@ -213,7 +213,7 @@ sampling_destroy(struct sampling *s)
 /* ---- loading skips ---- */
 
 static uint64_t
-pool_of(const struct hal_counters *counters)
+sampling_pool_of(const struct hal_counters *counters)
 {
 	return counters->value[HAL_POOL_IN_PKTS] + counters->value[HAL_POOL_OUT_PKTS];
 }
@@ -255,7 +255,7 @@ load_skips(struct sampling *s, struct sampled_port *port)
 	if (depth > SKIPS_AHEAD_MAX)
 		depth = SKIPS_AHEAD_MAX;
 	if (hal_read_counters(s->hal, port->if_index, &counters) == 0)
-		pool_pkts = pool_of(&counters);
+		pool_pkts = sampling_pool_of(&counters);
 	while (port->counter.n_loaded < depth) {
 		int rc = load_one(s, port, pool_pkts);
 
@@ -286,7 +286,7 @@ next_skip(struct sampling *s, struct sampled_port *port, const struct hal_sample
 	}
 	next = draw_skip(s, port);
 	skip_counter_step(&port->counter, SKIP_COUNTER_LOAD,
-	    event->counters != NULL ? pool_of(event->counters) : 0);
+	    event->counters != NULL ? sampling_pool_of(event->counters) : 0);
 	skip_counter_add(&port->counter, &next);
 	return next.skip;
 }
@@ -295,7 +295,7 @@ next_skip(struct sampling *s, struct sampled_port *port, const struct hal_sample
  * program keeps it), or to 0 while its sampling is
  * off. Returns -ENODEV or -EOPNOTSUPP if the port takes skips. */
 static int
-set_rate(struct sampling *s, struct sampled_port *port)
+sampling_set_rate(struct sampling *s, struct sampled_port *port)
 {
 	uint32_t mean = port->kept_elsewhere ? port->config.mean_skip : port->mean_in_force;
 	uint32_t rate = port->config.enabled ? mean : 0;
@@ -334,7 +334,7 @@ begin_sampling(struct sampling *s, struct sampled_port *port)
 {
 	if (follow_device(s, port))
 		return;
-	set_rate(s, port);
+	sampling_set_rate(s, port);
 	if (!port->draws_itself)
 		load_skips(s, port);
 }
@@ -375,13 +375,13 @@ follow_rate(struct sampling *s, struct sampled_port *port, const struct hal_coun
 	if (port->kept_elsewhere)
 		return;
 	port->mean_in_force = rate_cap_mean(&port->cap, smaller_cap(&port->config),
-	    sampling_mean_asked_for(s, port), before, hal_steady_us(s->hal), pool_of(counters));
+	    sampling_mean_asked_for(s, port), before, hal_steady_us(s->hal), sampling_pool_of(counters));
 	if (port->mean_in_force == before)
 		return;
 	if (port->mean_in_force > before)
 		stat_add(&s->stats, STAT_RAISED, 1);
 	if (port->draws_itself)
-		set_rate(s, port);
+		sampling_set_rate(s, port);
 }
 
 static void
@@ -399,7 +399,7 @@ count_to_cap(struct sampling *s, struct sampled_port *port, const struct drawn_s
 /* ---- samples ---- */
 
 static uint64_t
-count_of(const struct hal_counters *counters, enum hal_figure figure)
+sampling_count_of(const struct hal_counters *counters, enum hal_figure figure)
 {
 	return counters->known >> figure & 1 ? counters->value[figure] : EASE_COUNT_UNKNOWN;
 }
@@ -408,20 +408,20 @@ static void
 fill_sides(const struct hal_counters *counters, struct ease_snapshot *snapshot)
 {
 	snapshot->in = (struct ease_side){
-	    .octets = count_of(counters, HAL_IN_OCTETS),
-	    .ucast_pkts = count_of(counters, HAL_IN_UCAST_PKTS),
-	    .mcast_pkts = count_of(counters, HAL_IN_MCAST_PKTS),
-	    .bcast_pkts = count_of(counters, HAL_IN_BCAST_PKTS),
-	    .discards = count_of(counters, HAL_IN_DISCARDS),
-	    .errors = count_of(counters, HAL_IN_ERRORS),
+	    .octets = sampling_count_of(counters, HAL_IN_OCTETS),
+	    .ucast_pkts = sampling_count_of(counters, HAL_IN_UCAST_PKTS),
+	    .mcast_pkts = sampling_count_of(counters, HAL_IN_MCAST_PKTS),
+	    .bcast_pkts = sampling_count_of(counters, HAL_IN_BCAST_PKTS),
+	    .discards = sampling_count_of(counters, HAL_IN_DISCARDS),
+	    .errors = sampling_count_of(counters, HAL_IN_ERRORS),
 	};
 	snapshot->out = (struct ease_side){
-	    .octets = count_of(counters, HAL_OUT_OCTETS),
-	    .ucast_pkts = count_of(counters, HAL_OUT_UCAST_PKTS),
-	    .mcast_pkts = count_of(counters, HAL_OUT_MCAST_PKTS),
-	    .bcast_pkts = count_of(counters, HAL_OUT_BCAST_PKTS),
-	    .discards = count_of(counters, HAL_OUT_DISCARDS),
-	    .errors = count_of(counters, HAL_OUT_ERRORS),
+	    .octets = sampling_count_of(counters, HAL_OUT_OCTETS),
+	    .ucast_pkts = sampling_count_of(counters, HAL_OUT_UCAST_PKTS),
+	    .mcast_pkts = sampling_count_of(counters, HAL_OUT_MCAST_PKTS),
+	    .bcast_pkts = sampling_count_of(counters, HAL_OUT_BCAST_PKTS),
+	    .discards = sampling_count_of(counters, HAL_OUT_DISCARDS),
+	    .errors = sampling_count_of(counters, HAL_OUT_ERRORS),
 	};
 }
 
@@ -445,7 +445,7 @@ fill_snapshot(const struct sampled_port *port, const struct hal_counters *counte
 }
 
 static void
-count_lost(struct sampling *s, struct sampled_port *port, uint32_t n)
+sampling_count_lost(struct sampling *s, struct sampled_port *port, uint32_t n)
 {
 	port->last_sequence += n;
 	port->samples += n;
@@ -511,7 +511,7 @@ get_drawn_skip(
 enum { OWN_LEAST_MEAN = 16 };
 
 static void
-take_sample(struct sampling *s, struct sampled_port *port, const struct drawn_skip *drawn,
+sampling_take_sample(struct sampling *s, struct sampled_port *port, const struct drawn_skip *drawn,
     const struct hal_sample_event *event)
 {
 	if (!port->config.enabled) {
@@ -523,7 +523,7 @@ take_sample(struct sampling *s, struct sampled_port *port, const struct drawn_sk
 	} else {
 		count_to_cap(s, port, drawn, event);
 		if (event->lost)
-			count_lost(s, port, 1);
+			sampling_count_lost(s, port, 1);
 		else
 			send_sample(s, port, drawn, event);
 	}
@@ -539,7 +539,7 @@ sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
 		stat_add(&s->stats, STAT_UNEXPECTED, 1);
 		return HAL_NO_SKIP;
 	}
-	take_sample(s, port, &drawn, event);
+	sampling_take_sample(s, port, &drawn, event);
 	return event->rate > 0 ? HAL_NO_SKIP : next_skip(s, port, event);
 }
 
@@ -550,18 +550,18 @@ sampling_on_samples_lost(struct sampling *s, uint32_t if_index, uint32_t n)
 
 	if (port == NULL)
 		return;
-	count_lost(s, port, n);
+	sampling_count_lost(s, port, n);
 }
 
 static void
 port_came(struct sampling *s, uint32_t if_index)
 {
-	struct sampled_port *port = find_known(s, if_index);
+	struct sampled_port *port = sampling_find_known(s, if_index);
 
 	if (port == NULL) {
-		if (add_port(s, if_index) < 0)
+		if (sampling_add_port(s, if_index) < 0)
 			return;
-		port = find_known(s, if_index);
+		port = sampling_find_known(s, if_index);
 	}
 	port->absent = false;
 	port->cap = (struct rate_cap){0}; /* its counters begin anew */
@@ -570,7 +570,7 @@ port_came(struct sampling *s, uint32_t if_index)
 }
 
 static void
-port_left(struct sampled_port *port)
+sampling_port_left(struct sampled_port *port)
 {
 	port->absent = true;
 	skip_counter_step(&port->counter, SKIP_COUNTER_LOST, 0);
@@ -591,14 +591,14 @@ follow_speed(struct sampling *s, const struct sampled_port *port)
 void
 sampling_on_port(struct sampling *s, const struct hal_port_event *event)
 {
-	struct sampled_port *port = find_known(s, event->if_index);
+	struct sampled_port *port = sampling_find_known(s, event->if_index);
 
 	if (event->happening == HAL_PORT_CAME)
 		port_came(s, event->if_index);
 	else if (port != NULL && event->happening == HAL_PORT_CHANGED && !follow_device(s, port))
 		follow_speed(s, port);
 	else if (port != NULL && event->happening == HAL_PORT_LEFT)
-		port_left(port);
+		sampling_port_left(port);
 	else if (port != NULL && event->happening == HAL_PORT_FORGOTTEN)
 		forget_port(s, port);
 }
@@ -606,7 +606,7 @@ sampling_on_port(struct sampling *s, const struct hal_port_event *event)
 uint32_t
 sampling_last_sequence(const struct sampling *s, uint32_t if_index)
 {
-	const struct sampled_port *port = find_known(s, if_index);
+	const struct sampled_port *port = sampling_find_known(s, if_index);
 
 	return port != NULL ? port->last_sequence : 0;
 }
@@ -825,7 +825,7 @@ sampling_get_port(const struct sampling *s, uint32_t if_index, struct sampling_p
 static int
 change_rate(struct sampling *s, struct sampled_port *port, const struct sampled_port *before)
 {
-	int rc = set_rate(s, port);
+	int rc = sampling_set_rate(s, port);
 
 	if (rc == 0 && port->kept_elsewhere)
 		port->mean_in_force = before->mean_in_force;
@@ -893,7 +893,7 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 /* ---- the published table ---- */
 
 static enum sampling_reason
-reason_of(const struct sampling *s, const struct sampled_port *port)
+sampling_reason_of(const struct sampling *s, const struct sampled_port *port)
 {
 	uint32_t requested = port->config.request.mean_skip;
 
@@ -903,7 +903,7 @@ reason_of(const struct sampling *s, const struct sampled_port *port)
 }
 
 static void
-fill_row(const struct sampling *s, const struct sampled_port *port, struct sampling_port_row *row)
+sampling_fill_row(const struct sampling *s, const struct sampled_port *port, struct sampling_port_row *row)
 {
 	struct hal_port info;
 
@@ -911,7 +911,7 @@ fill_row(const struct sampling *s, const struct sampled_port *port, struct sampl
 	    .if_index = port->if_index,
 	    .config = port->config,
 	    .mean_skip_in_force = port->mean_in_force,
-	    .reason = reason_of(s, port),
+	    .reason = sampling_reason_of(s, port),
 	    .last_sequence = port->last_sequence,
 	    .samples = port->samples,
 	    .stalls = port->counter.stalls,
@@ -935,7 +935,7 @@ sampling_publish(struct sampling *s)
 	fresh->table = (struct sampling_table){.ports = fresh->rows, .lease = s->lease};
 	for (size_t i = 0; i < n; i++) {
 		if (!s->ports[i].absent && !s->ports[i].unsampled)
-			fill_row(s, &s->ports[i], &fresh->rows[fresh->table.n_ports++]);
+			sampling_fill_row(s, &s->ports[i], &fresh->rows[fresh->table.n_ports++]);
 	}
 	assert(SORTED_ASCENDS(fresh->rows, fresh->table.n_ports, if_index));
 	publication_replace(&s->publication, &fresh->head);
@@ -953,7 +953,7 @@ sampling_publish_port(struct sampling *s, uint32_t if_index)
 
 	if (port == NULL)
 		return 0;
-	fill_row(s, port, &fresh);
+	sampling_fill_row(s, port, &fresh);
 	pthread_mutex_lock(&s->publication.lock);
 	newest = (struct published_table *)(void *)s->publication.newest;
 	held = newest == NULL || newest->head.references > 1;

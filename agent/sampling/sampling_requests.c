@@ -77,7 +77,7 @@ change_doublings(struct sampling *s, struct sampled_port *port, unsigned doublin
 /* Doubles the requested skips of the ports that are furthest above their requested caps, until the rest is not more than
  * all may take together. Returns whether there was one to double. */
 static bool
-double_skips(struct sampling *s, double *rates, double total)
+requests_double_skips(struct sampling *s, double *rates, double total)
 {
 	bool doubled = false;
 
@@ -138,7 +138,7 @@ hold_to_limit(struct sampling *s, uint64_t elapsed_us)
 		total += (double)taken * 1e6 / (double)elapsed_us;
 	}
 	changed = rates != NULL && s->options.most_samples_per_s > 0 &&
-	    (double_skips(s, rates, total) || halve_a_skip(s, rates, total));
+	    (requests_double_skips(s, rates, total) || halve_a_skip(s, rates, total));
 	free(rates);
 	return changed;
 }

@@ -67,7 +67,7 @@ struct sflow_export {
 /* ---- addresses ---- */
 
 static bool
-parse_agent(const char *text, struct sflow_agent *agent)
+export_parse_agent(const char *text, struct sflow_agent *agent)
 {
 	if (inet_pton(AF_INET, text, agent->address) == 1)
 		agent->type = SFLOW_ADDRESS_IP4;
@@ -83,7 +83,7 @@ sflow_export_check_address(const char *text)
 {
 	struct sflow_agent agent;
 
-	return *text == '\0' || parse_agent(text, &agent) ? NULL : "not an IPv4 or IPv6 address";
+	return *text == '\0' || export_parse_agent(text, &agent) ? NULL : "not an IPv4 or IPv6 address";
 }
 
 /* Finds the address that the socket's datagrams are sent from. */
@@ -145,7 +145,7 @@ sflow_export_create(const struct sflow_export_options *options, struct sflow_exp
 		rc = open_outs(e, options, error, error_size);
 	}
 	if (rc == 0 && options->agent_address != NULL && options->agent_address[0] != '\0' &&
-	    !parse_agent(options->agent_address, &e->agent)) {
+	    !export_parse_agent(options->agent_address, &e->agent)) {
 		snprintf(error, error_size, "sflow_agent_address: %s: %s", options->agent_address, strerror(EINVAL));
 		rc = -EINVAL;
 	}
@@ -186,7 +186,7 @@ find_source(struct sflow_export *e, uint32_t if_index)
 
 /* Returns the port's data source, and creates it if needed. NULL: there are too many. */
 static struct data_source *
-source_of(struct sflow_export *e, uint32_t if_index)
+export_source_of(struct sflow_export *e, uint32_t if_index)
 {
 	struct data_source *source = find_source(e, if_index);
 
@@ -207,7 +207,7 @@ source_of(struct sflow_export *e, uint32_t if_index)
 void
 sflow_export_port_came(struct sflow_export *e, uint32_t if_index, uint32_t last_sequence)
 {
-	struct data_source *source = source_of(e, if_index);
+	struct data_source *source = export_source_of(e, if_index);
 
 	if (source != NULL)
 		source->last_sequence = last_sequence;
@@ -244,7 +244,7 @@ open_datagram(struct sflow_export *e)
 
 /* No collector gets the open datagram. */
 static void
-report_lost(struct sflow_export *e)
+export_report_lost(struct sflow_export *e)
 {
 	stat_add(&e->stats, SFLOW_EXPORT_SAMPLES_LOST, e->n_open_samples);
 	stat_add(&e->stats, SFLOW_EXPORT_DISCARDS_LOST, e->n_open_discards); /* the gap in their numbers tells */
@@ -287,7 +287,7 @@ sflow_export_flush(struct sflow_export *e)
 	for (size_t i = 0; i < e->n_outs; i++)
 		sent |= send_datagram(e, &e->outs[i]);
 	if (!sent) {
-		report_lost(e);
+		export_report_lost(e);
 		return;
 	}
 	stat_add(&e->stats, SFLOW_EXPORT_SAMPLES, e->n_open_samples);
@@ -305,7 +305,7 @@ sflow_export_waits(const struct sflow_export *e)
 
 /* Converts an interface of struct ease_sample. */
 static struct sflow_if
-interface_of(uint64_t ease_if)
+export_interface_of(uint64_t ease_if)
 {
 	return (struct sflow_if){ease_if >= EASE_IF_MANY ? SFLOW_IF_MANY : SFLOW_IF_INDEX, (uint32_t)ease_if};
 }
@@ -352,8 +352,8 @@ flow_of(struct data_source *source, const struct ease_sample *s, const struct ea
 	    .rate = s->mean_skip,
 	    .pool_pkts = count_pool(source, s, snapshot),
 	    .drops = source->drops,
-	    .input = interface_of(in ? s->if_index : s->input_if),
-	    .output = interface_of(in ? s->output_if : s->if_index),
+	    .input = export_interface_of(in ? s->if_index : s->input_if),
+	    .output = export_interface_of(in ? s->output_if : s->if_index),
 	    .has_header = true,
 	    .header_protocol = SFLOW_ETHERNET,
 	    .frame_octets = s->frame_octets,
@@ -377,7 +377,7 @@ void
 sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot)
 {
-	struct data_source *source = source_of(e, sample->if_index);
+	struct data_source *source = export_source_of(e, sample->if_index);
 	struct sflow_flow flow;
 
 	if (source == NULL)
@@ -401,7 +401,7 @@ sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
 /* ---- dropped packets ---- */
 
 static struct sflow_text
-text_of(const char *text)
+export_text_of(const char *text)
 {
 	return (struct sflow_text){text, (uint32_t)strlen(text)};
 }
@@ -427,13 +427,13 @@ discard_of(const struct data_source *source, const struct ease_drop *drop)
 void
 sflow_export_drop(struct sflow_export *e, const struct ease_drop *drop)
 {
-	struct data_source *source = source_of(e, drop->if_index);
+	struct data_source *source = export_source_of(e, drop->if_index);
 	bool by_chip = drop->group[0] != '\0';
 	struct sflow_discard why = {
-	    .function = text_of(drop->place),
-	    .group = text_of(drop->group),
-	    .trap = text_of(by_chip ? drop->detail : ""),
-	    .cause = text_of(by_chip ? "" : drop->detail),
+	    .function = export_text_of(drop->place),
+	    .group = export_text_of(drop->group),
+	    .trap = export_text_of(by_chip ? drop->detail : ""),
+	    .cause = export_text_of(by_chip ? "" : drop->detail),
 	};
 	struct sflow_flow flow;
 
@@ -453,7 +453,7 @@ sflow_export_drop(struct sflow_export *e, const struct ease_drop *drop)
 void
 sflow_export_drops_untold(struct sflow_export *e, uint32_t if_index, uint64_t n)
 {
-	struct data_source *source = source_of(e, if_index);
+	struct data_source *source = export_source_of(e, if_index);
 
 	if (source != NULL)
 		source->discards_untold += (uint32_t)n;
@@ -523,7 +523,7 @@ fill_figures(const struct figure_field *fields, size_t n, const struct hal_count
 }
 
 static uint32_t
-direction_of(uint8_t duplex)
+export_direction_of(uint8_t duplex)
 {
 	return duplex == EASE_DUPLEX_FULL ? 1 : duplex == EASE_DUPLEX_HALF ? 2 : 0;
 }
@@ -540,7 +540,7 @@ counters_of(const struct hal_port *port)
 		.if_index = port->if_index,
 		.if_type = port->if_type,
 		.speed_bps = port->speed_bps,
-		.direction = direction_of(port->duplex),
+		.direction = export_direction_of(port->duplex),
 		.status = (port->admin_status == EASE_IF_UP ? SFLOW_STATUS_ADMIN_UP : 0) |
 		    (port->oper_status == EASE_IF_UP ? SFLOW_STATUS_OPER_UP : 0),
 		.promiscuous = 1, /* a switch port receives every frame */
@@ -556,7 +556,7 @@ counters_of(const struct hal_port *port)
 void
 sflow_export_counters(struct sflow_export *e, const struct hal_port *port)
 {
-	struct data_source *source = source_of(e, port->if_index);
+	struct data_source *source = export_source_of(e, port->if_index);
 	struct sflow_counters counters = counters_of(port);
 
 	if (source == NULL)

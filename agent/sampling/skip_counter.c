@@ -6,7 +6,7 @@
 /* The pool may lag behind the skip counter: a frame that waits to be sent is counted when it leaves. Then the
  * end of the last period stays where it is, or these frames would be counted twice. */
 static void
-begin_period(struct skip_counter *c, uint64_t pool_pkts)
+counter_begin_period(struct skip_counter *c, uint64_t pool_pkts)
 {
 	if (c->state == SKIP_COUNTER_STALLED) {
 		c->stalls++;
@@ -25,7 +25,7 @@ skip_counter_step(struct skip_counter *c, enum skip_counter_event event, uint64_
 {
 	switch (event) {
 	case SKIP_COUNTER_LOAD:
-		begin_period(c, pool_pkts);
+		counter_begin_period(c, pool_pkts);
 		break;
 	case SKIP_COUNTER_RAN_OUT:
 		if (c->state == SKIP_COUNTER_COUNTING)

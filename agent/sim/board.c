@@ -405,7 +405,7 @@ check_role(const struct board_plan *plan, enum board_role role, const struct mis
 }
 
 static int
-check_port(const struct board_port *port, const struct mistake *m)
+board_check_port(const struct board_port *port, const struct mistake *m)
 {
 	if (port->name[0] == '\0' || strlen(port->name) > EASE_NAME_MAX)
 		return refuse_line(m, port->line, "a port's name is empty or longer than %d octets",
@@ -463,7 +463,7 @@ check_plan(const char *name, const struct board_plan *plan, char *error, size_t 
 	if (plan->ports.n == 0)
 		return refuse_line(&m, 0, "it has no port");
 	for (size_t i = 0; i < plan->ports.n && rc == 0; i++)
-		rc = check_port(board_port(plan, i), &m);
+		rc = board_check_port(board_port(plan, i), &m);
 	for (int role = 0; role < BOARD_N_ROLES && rc == 0; role++)
 		rc = check_role(plan, (enum board_role)role, &m);
 	if (rc == 0)
@@ -576,7 +576,7 @@ struct parts {
 };
 
 static void
-add_source(struct parts *parts, const struct board_port *port, unsigned i)
+board_add_source(struct parts *parts, const struct board_port *port, unsigned i)
 {
 	struct feed_source *source = &parts->sources[parts->feed.n_sources];
 	const char *capture = own_capture(port), *end;
@@ -596,7 +596,7 @@ add_source(struct parts *parts, const struct board_port *port, unsigned i)
 
 /* parse has checked all texts. */
 static void
-add_events(struct parts *parts, const struct board_plan *plan, const struct board_port *port,
+board_add_events(struct parts *parts, const struct board_plan *plan, const struct board_port *port,
     unsigned i)
 {
 	const struct option_list *errors = board_port_errors(plan, port);
@@ -616,7 +616,7 @@ add_events(struct parts *parts, const struct board_plan *plan, const struct boar
 }
 
 static struct parts *
-make_parts(const struct board_plan *plan, const struct board_feed_config *config)
+board_make_parts(const struct board_plan *plan, const struct board_feed_config *config)
 {
 	struct parts *parts = calloc(1, sizeof(*parts));
 	size_t n_changes = 1;
@@ -633,8 +633,8 @@ make_parts(const struct board_plan *plan, const struct board_feed_config *config
 	    .link_changes = parts->changes, .errors = parts->errors,
 	    .error_seed = plan->error_seed};
 	for (unsigned i = 0; i < plan->ports.n; i++) {
-		add_source(parts, board_port(plan, i), i);
-		add_events(parts, plan, board_port(plan, i), i);
+		board_add_source(parts, board_port(plan, i), i);
+		board_add_events(parts, plan, board_port(plan, i), i);
 	}
 	if (config->capture && live_interface(config->capture))
 		parts->live[parts->feed.n_live++] =
@@ -649,7 +649,7 @@ int
 board_feed_create(const struct board_plan *plan, const struct board_feed_config *config,
     struct feed **feed, char *error, size_t error_size)
 {
-	struct parts *parts = make_parts(plan, config);
+	struct parts *parts = board_make_parts(plan, config);
 	int rc = 0;
 
 	*feed = NULL;

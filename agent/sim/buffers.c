@@ -40,7 +40,7 @@ buffers_free(struct buffers *b)
 /* --- frames in flight: a binary heap --- */
 
 static inline void
-sift_down(struct flight *heap, unsigned n, unsigned i, struct flight f)
+buffers_sift_down(struct flight *heap, unsigned n, unsigned i, struct flight f)
 {
 	for (unsigned child; (child = 2 * i + 1) < n; i = child) {
 		if (child + 1 < n && heap[child + 1].until_ns < heap[child].until_ns)
@@ -70,7 +70,7 @@ release_next(struct buffers *b)
 
 	assert(b->n_flights > 0);
 	b->n_flights--;
-	sift_down(b->flights, b->n_flights, 0, b->flights[b->n_flights]);
+	buffers_sift_down(b->flights, b->n_flights, 0, b->flights[b->n_flights]);
 	release_flight(b, &f, f.until_ns);
 }
 
@@ -138,7 +138,7 @@ buffers_shift(struct buffers *b, unsigned port, int64_t by_ns, uint64_t not_befo
 		if (b->flights[i].until_ns > now)
 			shift_flight(&b->flights[i], port, by_ns, not_before);
 	for (unsigned i = b->n_flights / 2; i-- > 0;)
-		sift_down(b->flights, b->n_flights, i, b->flights[i]);
+		buffers_sift_down(b->flights, b->n_flights, i, b->flights[i]);
 }
 
 /* --- MCastLimit --- */

@@ -49,7 +49,7 @@ struct emulated {
 };
 
 static struct emulated_port *
-find_port(struct emulated *e, uint32_t if_index)
+emulated_find_port(struct emulated *e, uint32_t if_index)
 {
 	int position = board_port_position(&e->plan, if_index);
 
@@ -90,7 +90,7 @@ ports_get(void *ctx, uint32_t if_index, struct hal_port *port)
 {
 	static const uint8_t base_mac[6] = {0x02, 'E', 'A', 'S', 'E', 0}; /* locally administered */
 	struct emulated *e = ctx;
-	struct emulated_port *p = find_port(e, if_index);
+	struct emulated_port *p = emulated_find_port(e, if_index);
 	const struct board_port *plan;
 	bool link;
 	int rc;
@@ -123,7 +123,7 @@ ports_get(void *ctx, uint32_t if_index, struct hal_port *port)
 static int
 ports_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 {
-	struct emulated_port *p = find_port(ctx, if_index);
+	struct emulated_port *p = emulated_find_port(ctx, if_index);
 	int rc;
 
 	if (!p)
@@ -145,9 +145,9 @@ static const struct hal_ports_ops ports_ops = {
 /* --- counters --- */
 
 static int
-counters_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
+emulated_counters_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 {
-	struct emulated_port *p = find_port(ctx, if_index);
+	struct emulated_port *p = emulated_find_port(ctx, if_index);
 
 	return p ? c84302_read(p->mac, p->mac_port, row, raw) : -ENODEV;
 }
@@ -156,7 +156,7 @@ static const struct hal_counters_ops counters_ops = {
     .name = "c84302",
     .rows = c84302_counter_rows,
     .n_rows = C84302_COUNTERS,
-    .read = counters_read,
+    .read = emulated_counters_read,
     .derive = c84302_derive,
 };
 
@@ -165,7 +165,7 @@ static const struct hal_counters_ops counters_ops = {
 static int
 sampling_load_skip(void *ctx, uint32_t if_index, uint32_t skip)
 {
-	struct emulated_port *p = find_port(ctx, if_index);
+	struct emulated_port *p = emulated_find_port(ctx, if_index);
 
 	return p ? galnet_load_skip(p->chip, p->channel, skip) : -ENODEV;
 }
@@ -175,7 +175,7 @@ static int
 sampling_restart(void *ctx, uint32_t if_index)
 {
 	struct emulated *e = ctx;
-	struct emulated_port *p = find_port(e, if_index);
+	struct emulated_port *p = emulated_find_port(e, if_index);
 	int rc = p ? galnet_restart(p->chip, p->channel) : -ENODEV;
 
 	if (rc == 0)
@@ -194,7 +194,7 @@ static const struct hal_sampling_ops sampling_ops = {
 /* --- addresses --- */
 
 static int
-addresses_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg)
+emulated_addresses_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg)
 {
 	struct emulated *e = ctx;
 
@@ -226,7 +226,7 @@ addresses_discards(void *ctx)
 }
 
 static uint32_t
-addresses_ageing_s(void *ctx)
+emulated_addresses_ageing_s(void *ctx)
 {
 	return ((struct emulated *)ctx)->ageing_s;
 }
@@ -252,7 +252,7 @@ static int
 addresses_set_static(void *ctx, const uint8_t octets[6], uint32_t if_index)
 {
 	struct emulated *e = ctx;
-	struct emulated_port *p = find_port(e, if_index);
+	struct emulated_port *p = emulated_find_port(e, if_index);
 	unsigned owner = 0;
 	uint64_t mac = 0;
 
@@ -267,9 +267,9 @@ addresses_set_static(void *ctx, const uint8_t octets[6], uint32_t if_index)
 
 static const struct hal_addresses_ops addresses_ops = {
     .name = "galnet",
-    .dump = addresses_dump,
+    .dump = emulated_addresses_dump,
     .discards = addresses_discards,
-    .ageing_s = addresses_ageing_s,
+    .ageing_s = emulated_addresses_ageing_s,
     .set_ageing_s = addresses_set_ageing_s,
     .set_static = addresses_set_static,
 };
@@ -360,19 +360,19 @@ remove_everywhere(void *arg, uint64_t mac)
 /* --- the device --- */
 
 static uint64_t
-device_now_us(void *ctx)
+emulated_device_now_us(void *ctx)
 {
 	return board_run_now_us(((struct emulated *)ctx)->run);
 }
 
 static int
-device_fd(void *ctx)
+emulated_device_fd(void *ctx)
 {
 	return bus_model_fd(((struct emulated *)ctx)->bus_model);
 }
 
 static int
-device_alarm(void *ctx, uint64_t device_us)
+emulated_device_alarm(void *ctx, uint64_t device_us)
 {
 	board_run_set_alarm(((struct emulated *)ctx)->run, BOARD_ALARM_USER, device_us);
 	return 0;
@@ -466,7 +466,7 @@ dispatch_all(struct emulated *e, unsigned budget, unsigned *handled)
 /* In lock step the board continues as soon as its interrupt has been handled, while the budget lasts, but
  * only for some rounds, because the caller has other work. */
 static int
-device_dispatch(void *ctx, unsigned budget)
+emulated_device_dispatch(void *ctx, unsigned budget)
 {
 	enum { MAX_ROUNDS = 256 };
 	struct emulated *e = ctx;
@@ -497,7 +497,7 @@ device_start(void *ctx, struct hal *hal)
 }
 
 static void
-device_stop(void *ctx)
+emulated_device_stop(void *ctx)
 {
 	struct emulated *e = ctx;
 
@@ -507,7 +507,7 @@ device_stop(void *ctx)
 
 /* The thread ends first, then the models that it runs are destroyed, then the drivers. */
 static void
-device_destroy(void *ctx)
+emulated_device_destroy(void *ctx)
 {
 	struct emulated *e = ctx;
 
@@ -526,7 +526,7 @@ device_destroy(void *ctx)
 
 /* The chips' counters are atomic: any thread may call this. */
 static uint64_t
-device_drops(void *ctx)
+emulated_device_drops(void *ctx)
 {
 	const struct emulated *e = ctx;
 	uint64_t drops = 0;
@@ -543,9 +543,9 @@ device_drops(void *ctx)
 }
 
 #define DEVICE_OPS                                                                                 \
-	.kind = "emulated", .start = device_start, .stop = device_stop, .destroy = device_destroy, \
-	.fd = device_fd, .dispatch = device_dispatch, .now_us = device_now_us,                     \
-	.alarm = device_alarm, .drops = device_drops
+	.kind = "emulated", .start = device_start, .stop = emulated_device_stop, .destroy = emulated_device_destroy, \
+	.fd = emulated_device_fd, .dispatch = emulated_device_dispatch, .now_us = emulated_device_now_us,                     \
+	.alarm = emulated_device_alarm, .drops = emulated_device_drops
 
 static const struct hal_device_ops paced_ops = {DEVICE_OPS, .waits_for_cpu = false};
 static const struct hal_device_ops lock_step_ops = {DEVICE_OPS, .waits_for_cpu = true};
@@ -553,7 +553,7 @@ static const struct hal_device_ops lock_step_ops = {DEVICE_OPS, .waits_for_cpu =
 /* --- building --- */
 
 static int
-add_switch_chip(struct emulated *e, int type, unsigned first_port)
+emulated_add_switch_chip(struct emulated *e, int type, unsigned first_port)
 {
 	struct galnet_config config = {
 	    .info = info_of(type), .bus = &e->bus, .device = e->n_chips};
@@ -574,7 +574,7 @@ add_switch_chip(struct emulated *e, int type, unsigned first_port)
 }
 
 static int
-add_mac_chip(struct emulated *e)
+emulated_add_mac_chip(struct emulated *e)
 {
 	unsigned first_port = e->n_macs * C84302_PORTS;
 	struct c84302_config config = {
@@ -600,7 +600,7 @@ add_mac_chip(struct emulated *e)
 
 /* The drivers of the EEE unit and of the TNETX4090s, as far as the board has them. */
 static int
-add_resources(struct emulated *e)
+emulated_add_resources(struct emulated *e)
 {
 	struct resources_port ports[BOARD_MAX_PORTS];
 	struct resources_config config = {
@@ -639,15 +639,15 @@ add_drivers(struct emulated *e)
 		int rc = 0;
 
 		if (board_chip_switches(type)) {
-			rc = add_switch_chip(e, type, first_port);
+			rc = emulated_add_switch_chip(e, type, first_port);
 			first_port += board_chip_ports(type);
 		} else if (board_chip_role(type) == BOARD_ROLE_MAC) {
-			rc = add_mac_chip(e);
+			rc = emulated_add_mac_chip(e);
 		}
 		if (rc < 0)
 			return rc;
 	}
-	return add_resources(e);
+	return emulated_add_resources(e);
 }
 
 static int
@@ -740,7 +740,7 @@ add_run(struct emulated *e, const struct emulated_config *config)
 }
 
 static void
-compose_device(struct emulated *e, bool lock_step)
+emulated_compose_device(struct emulated *e, bool lock_step)
 {
 	e->device = (struct hal_device){
 	    .ops = lock_step ? &lock_step_ops : &paced_ops,
@@ -787,11 +787,11 @@ emulated_create(const struct emulated_config *config, struct hal_device **device
 		    strerror(-rc));
 		goto fail;
 	}
-	compose_device(e, config->pace == EMULATED_PACE_LOCK_STEP);
+	emulated_compose_device(e, config->pace == EMULATED_PACE_LOCK_STEP);
 	*device = &e->device;
 	return 0;
 fail:
-	device_destroy(e);
+	emulated_device_destroy(e);
 	return rc;
 }
 

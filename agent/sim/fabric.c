@@ -87,7 +87,7 @@ word_at(const uint8_t *octets)
 }
 
 static inline uint8_t
-kind_of(uint64_t destination)
+fabric_kind_of(uint64_t destination)
 {
 	if (!(destination >> 40 & 1))
 		return C84302_UCAST;
@@ -97,7 +97,7 @@ kind_of(uint64_t destination)
 static inline void
 classify_frame(struct c84302_frame *mac, uint64_t destination)
 {
-	mac->kind = kind_of(destination);
+	mac->kind = fabric_kind_of(destination);
 	mac->sum = (uint8_t)c84302_sum_of(mac->kind, mac->octets);
 }
 
@@ -136,7 +136,7 @@ look_at(const struct feed_frame *f, struct c84302_frame *mac, struct galnet_fram
 
 /* Adds n frames like this one; n may be negative. */
 static inline void
-add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t n)
+fabric_add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t n)
 {
 	sums->octets += n * frame->octets;
 	sums->pkts[frame->sum] += n;
@@ -146,7 +146,7 @@ add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t n)
 
 /* Corrects the counts: the port does not send a frame that was counted as sent. */
 static void
-take_back(struct fabric *f, unsigned port)
+fabric_take_back(struct fabric *f, unsigned port)
 {
 	const struct wiring *out = &f->ports[port];
 
@@ -158,7 +158,7 @@ discard_at(struct fabric *f, unsigned port)
 {
 	const struct wiring *out = &f->ports[port];
 
-	take_back(f, port);
+	fabric_take_back(f, port);
 	c84302_model_event(out->mac, out->mac_port, C84302_OUT_DISCARDS, 1);
 }
 
@@ -172,7 +172,7 @@ send_frame(struct fabric *f, unsigned port, const struct c84302_frame *mac, uint
 		discard_at(f, port);
 		return 0;
 	}
-	add_sums(&f->sums[port].sent, mac, 1);
+	fabric_add_sums(&f->sums[port].sent, mac, 1);
 	return done;
 }
 
@@ -184,11 +184,11 @@ leave_out(struct fabric *f, uint64_t limited, uint64_t full, const struct c84302
 	for (uint64_t left = limited | full; left != 0; left &= left - 1) {
 		unsigned port = (unsigned)__builtin_ctzll(left);
 
-		add_sums(&f->sums[port].sent, mac, UINT32_MAX);
+		fabric_add_sums(&f->sums[port].sent, mac, UINT32_MAX);
 		if (full >> port & 1)
 			discard_at(f, port);
 		else
-			take_back(f, port);
+			fabric_take_back(f, port);
 	}
 }
 
@@ -205,8 +205,8 @@ flood_frame(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 	done = wires_flood(&f->wires, limited | own, mac->octets, at, &full);
 	if (counts_multicasts)
 		buffers_queue_multicast(&f->buffers, &f->wires, f->links_up & ~(own | limited | full));
-	add_sums(&f->flooded, mac, 1);
-	add_sums(&f->sums[port].sent, mac, UINT32_MAX);
+	fabric_add_sums(&f->flooded, mac, 1);
+	fabric_add_sums(&f->sums[port].sent, mac, UINT32_MAX);
 	if (__builtin_expect((limited | full) != 0, 0))
 		leave_out(f, limited, full, mac);
 	for (unsigned i = 0; f->ease.sampled_devices != 0 && i < f->n_chips; i++)
@@ -264,7 +264,7 @@ spread_to_chips(struct fabric *f, unsigned device, const struct galnet_route *to
 
 /* Also sends a packet of a monitored port by a port of the board. */
 static void
-send_to_sniffer(void *ctx, unsigned device, unsigned channel,
+fabric_send_to_sniffer(void *ctx, unsigned device, unsigned channel,
     const struct galnet_frame *frame)
 {
 	struct fabric *f = ctx;
@@ -276,7 +276,7 @@ send_to_sniffer(void *ctx, unsigned device, unsigned channel,
 		return;
 	port = f->first_port[device] + channel;
 	if (wires_send(&f->wires, port, mac.octets, f->now_ns) != WIRE_QUEUE_FULL)
-		add_sums(&f->sums[port].sent, &mac, 1);
+		fabric_add_sums(&f->sums[port].sent, &mac, 1);
 	else
 		c84302_model_event(
 		    f->ports[port].mac, f->ports[port].mac_port, C84302_OUT_DISCARDS, 1);
@@ -318,7 +318,7 @@ receive_at(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool
 
 	if (__builtin_expect(!plain, 0))
 		return c84302_model_receive(in->mac, in->mac_port, mac);
-	add_sums(&f->sums[port].received, mac, 1);
+	fabric_add_sums(&f->sums[port].received, mac, 1);
 	return true;
 }
 
@@ -645,7 +645,7 @@ add_pauses(struct fabric *f, unsigned port)
 	n = tnetx4090_model_collect_pauses(pool, f->buffers.places[port].port);
 	if (n == 0)
 		return;
-	add_sums(&f->sums[port].sent, &pause, n);
+	fabric_add_sums(&f->sums[port].sent, &pause, n);
 	c84302_model_event(w->mac, w->mac_port, C84302_TX_PAUSE, n);
 }
 
@@ -809,7 +809,7 @@ mib_events(void *ctx, unsigned device, unsigned channel, enum galnet_mib which)
 }
 
 static int
-add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
+fabric_add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
 {
 	struct galnet_model_config config = {
 	    .chip = type == BOARD_GT48001A ? GALNET_GT48001A : GALNET_GT48002A,
@@ -818,7 +818,7 @@ add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
 	    .line = BOARD_SWITCH_LINE(f->n_chips),
 	    .new_address = send_to_other_chips,
 	    .request_owner = request_from_other_chips,
-	    .sniff = send_to_sniffer,
+	    .sniff = fabric_send_to_sniffer,
 	    .mib_events = mib_events,
 	    .ports_changing = ports_changing,
 	    .ctx = f,
@@ -838,7 +838,7 @@ add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
 }
 
 static int
-add_mac_chip(struct fabric *f)
+fabric_add_mac_chip(struct fabric *f)
 {
 	struct c84302_model_config config = {
 	    .bus = f->bus,
@@ -871,7 +871,7 @@ min_cycle_ns(const struct board_plan *plan)
 }
 
 static int
-add_eee(struct fabric *f, const struct board_plan *plan)
+fabric_add_eee(struct fabric *f, const struct board_plan *plan)
 {
 	struct eee_calendar_model_config config = {
 	    .bus = f->bus,
@@ -900,7 +900,7 @@ partner_of(const struct board_port *port)
 }
 
 static int
-add_pool(struct fabric *f, const struct board_plan *plan)
+fabric_add_pool(struct fabric *f, const struct board_plan *plan)
 {
 	unsigned first = f->buffers.n_pools * TNETX4090_PORTS;
 	struct tnetx4090_model_config config = {
@@ -935,7 +935,7 @@ count_event(void *ctx, unsigned port, enum c84302_counter counter, uint32_t n)
 }
 
 static uint32_t
-read_lines(void *chip, unsigned index, uint32_t stored)
+fabric_read_lines(void *chip, unsigned index, uint32_t stored)
 {
 	const struct fabric *f = chip;
 
@@ -946,7 +946,7 @@ read_lines(void *chip, unsigned index, uint32_t stored)
 
 static const struct regmodel_row glue_rows[] = {
     {.name = "Interrupt lines", .offset = BOARD_GLUE_LINES, .reserved = UINT32_MAX,
-	.read = read_lines},
+	.read = fabric_read_lines},
 };
 
 int
@@ -970,9 +970,9 @@ fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabri
 		int type = board_chip(plan, i)->type;
 		enum board_role role = board_chip_role(type);
 
-		rc = role == BOARD_ROLE_SWITCH ? add_switch_chip(f, plan, type)
-		    : role == BOARD_ROLE_MAC ? add_mac_chip(f)
-		    : role == BOARD_ROLE_BUFFERS ? add_pool(f, plan) : add_eee(f, plan);
+		rc = role == BOARD_ROLE_SWITCH ? fabric_add_switch_chip(f, plan, type)
+		    : role == BOARD_ROLE_MAC ? fabric_add_mac_chip(f)
+		    : role == BOARD_ROLE_BUFFERS ? fabric_add_pool(f, plan) : fabric_add_eee(f, plan);
 	}
 	/* The ports' lines, then each port to its MAC. */
 	for (unsigned i = 0; i < f->n_ports && rc == 0; i++)

@@ -343,7 +343,7 @@ end_round(struct feed *feed, struct source *s, bool damaged)
 
 /* Reads up to max frames of the block in memory. */
 static size_t
-read_block(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
+feed_read_block(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
 {
 	struct savefile_record records[BATCH];
 	size_t n = 0, n_records;
@@ -361,11 +361,11 @@ read_block(struct feed *feed, struct source *s, struct feed_frame *frames, size_
 
 /* Reads frames of the source, from further blocks if needed; 0: it has ended. */
 static size_t
-read_frames(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
+feed_read_frames(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
 {
 	size_t n = 0;
 
-	while (s->file && (n = read_block(feed, s, frames, max)) == 0) {
+	while (s->file && (n = feed_read_block(feed, s, frames, max)) == 0) {
 		enum savefile_state state = savefile_fill(s->file);
 
 		if (state != SAVEFILE_MORE)
@@ -386,7 +386,7 @@ comes_before(const struct source *a, const struct source *b)
 }
 
 static void
-sift_down(struct feed *feed, size_t i)
+feed_sift_down(struct feed *feed, size_t i)
 {
 	struct source *moved = feed->heap[i];
 
@@ -410,15 +410,15 @@ refill_top(struct feed *feed)
 
 	assert(s->next == s->n_frames);
 	s->next = 0;
-	s->n_frames = s->file ? read_block(feed, s, s->frames, BATCH) : 0;
+	s->n_frames = s->file ? feed_read_block(feed, s, s->frames, BATCH) : 0;
 	if (s->n_frames == 0 && s->given && s->file)
 		return false;
 	if (s->n_frames == 0)
-		s->n_frames = read_frames(feed, s, s->frames, BATCH);
+		s->n_frames = feed_read_frames(feed, s, s->frames, BATCH);
 	if (s->n_frames == 0)
 		feed->heap[0] = feed->heap[--feed->n_heap];
 	if (feed->n_heap > 0)
-		sift_down(feed, 0);
+		feed_sift_down(feed, 0);
 	return true;
 }
 
@@ -443,7 +443,7 @@ merge_sources(struct feed *feed, struct feed_frame *frames, size_t max)
 		if (frames[n++].event != FEED_FRAME)
 			stat_add(&feed->stats, FEED_STAT_LINK_CHANGES, 1);
 		if (s->next < s->n_frames)
-			sift_down(feed, 0);
+			feed_sift_down(feed, 0);
 	}
 	return n;
 }
@@ -455,7 +455,7 @@ feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max)
 		return preload_next_batch(feed->preload, frames, max);
 	/* If only one source is left, its frames need no merging and no copy. */
 	if (feed->n_heap == 1 && feed->heap[0]->next == feed->heap[0]->n_frames)
-		return read_frames(feed, feed->heap[0], frames, max);
+		return feed_read_frames(feed, feed->heap[0], frames, max);
 	return merge_sources(feed, frames, max);
 }
 
@@ -469,7 +469,7 @@ feed_has_live(const struct feed *feed)
 
 /* Not called for each frame: the call to the kernel costs as much as reading some frames. */
 static void
-count_lost(struct feed *feed, struct source *s)
+feed_count_lost(struct feed *feed, struct source *s)
 {
 	uint64_t lost = live_input_lost(s->live);
 
@@ -506,7 +506,7 @@ feed_live_batch(struct feed *feed, struct feed_frame *frames, size_t max)
 		feed->next_live = (feed->next_live + 1) % feed->n_live;
 		n += read_live(feed, s, frames + n, max - n);
 		if (feed->live_calls++ % CALLS_PER_COUNT < feed->n_live)
-			count_lost(feed, s);
+			feed_count_lost(feed, s);
 	}
 	return n;
 }
@@ -526,7 +526,7 @@ feed_stats(const struct feed *feed)
 /* --- opening --- */
 
 static int
-add_source(struct feed *feed, const struct feed_source *from, char *error, size_t error_size)
+feed_add_source(struct feed *feed, const struct feed_source *from, char *error, size_t error_size)
 {
 	struct source *s = &feed->sources[feed->n_sources];
 	int rc;
@@ -544,7 +544,7 @@ add_source(struct feed *feed, const struct feed_source *from, char *error, size_
 	rc = savefile_open(from->path, from->file, from->interface, &s->file, error, error_size);
 	if (rc < 0)
 		return rc;
-	s->n_frames = read_frames(feed, s, s->frames, BATCH);
+	s->n_frames = feed_read_frames(feed, s, s->frames, BATCH);
 	return 0;
 }
 
@@ -595,7 +595,7 @@ find_start(struct feed *feed, const struct feed_config *config)
 }
 
 static int
-by_time(const void *a, const void *b)
+feed_by_time(const void *a, const void *b)
 {
 	const struct feed_link_change *x = a, *y = b;
 
@@ -620,7 +620,7 @@ add_link_changes(struct feed *feed, const struct feed_link_change *from, size_t 
 		return -ENOMEM;
 	}
 	memcpy(sorted, from, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_time);
+	qsort(sorted, n, sizeof(*sorted), feed_by_time);
 	for (size_t i = 0; i < n; i++)
 		feed->link_changes[i] = (struct feed_frame){
 		    .time_us = feed->start_us + sorted[i].at_us,
@@ -681,7 +681,7 @@ arrange_sources(struct feed *feed, const struct feed_config *config)
 		if (feed->sources[i].n_frames > 0)
 			feed->heap[feed->n_heap++] = &feed->sources[i];
 	for (size_t i = feed->n_heap / 2; i-- > 0;)
-		sift_down(feed, i);
+		feed_sift_down(feed, i);
 	return config->preload ? preload_frames(feed, config->loop) : 0;
 }
 
@@ -723,7 +723,7 @@ feed_create(const struct feed_config *config, struct feed **feed, char *error, s
 		goto fail;
 	}
 	while (n_taken < config->n_sources && rc == 0)
-		rc = add_source(f, &config->sources[n_taken++], error, error_size);
+		rc = feed_add_source(f, &config->sources[n_taken++], error, error_size);
 	for (size_t i = 0; i < config->n_live && rc == 0; i++)
 		rc = add_live(f, &config->live[i], error, error_size);
 	if (rc < 0)

@@ -102,7 +102,7 @@ file_mapping_open(int fd, struct file_mapping **mapping)
 }
 
 static void
-close_window(struct file_mapping *m)
+mapping_close_window(struct file_mapping *m)
 {
 	if (m->window)
 		munmap(m->window, m->n);
@@ -119,7 +119,7 @@ file_mapping_close(struct file_mapping *m)
 
 		atomic_compare_exchange_strong(&mappings[i], &this, NULL);
 	}
-	close_window(m);
+	mapping_close_window(m);
 	free(m);
 }
 
@@ -131,7 +131,7 @@ file_mapping_move(struct file_mapping *m, uint64_t at, const uint8_t **octets, u
 	struct stat st;
 	void *window;
 
-	close_window(m);
+	mapping_close_window(m);
 	atomic_store_explicit(&m->good, NOTHING_LOST, memory_order_relaxed);
 	if (fstat(m->fd, &st) < 0)
 		return -errno;

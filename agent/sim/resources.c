@@ -26,7 +26,7 @@ struct resources {
 
 /* The position of the port on the board; n_ports: there is none. */
 static unsigned
-port_of(const struct resources *r, uint32_t if_index)
+resources_port_of(const struct resources *r, uint32_t if_index)
 {
 	unsigned port = 0;
 
@@ -39,9 +39,9 @@ port_of(const struct resources *r, uint32_t if_index)
 
 /* The pool of a port, and the port's number there; NULL: it has none. */
 static struct tnetx4090 *
-pool_of(struct resources *r, uint32_t if_index, unsigned *channel)
+resources_pool_of(struct resources *r, uint32_t if_index, unsigned *channel)
 {
-	unsigned port = port_of(r, if_index), pool = port / TNETX4090_PORTS;
+	unsigned port = resources_port_of(r, if_index), pool = port / TNETX4090_PORTS;
 
 	*channel = port % TNETX4090_PORTS;
 	return port < r->n_ports && pool < r->n_pools ? r->pools[pool] : NULL;
@@ -50,21 +50,21 @@ pool_of(struct resources *r, uint32_t if_index, unsigned *channel)
 /* --- the facets --- */
 
 static int
-energy_read(void *ctx, uint32_t if_index, struct hal_energy *energy)
+resources_energy_read(void *ctx, uint32_t if_index, struct hal_energy *energy)
 {
 	struct resources *r = ctx;
-	unsigned port = port_of(r, if_index);
+	unsigned port = resources_port_of(r, if_index);
 
 	return port < r->n_ports ? eee_calendar_read(r->eee, port, energy) : -ENODEV;
 }
 
-static const struct hal_energy_ops energy_ops = {.name = "eee_calendar", .read = energy_read};
+static const struct hal_energy_ops energy_ops = {.name = "eee_calendar", .read = resources_energy_read};
 
 static int
 buffers_read(void *ctx, uint32_t if_index, struct hal_buffers *buffers)
 {
 	unsigned channel;
-	struct tnetx4090 *pool = pool_of(ctx, if_index, &channel);
+	struct tnetx4090 *pool = resources_pool_of(ctx, if_index, &channel);
 
 	return pool ? tnetx4090_read(pool, channel, buffers) : -ENODEV;
 }
@@ -77,7 +77,7 @@ static int
 read_overruns(struct resources *r, uint32_t if_index, uint64_t *raw)
 {
 	unsigned channel;
-	struct tnetx4090 *pool = pool_of(r, if_index, &channel);
+	struct tnetx4090 *pool = resources_pool_of(r, if_index, &channel);
 	uint32_t value;
 	int rc = pool ? tnetx4090_statistic(pool, channel, TNETX4090_RX_OVERRUNS, &value) : -ENODEV;
 
@@ -87,7 +87,7 @@ read_overruns(struct resources *r, uint32_t if_index, uint64_t *raw)
 }
 
 static int
-counters_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
+resources_counters_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 {
 	struct resources *r = ctx;
 
@@ -119,7 +119,7 @@ compose_counters(struct resources *r, struct hal_device *device)
 	    .name = "c84302 and tnetx4090",
 	    .rows = r->counter_rows,
 	    .n_rows = COUNTERS_WITH_POOL,
-	    .read = counters_read,
+	    .read = resources_counters_read,
 	    .derive = counters_derive,
 	};
 	device->counters = &r->counters;
@@ -157,7 +157,7 @@ resources_dispatch(struct resources *r, uint32_t lines, unsigned *handled)
 /* --- building --- */
 
 static int
-add_eee(struct resources *r, const struct resources_config *config)
+resources_add_eee(struct resources *r, const struct resources_config *config)
 {
 	struct eee_calendar_config eee = {.bus = config->bus, .base = BOARD_EEE_BASE};
 	bool any = false;
@@ -170,7 +170,7 @@ add_eee(struct resources *r, const struct resources_config *config)
 }
 
 static int
-add_pool(struct resources *r, const struct resources_config *config)
+resources_add_pool(struct resources *r, const struct resources_config *config)
 {
 	unsigned first = r->n_pools * TNETX4090_PORTS, left = config->n_ports - first;
 	struct tnetx4090_config pool = {
@@ -209,9 +209,9 @@ resources_create(const struct resources_config *config, struct resources **resou
 	for (unsigned i = 0; i < config->n_ports; i++)
 		r->if_index[i] = config->ports[i].if_index;
 	if (config->has_eee_unit)
-		rc = add_eee(r, config);
+		rc = resources_add_eee(r, config);
 	while (rc == 0 && config->has_pools && r->n_pools * TNETX4090_PORTS < config->n_ports)
-		rc = add_pool(r, config);
+		rc = resources_add_pool(r, config);
 	if (rc < 0) {
 		resources_destroy(r);
 		return rc;

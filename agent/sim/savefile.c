@@ -122,7 +122,7 @@ snap_limit(uint32_t snap_octets)
 
 /* Whether this interface of the table is one to read. */
 static bool
-is_wanted(const struct savefile *sf, const struct interface *i)
+savefile_is_wanted(const struct savefile *sf, const struct interface *i)
 {
 	char number[16];
 
@@ -301,7 +301,7 @@ start_pcap(struct savefile *sf)
 	    .ethernet = link == LINK_ETHERNET,
 	    .snap_octets = snap_limit(u32_at(sf, header + 16))};
 	sf->interfaces[0].wanted =
-	    sf->interfaces[0].ethernet && is_wanted(sf, &sf->interfaces[0]);
+	    sf->interfaces[0].ethernet && savefile_is_wanted(sf, &sf->interfaces[0]);
 	sf->n_interfaces = 1;
 	sf->begin = PCAP_HEADER_OCTETS;
 	return 0;
@@ -365,7 +365,7 @@ packet_layout(uint32_t type)
 
 /* Reads the record of a packet block. False: it is left out, or damaged. */
 static bool
-read_packet(struct savefile *sf, const struct packet_layout *layout, const uint8_t *body,
+savefile_read_packet(struct savefile *sf, const struct packet_layout *layout, const uint8_t *body,
     size_t octets, struct savefile_record *record)
 {
 	const struct interface *i;
@@ -481,7 +481,7 @@ read_interface(struct savefile *sf, const uint8_t *body, size_t octets)
 	if (!read_options(sf, i, rbuf_of(body + 8, octets - 8)))
 		return false;
 	i->ethernet = i->link == LINK_ETHERNET;
-	i->wanted = i->ethernet && is_wanted(sf, i);
+	i->wanted = i->ethernet && savefile_is_wanted(sf, i);
 	if (!i->ethernet)
 		log_info("feed", "%s: interface %u is left out: link type %u (%s) is not Ethernet",
 		    sf->path, sf->n_interfaces, i->link, link_name(i->link));
@@ -539,7 +539,7 @@ block_octets(struct savefile *sf)
 
 /* Takes the next block if it is completely in memory, and moves begin behind it. */
 static const uint8_t *
-take_block(struct savefile *sf, uint32_t *type, size_t *body_octets)
+savefile_take_block(struct savefile *sf, uint32_t *type, size_t *body_octets)
 {
 	const uint8_t *block = sf->buffer + sf->begin;
 	uint32_t octets = block_octets(sf);
@@ -574,17 +574,17 @@ take_block(struct savefile *sf, uint32_t *type, size_t *body_octets)
 enum block_result { BLOCK_NOT_THERE, BLOCK_NO_RECORD, BLOCK_RECORD };
 
 static enum block_result
-read_block(struct savefile *sf, struct savefile_record *record)
+savefile_read_block(struct savefile *sf, struct savefile_record *record)
 {
 	const struct packet_layout *layout;
 	size_t octets;
 	uint32_t type;
-	const uint8_t *body = take_block(sf, &type, &octets);
+	const uint8_t *body = savefile_take_block(sf, &type, &octets);
 
 	if (!body)
 		return BLOCK_NOT_THERE;
 	layout = packet_layout(type);
-	if (layout && read_packet(sf, layout, body, octets, record))
+	if (layout && savefile_read_packet(sf, layout, body, octets, record))
 		return BLOCK_RECORD;
 	if (type == BLOCK_INTERFACE)
 		read_interface(sf, body, octets);
@@ -600,7 +600,7 @@ read_pcapng(struct savefile *sf, struct savefile_record *records, size_t max)
 	size_t n = 0;
 
 	while (n < max && !sf->damaged && result != BLOCK_NOT_THERE) {
-		result = read_block(sf, &records[n]);
+		result = savefile_read_block(sf, &records[n]);
 		n += result == BLOCK_RECORD;
 	}
 	return n;
@@ -630,7 +630,7 @@ start_pcapng(struct savefile *sf)
 
 		if (octets && packet_layout(u32_at(sf, sf->buffer + before)))
 			break;
-		if (octets && read_block(sf, &none) == BLOCK_NO_RECORD && !sf->damaged)
+		if (octets && savefile_read_block(sf, &none) == BLOCK_NO_RECORD && !sf->damaged)
 			continue;
 		if (savefile_fill(sf) != SAVEFILE_MORE)
 			break;

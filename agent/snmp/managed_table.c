@@ -23,13 +23,13 @@ struct managed_table {
 };
 
 static uint8_t *
-row_at(const struct managed_table *m, const struct rows *rows, size_t i)
+managed_row_at(const struct managed_table *m, const struct rows *rows, size_t i)
 {
 	return rows->at + i * m->table->row_size;
 }
 
 static uint8_t *
-status_of(const struct managed_table *m, const void *row)
+managed_status_of(const struct managed_table *m, const void *row)
 {
 	return (uint8_t *)(uintptr_t)row + m->type->status_offset;
 }
@@ -46,7 +46,7 @@ order_index(const void *ctx, size_t i)
 {
 	const struct by_index *by = ctx;
 	uint32_t arcs[MIB_INDEX_ARCS];
-	size_t n = mib_row_index(by->table->table, row_at(by->table, by->rows, i), arcs);
+	size_t n = mib_row_index(by->table->table, managed_row_at(by->table, by->rows, i), arcs);
 
 	return mib_oid_compare(arcs, n, by->arcs, by->n);
 }
@@ -66,7 +66,7 @@ find_managed_row(const struct managed_table *m, const struct rows *rows, const u
 	bool found;
 	size_t i = locate_managed_row(m, rows, index, n, &found);
 
-	return found ? row_at(m, rows, i) : NULL;
+	return found ? managed_row_at(m, rows, i) : NULL;
 }
 
 /* Inserts a zeroed row at position i. */
@@ -179,23 +179,23 @@ create_row(const struct managed_table *m, struct rows *rows, const struct mib_se
 	rc = open_row(m, rows, i);
 	if (rc < 0)
 		return rc;
-	row = row_at(m, rows, i);
+	row = managed_row_at(m, rows, i);
 	m->type->defaults(m->ctx, row);
 	mib_row_set_index(m->table, row, set->index);
-	*status_of(m, row) = first_status(m);
+	*managed_status_of(m, row) = first_status(m);
 	return 0;
 }
 
 /* A row must exist to be written, and an active row cannot be changed (RFC 2819; the descriptions of
  * our columns under RowStatus demand the same). */
 static int
-write_column(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
+managed_write_column(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
 	void *row = find_managed_row(m, rows, set->index, set->n_index);
 
 	if (!row)
 		return -ENOENT;
-	if (m->type->kind != MANAGED_STATIC_STATUS && is_working(m, *status_of(m, row)))
+	if (m->type->kind != MANAGED_STATIC_STATUS && is_working(m, *managed_status_of(m, row)))
 		return -EBUSY;
 	mib_row_set(row, set);
 	return 0;
@@ -207,7 +207,7 @@ put_to_work(const struct managed_table *m, void *row, uint8_t status)
 	int rc = m->type->ready(m->ctx, row);
 
 	if (rc == 0)
-		*status_of(m, row) = status;
+		*managed_status_of(m, row) = status;
 	else if (m->type->explain)
 		m->type->explain(m->ctx, row);
 	return rc;
@@ -217,7 +217,7 @@ put_to_work(const struct managed_table *m, void *row, uint8_t status)
 static void
 take_out_of_service(const struct managed_table *m, void *row)
 {
-	*status_of(m, row) =
+	*managed_status_of(m, row) =
 	    m->type->ready(m->ctx, row) == 0 ? ROW_NOT_IN_SERVICE : ROW_NOT_READY;
 }
 
@@ -228,7 +228,7 @@ change_entry_status(const struct managed_table *m, void *row, int64_t status)
 	case ENTRY_VALID:
 		return put_to_work(m, row, ENTRY_VALID);
 	case ENTRY_UNDER_CREATION:
-		*status_of(m, row) = ENTRY_UNDER_CREATION;
+		*managed_status_of(m, row) = ENTRY_UNDER_CREATION;
 		return 0;
 	default: /* createRequest: the row exists already */
 		return 0;
@@ -245,7 +245,7 @@ change_row_status(const struct managed_table *m, void *row, int64_t status)
 	case ROW_NOT_IN_SERVICE:
 		if (m->type->ready(m->ctx, row) < 0)
 			return -EBUSY;
-		*status_of(m, row) = ROW_NOT_IN_SERVICE;
+		*managed_status_of(m, row) = ROW_NOT_IN_SERVICE;
 		return 0;
 	case ROW_CREATE_AND_WAIT:
 		take_out_of_service(m, row);
@@ -269,10 +269,10 @@ change_status(const struct managed_table *m, struct rows *rows, const struct mib
 	if (!found)
 		return -EBUSY;
 	if (m->type->kind == MANAGED_ENTRY_STATUS)
-		return change_entry_status(m, row_at(m, rows, i), set->number);
+		return change_entry_status(m, managed_row_at(m, rows, i), set->number);
 	if (m->type->kind == MANAGED_ROW_STATUS)
-		return change_row_status(m, row_at(m, rows, i), set->number);
-	return put_to_work(m, row_at(m, rows, i), (uint8_t)set->number);
+		return change_row_status(m, managed_row_at(m, rows, i), set->number);
+	return put_to_work(m, managed_row_at(m, rows, i), (uint8_t)set->number);
 }
 
 /* A status that deactivates the row takes effect before the columns of the same request. */
@@ -284,7 +284,7 @@ stop_work(const struct managed_table *m, struct rows *rows, const struct mib_set
 	void *row = find_managed_row(m, rows, set->index, set->n_index);
 
 	if (row && set->number == stopping[m->type->kind])
-		*status_of(m, row) = (uint8_t)set->number;
+		*managed_status_of(m, row) = (uint8_t)set->number;
 	return 0;
 }
 
@@ -297,7 +297,7 @@ settle_row(const struct managed_table *m, struct rows *rows, const struct mib_se
 
 	if (!row)
 		return 0;
-	if (m->type->kind == MANAGED_ROW_STATUS && !is_working(m, *status_of(m, row)))
+	if (m->type->kind == MANAGED_ROW_STATUS && !is_working(m, *managed_status_of(m, row)))
 		take_out_of_service(m, row);
 	return m->type->kind == MANAGED_STATIC_STATUS ? m->type->ready(m->ctx, row) : 0;
 }
@@ -318,14 +318,14 @@ one_step(const struct managed_table *m, struct rows *rows, const struct mib_set 
 	if (step == STEP_STOP && status)
 		return stop_work(m, rows, set);
 	if (step == STEP_WRITE && !status)
-		return write_column(m, rows, set);
+		return managed_write_column(m, rows, set);
 	if (step == STEP_STATUS && status)
 		return change_status(m, rows, set);
 	return step == STEP_SETTLE ? settle_row(m, rows, set) : 0;
 }
 
 static int
-work_on(const struct managed_table *m, struct rows *rows, const struct mib_set *sets, size_t n,
+managed_work_on(const struct managed_table *m, struct rows *rows, const struct mib_set *sets, size_t n,
     size_t *failed)
 {
 	int rc = 0;
@@ -388,7 +388,7 @@ managed_apply(struct managed_table *m, const struct mib_set *sets, size_t n, enu
 	rc = copy_rows(m, &m->rows, &trial);
 	if (rc < 0)
 		return rc;
-	rc = work_on(m, &trial, sets, n, failed);
+	rc = managed_work_on(m, &trial, sets, n, failed);
 	if (rc == 0 && phase == MIB_PHASE_COMMIT) {
 		rc = apply_managed_rows(m, &trial);
 		*failed = 0;
@@ -453,7 +453,7 @@ managed_find(struct managed_table *managed, const uint32_t *index, size_t n)
 bool
 managed_is_active(const struct managed_table *managed, const void *row)
 {
-	return is_working(managed, *status_of(managed, row));
+	return is_working(managed, *managed_status_of(managed, row));
 }
 
 bool
@@ -462,7 +462,7 @@ managed_is_kept(const struct managed_table *managed, const void *row)
 	if (managed->type->kept)
 		return managed->type->kept(row);
 	return managed->type->kind != MANAGED_STATIC_STATUS ||
-	    *status_of(managed, row) != STATIC_DELETE_ON_RESET;
+	    *managed_status_of(managed, row) != STATIC_DELETE_ON_RESET;
 }
 
 static int
@@ -474,7 +474,7 @@ make_row(const struct managed_table *m, struct rows *rows, const struct mib_set 
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		*failed = i;
 		if (!is_status(m, &sets[i]))
-			rc = write_column(m, rows, &sets[i]);
+			rc = managed_write_column(m, rows, &sets[i]);
 	}
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		void *row = find_managed_row(m, rows, sets[i].index, sets[i].n_index);
@@ -483,7 +483,7 @@ make_row(const struct managed_table *m, struct rows *rows, const struct mib_set 
 		if (is_status(m, &sets[i]) && is_working(m, (uint8_t)sets[i].number))
 			rc = put_to_work(m, row, (uint8_t)sets[i].number);
 		else if (is_status(m, &sets[i]))
-			*status_of(m, row) = (uint8_t)sets[i].number;
+			*managed_status_of(m, row) = (uint8_t)sets[i].number;
 	}
 	return rc;
 }
@@ -524,7 +524,7 @@ managed_add(struct managed_table *managed, const void *row)
 		return -EEXIST;
 	rc = open_row(managed, &managed->rows, i);
 	if (rc == 0)
-		memcpy(row_at(managed, &managed->rows, i), row, managed->table->row_size);
+		memcpy(managed_row_at(managed, &managed->rows, i), row, managed->table->row_size);
 	return rc;
 }
 

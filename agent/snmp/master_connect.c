@@ -37,7 +37,7 @@ parse_path(const char *path, struct master_address *address)
 }
 
 static const char *
-parse_tcp(const char *text, struct master_address *address)
+connect_parse_tcp(const char *text, struct master_address *address)
 {
 	const char *port = text_after(text, "localhost:"), *why = NULL;
 	char local[ENDPOINT_TEXT];
@@ -62,7 +62,7 @@ master_address_parse(const char *text, struct master_address *address)
 	memset(address, 0, sizeof(*address));
 	if (!tcp)
 		tcp = text_after(text, "tcp6:");
-	return tcp ? parse_tcp(tcp, address) : parse_path(path ? path : text, address);
+	return tcp ? connect_parse_tcp(tcp, address) : parse_path(path ? path : text, address);
 }
 
 const char *

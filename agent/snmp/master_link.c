@@ -222,7 +222,7 @@ send_octets(struct master_link *link, const uint8_t *octets, size_t n)
 }
 
 static void
-note_answer(struct master_link *link, const struct agentx_pdu_header *h)
+link_note_answer(struct master_link *link, const struct agentx_pdu_header *h)
 {
 	if (link->n_open == 0)
 		return;
@@ -253,7 +253,7 @@ master_link_write(struct master_link *link, const void *octets, size_t n)
 		return;
 	agentx_pdu_read_header(octets, &h);
 	if (h.type == AGENTX_PDU_RESPONSE)
-		note_answer(link, &h);
+		link_note_answer(link, &h);
 	else if (h.type != AGENTX_PDU_NOTIFY)
 		note_request(link, &h);
 	send_octets(link, octets, n);
@@ -378,7 +378,7 @@ skip_rest(struct master_link *link, size_t at)
 
 /* Moves whole PDUs from `in` to octets; what remains in `in` is the beginning of one. */
 static size_t
-hand_over(struct master_link *link, uint8_t *octets)
+link_hand_over(struct master_link *link, uint8_t *octets)
 {
 	size_t at = 0, given = 0;
 
@@ -456,6 +456,6 @@ master_link_read(struct master_link *link, void *octets, size_t size)
 		return after_the_end(link, octets);
 	}
 	link->n += (size_t)got;
-	given = (ssize_t)hand_over(link, octets);
+	given = (ssize_t)link_hand_over(link, octets);
 	return given > 0 || !link->over ? given : after_the_end(link, octets);
 }

@@ -68,7 +68,7 @@ get_no_address(netsnmp_transport *t, void **address, size_t *n)
 
 /* Returns a connected socket with the link over it, or -errno. */
 static int
-open_link(const char *target)
+transport_open_link(const char *target)
 {
 	struct master_address address;
 	int rc, fd = master_address_parse(target, &address) ? -EINVAL
@@ -89,7 +89,7 @@ static netsnmp_transport *
 make_transport(netsnmp_tdomain_spec *spec)
 {
 	netsnmp_transport *t = calloc(1, sizeof(*t)); /* the library frees it */
-	int fd = t ? open_link(spec->target) : -ENOMEM;
+	int fd = t ? transport_open_link(spec->target) : -ENOMEM;
 
 	if (fd < 0) {
 		free(t);

@@ -64,7 +64,7 @@ from_arcs(const uint32_t *arcs, size_t n, oid *name)
 }
 
 static void
-put_value(netsnmp_variable_list *vb, const struct mib_value *value)
+register_put_value(netsnmp_variable_list *vb, const struct mib_value *value)
 {
 	u_char type = asn_types[value->syntax];
 	oid name[MIB_OID_MAX];
@@ -158,14 +158,14 @@ answer_get(const struct binding *b, const struct mib_context *context,
 	if (context->snapshot)
 		answer = get_bound(b, context, arcs, n, &value);
 	if (answer == MIB_FOUND)
-		put_value(vb, &value);
+		register_put_value(vb, &value);
 	else
 		netsnmp_set_request_error(info, request,
 		    answer == MIB_NO_OBJECT ? SNMP_NOSUCHOBJECT : SNMP_NOSUCHINSTANCE);
 }
 
 static bool
-find_next(const struct binding *b, const struct mib_context *context,
+register_find_next(const struct binding *b, const struct mib_context *context,
     const netsnmp_request_info *request, uint32_t *next, size_t *n_next, struct mib_value *value)
 {
 	const netsnmp_variable_list *vb = request->requestvb;
@@ -192,10 +192,10 @@ answer_next(const struct binding *b, const struct mib_context *context,
 	struct mib_value value;
 	size_t n;
 
-	if (!context->snapshot || !find_next(b, context, request, next, &n, &value))
+	if (!context->snapshot || !register_find_next(b, context, request, next, &n, &value))
 		return;
 	snmp_set_var_objid(request->requestvb, name, from_arcs(next, n, name));
-	put_value(request->requestvb, &value);
+	register_put_value(request->requestvb, &value);
 }
 
 /* The library sets its copy of sysUpTime anew at every ping, each time off by some hundredths of a

@@ -65,7 +65,7 @@ struct rows {
 };
 
 static struct rows
-table_rows(const struct mib_table *table, const struct mib_context *context)
+mib_table_rows(const struct mib_table *table, const struct mib_context *context)
 {
 	const void *first = NULL;
 	size_t n = table->rows(context, &first);
@@ -74,7 +74,7 @@ table_rows(const struct mib_table *table, const struct mib_context *context)
 }
 
 static const void *
-row_at(const struct rows *rows, size_t i)
+mib_table_row_at(const struct rows *rows, size_t i)
 {
 	const void *at = rows->first + i * rows->table->row_size;
 
@@ -168,7 +168,7 @@ rows_before(const struct rows *rows, const uint32_t *key, size_t n_key, bool or_
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		uint32_t arcs[MIB_INDEX_ARCS];
-		size_t n = mib_row_index(rows->table, row_at(rows, middle), arcs);
+		size_t n = mib_row_index(rows->table, mib_table_row_at(rows, middle), arcs);
 		int order = mib_oid_compare(arcs, n, key, n_key);
 
 		if (order < 0 || (or_equal && order == 0))
@@ -180,7 +180,7 @@ rows_before(const struct rows *rows, const uint32_t *key, size_t n_key, bool or_
 }
 
 static const void *
-find_row(const struct rows *rows, const uint32_t *key, size_t n_key)
+mib_table_find_row(const struct rows *rows, const uint32_t *key, size_t n_key)
 {
 	size_t i = rows_before(rows, key, n_key, false);
 	uint32_t arcs[MIB_INDEX_ARCS];
@@ -188,8 +188,8 @@ find_row(const struct rows *rows, const uint32_t *key, size_t n_key)
 
 	if (i == rows->n)
 		return NULL;
-	n = mib_row_index(rows->table, row_at(rows, i), arcs);
-	return mib_oid_compare(arcs, n, key, n_key) == 0 ? row_at(rows, i) : NULL;
+	n = mib_row_index(rows->table, mib_table_row_at(rows, i), arcs);
+	return mib_oid_compare(arcs, n, key, n_key) == 0 ? mib_table_row_at(rows, i) : NULL;
 }
 
 /* ---- cells ---- */
@@ -319,7 +319,7 @@ mib_row_get(const struct mib_column *column, const void *row, struct mib_value *
 }
 
 static int
-read_cell(const struct mib_table *table, size_t column, const struct mib_context *context,
+mib_table_read_cell(const struct mib_table *table, size_t column, const struct mib_context *context,
     const void *row, struct mib_value *value)
 {
 	struct mib_cell cell = {.context = context, .column = &table->columns[column], .row = row};
@@ -358,7 +358,7 @@ column_from(const struct mib_table *table, uint32_t subid)
 
 /* The column of an oid with at least one arc of an instance; n_columns if there is none. */
 static size_t
-column_of(const struct mib_table *table, const uint32_t *oid, size_t n)
+mib_table_column_of(const struct mib_table *table, const uint32_t *oid, size_t n)
 {
 	const struct mib_oid *entry = &table->entry;
 	size_t column;
@@ -373,7 +373,7 @@ column_of(const struct mib_table *table, const uint32_t *oid, size_t n)
 
 /* sysUpTime of a row's last change: the largest time mark at which it exists. */
 static uint32_t
-last_change(const struct mib_table *table, const struct mib_context *context, const void *row)
+mib_table_last_change(const struct mib_table *table, const struct mib_context *context, const void *row)
 {
 	uint64_t stamp_us;
 
@@ -385,7 +385,7 @@ enum mib_answer
 mib_get(const struct mib_table *table, const struct mib_context *context, const uint32_t *oid,
     size_t n, struct mib_value *value)
 {
-	size_t column = column_of(table, oid, n), name = table->entry.n + 1;
+	size_t column = mib_table_column_of(table, oid, n), name = table->entry.n + 1;
 	size_t key = name + table->time_filter;
 	struct rows rows;
 	const void *row;
@@ -394,10 +394,10 @@ mib_get(const struct mib_table *table, const struct mib_context *context, const 
 		return MIB_NO_OBJECT;
 	if (n < key)
 		return MIB_NO_INSTANCE;
-	rows = table_rows(table, context);
-	row = find_row(&rows, oid + key, n - key);
-	if (!row || (table->time_filter && oid[name] > last_change(table, context, row)) ||
-	    read_cell(table, column, context, row, value))
+	rows = mib_table_rows(table, context);
+	row = mib_table_find_row(&rows, oid + key, n - key);
+	if (!row || (table->time_filter && oid[name] > mib_table_last_change(table, context, row)) ||
+	    mib_table_read_cell(table, column, context, row, value))
 		return MIB_NO_INSTANCE;
 	return MIB_FOUND;
 }
@@ -450,11 +450,11 @@ next_in_column(const struct rows *rows, const struct mib_context *context, struc
 	const struct mib_table *table = rows->table;
 
 	for (; place->row < rows->n; place->row++) {
-		const void *row = row_at(rows, place->row);
+		const void *row = mib_table_row_at(rows, place->row);
 
-		if (table->time_filter && last_change(table, context, row) < place->mark)
+		if (table->time_filter && mib_table_last_change(table, context, row) < place->mark)
 			continue;
-		if (read_cell(table, place->column, context, row, value) == 0)
+		if (mib_table_read_cell(table, place->column, context, row, value) == 0)
 			return true;
 	}
 	return false;
@@ -464,13 +464,13 @@ enum mib_answer
 mib_get_next(const struct mib_table *table, const struct mib_context *context, const uint32_t *oid,
     size_t n, uint32_t *next, size_t *n_next, struct mib_value *value)
 {
-	struct rows rows = table_rows(table, context);
+	struct rows rows = mib_table_rows(table, context);
 	struct place place = place_after(&rows, oid, n);
 
 	for (; place.column < table->n_columns; place.column++, place.row = 0, place.mark = 0) {
 		if (!next_in_column(&rows, context, &place, value))
 			continue;
-		*n_next = cell_name(table, place.column, place.mark, row_at(&rows, place.row), next);
+		*n_next = cell_name(table, place.column, place.mark, mib_table_row_at(&rows, place.row), next);
 		return MIB_FOUND;
 	}
 	return MIB_END;
@@ -480,7 +480,7 @@ mib_get_next(const struct mib_table *table, const struct mib_context *context, c
 
 /* Text such as ifAlias may hold only what every terminal and report can show. */
 static bool
-is_printable(const struct mib_value *value)
+mib_table_is_printable(const struct mib_value *value)
 {
 	for (size_t i = 0; i < value->len; i++) {
 		if (value->octets[i] < 0x20 || value->octets[i] > 0x7e)
@@ -500,7 +500,7 @@ check_string(const struct mib_column *column, const struct mib_value *value)
 {
 	if ((int64_t)value->len < column->min || (int64_t)value->len > column->max)
 		return MIB_WRONG_LENGTH;
-	if (column->binary || is_printable(value))
+	if (column->binary || mib_table_is_printable(value))
 		return MIB_NO_ERROR;
 	log_warn_limited("snmp", "a SET of %s was refused: this text may hold printable ASCII only (DisplayString)",
 	    column->name);
@@ -588,7 +588,7 @@ enum mib_error
 mib_check_set(const struct mib_table *table, const struct mib_context *context, const uint32_t *oid,
     size_t n, const struct mib_value *value, struct mib_set *set, struct mib_set *old)
 {
-	size_t i = column_of(table, oid, n), name = table->entry.n + 1;
+	size_t i = mib_table_column_of(table, oid, n), name = table->entry.n + 1;
 	const struct mib_column *column = &table->columns[i];
 	struct mib_value current = {.syntax = value->syntax};
 	enum mib_error error;
@@ -676,7 +676,7 @@ mib_table_check(const struct mib_table *table, const char **why)
 }
 
 static void
-list_column(const struct mib_table *table, const struct mib_column *column, FILE *out)
+mib_table_list_column(const struct mib_table *table, const struct mib_column *column, FILE *out)
 {
 	fprintf(out, "%s\t", column->name);
 	for (size_t i = 0; i < table->entry.n; i++)
@@ -693,6 +693,6 @@ mib_list_tables(const struct mib_table *const *tables, size_t n, FILE *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < tables[i]->n_columns; j++)
-			list_column(tables[i], &tables[i]->columns[j], out);
+			mib_table_list_column(tables[i], &tables[i]->columns[j], out);
 	}
 }

@@ -87,7 +87,7 @@ mib_transaction_blames(const struct mib_transaction *t, const uint32_t *oid, siz
 
 /* Undoes the latest setting first, so that an object that was set twice gets its first value back. */
 static enum mib_error
-take_back(struct mib_transaction *t, size_t n, const struct mib_setter *setter)
+transaction_take_back(struct mib_transaction *t, size_t n, const struct mib_setter *setter)
 {
 	size_t failed;
 
@@ -114,7 +114,7 @@ mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *sette
 	t->committed = setter->apply(setter->ctx, t->sets, t->n, MIB_PHASE_COMMIT, &failed) == 0;
 	if (t->committed)
 		return MIB_NO_ERROR;
-	return take_back(t, failed < t->n ? failed : 0, setter) ? MIB_UNDO_FAILED : MIB_COMMIT_FAILED;
+	return transaction_take_back(t, failed < t->n ? failed : 0, setter) ? MIB_UNDO_FAILED : MIB_COMMIT_FAILED;
 }
 
 enum mib_error
@@ -123,5 +123,5 @@ mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter)
 	if (!t->committed)
 		return MIB_NO_ERROR;
 	t->committed = false;
-	return take_back(t, t->n, setter);
+	return transaction_take_back(t, t->n, setter);
 }

@@ -19,14 +19,14 @@ static const oid agent_id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM
 static const oid boot_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOOT, 0};
 
 static void
-add_trap(netsnmp_pdu *pdu, const oid *trap, size_t n)
+notify_add_trap(netsnmp_pdu *pdu, const oid *trap, size_t n)
 {
 	snmp_pdu_add_variable(pdu, trap_oid_name, OID_LENGTH(trap_oid_name), ASN_OBJECT_ID, trap,
 	    n * sizeof(*trap));
 }
 
 static void
-add_agent(netsnmp_pdu *pdu, const struct notify_source *source)
+notify_add_agent(netsnmp_pdu *pdu, const struct notify_source *source)
 {
 	u_long boot = source->boot;
 
@@ -37,7 +37,7 @@ add_agent(netsnmp_pdu *pdu, const struct notify_source *source)
 }
 
 static void
-add_part(netsnmp_pdu *pdu, const struct trap_part *part)
+notify_add_part(netsnmp_pdu *pdu, const struct trap_part *part)
 {
 	uint32_t arcs[TRAP_WIRE_OID_MAX];
 	oid name[TRAP_WIRE_OID_MAX];
@@ -55,10 +55,10 @@ add_parts(netsnmp_pdu *pdu, const struct notify_source *source, const struct eas
 	struct trap_part part;
 	size_t pos = 0;
 
-	add_trap(pdu, trap, OID_LENGTH(trap));
-	add_agent(pdu, source);
+	notify_add_trap(pdu, trap, OID_LENGTH(trap));
+	notify_add_agent(pdu, source);
 	while (trap_wire_next(n, &pos, &part))
-		add_part(pdu, &part);
+		notify_add_part(pdu, &part);
 }
 
 static size_t
@@ -103,10 +103,10 @@ add_standard(netsnmp_pdu *pdu, const struct notify_source *source,
 
 	if (!notify_standard_trap(n, &pos, &trap))
 		return;
-	add_trap(pdu, name, to_oid(&trap, name));
+	notify_add_trap(pdu, name, to_oid(&trap, name));
 	while (notify_standard_next(n, &pos, &varbind))
 		add_varbind(pdu, &varbind);
-	add_agent(pdu, source);
+	notify_add_agent(pdu, source);
 }
 
 /* Does not include sysUpTime.0: the master puts its own in front (RFC 2741 section 6.2.10). */
@@ -130,7 +130,7 @@ build_pdu(const struct notify_item *item, const struct notify_source *source,
 }
 
 static void
-note_answer(struct notify_item *item, long error)
+notify_note_answer(struct notify_item *item, long error)
 {
 	if (error == SNMP_ERR_NOERROR) {
 		notify_ring_acknowledged(item);
@@ -145,7 +145,7 @@ note_answer(struct notify_item *item, long error)
 
 /* Returns 1: the request is complete. */
 static int
-on_answer(int operation, netsnmp_session *session, int request, netsnmp_pdu *pdu, void *ctx)
+notify_on_answer(int operation, netsnmp_session *session, int request, netsnmp_pdu *pdu, void *ctx)
 {
 	struct notify_item *item = ctx;
 
@@ -153,7 +153,7 @@ on_answer(int operation, netsnmp_session *session, int request, netsnmp_pdu *pdu
 	(void)request;
 	switch (operation) {
 	case NETSNMP_CALLBACK_OP_RECEIVED_MESSAGE:
-		note_answer(item, pdu->errstat);
+		notify_note_answer(item, pdu->errstat);
 		break;
 	case NETSNMP_CALLBACK_OP_RESEND:
 	case NETSNMP_CALLBACK_OP_CONNECT:
@@ -173,7 +173,7 @@ send_item(struct notify_item *item, const struct notify_source *source, netsnmp_
 {
 	netsnmp_pdu *pdu = build_pdu(item, source, session);
 
-	if (pdu && snmp_async_send(session, pdu, on_answer, item) != 0)
+	if (pdu && snmp_async_send(session, pdu, notify_on_answer, item) != 0)
 		return true;
 	if (item->in_flight) /* not reported through the callback */
 		notify_ring_send_failed(item);

@@ -8,7 +8,7 @@
 enum { MESSAGE_OVERHEAD = 200 }; /* more than an SNMPv2c message, agent id and boot take */
 
 static void
-put_oid(struct wbuf *w, const struct mib_oid *oid)
+notify_put_oid(struct wbuf *w, const struct mib_oid *oid)
 {
 	wbuf_u8(w, (uint8_t)oid->n);
 	for (size_t i = 0; i < oid->n; i++)
@@ -27,16 +27,16 @@ get_oid(struct rbuf *r, struct mib_oid *oid)
 }
 
 static void
-put_varbind(struct wbuf *w, const struct notify_varbind *v)
+notify_put_varbind(struct wbuf *w, const struct notify_varbind *v)
 {
-	put_oid(w, &v->name);
+	notify_put_oid(w, &v->name);
 	wbuf_u8(w, (uint8_t)v->syntax);
 	if (v->syntax == MIB_INTEGER) {
 		wbuf_be64(w, (uint64_t)v->integer);
 	} else if (v->syntax == MIB_GAUGE32 || v->syntax == MIB_COUNTER64) {
 		wbuf_be64(w, v->number);
 	} else if (v->syntax == MIB_OBJECT_ID) {
-		put_oid(w, &v->oid);
+		notify_put_oid(w, &v->oid);
 	} else {
 		wbuf_be16(w, (uint16_t)strlen(v->text));
 		wbuf_put(w, v->text, strlen(v->text) + 1);
@@ -50,9 +50,9 @@ notify_standard_build(struct ease_notification *n, const struct mib_oid *trap,
 	struct wbuf w = wbuf_of(n->data, sizeof(n->data));
 
 	trap_wire_begin(n, NOTIFY_STANDARD);
-	put_oid(&w, trap);
+	notify_put_oid(&w, trap);
 	for (size_t i = 0; i < n_varbinds; i++)
-		put_varbind(&w, &varbinds[i]);
+		notify_put_varbind(&w, &varbinds[i]);
 	if (w.failed)
 		return -EMSGSIZE;
 	n->len = w.len;

@@ -129,7 +129,7 @@ register_refused(struct snmp_agent *agent, const char *message)
 /* ---- callbacks of the library ---- */
 
 static int
-on_log(int major, int minor, void *message, void *ctx)
+snmp_agent_on_log(int major, int minor, void *message, void *ctx)
 {
 	const struct snmp_log_message *m = message;
 	size_t len = strcspn(m->msg, "\n");
@@ -192,7 +192,7 @@ set_agentx_options(const struct snmp_agent_options *options)
 }
 
 static void
-set_address(const struct snmp_agent_options *options)
+snmp_agent_set_address(const struct snmp_agent_options *options)
 {
 	char address[sizeof(MASTER_TRANSPORT_PREFIX ":") + ADDRESS_MAX];
 
@@ -243,9 +243,9 @@ open_library(struct snmp_agent *agent)
 	    1);
 	set_persistent_directory(NO_DIRECTORY);
 	snmp_enable_calllog();
-	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, agent);
+	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, snmp_agent_on_log, agent);
 	netsnmp_enable_subagent();
-	set_address(options);
+	snmp_agent_set_address(options);
 	if (init_agent(options->app_name) != 0)
 		return -EIO;
 	set_agentx_options(options); /* after init_agent, which sets its own */
@@ -296,7 +296,7 @@ may_sleep(const struct snmp_agent *agent)
 /* One turn: sleeps until a session, an alarm of the library, the ring or a stop needs service, and
  * serves it. False if asked to stop. */
 static bool
-take_turn(struct snmp_agent *agent, netsnmp_large_fd_set *fds)
+snmp_agent_take_turn(struct snmp_agent *agent, netsnmp_large_fd_set *fds)
 {
 	struct notify_ring *ring = agent->options.ring;
 	struct timeval timeout = {.tv_sec = may_sleep(agent) ? 1 : 0};
@@ -332,7 +332,7 @@ serve_master(struct snmp_agent *agent)
 		log_refused_tables(agent);
 		if (agent->options.ring && agent->session)
 			notify_send_pump(agent->options.ring, &agent->source, agent->session);
-	} while (take_turn(agent, &fds));
+	} while (snmp_agent_take_turn(agent, &fds));
 	netsnmp_large_fd_set_cleanup(&fds);
 }
 
@@ -348,7 +348,7 @@ close_library(struct snmp_agent *agent)
 	    on_session_down, agent, 1);
 	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_REGISTER_OID, on_register,
 	    agent, 1);
-	snmp_unregister_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, agent, 1);
+	snmp_unregister_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, snmp_agent_on_log, agent, 1);
 	snmp_shutdown(agent->options.app_name);
 	shutdown_agent();
 	atomic_store(&agent->connected, false);

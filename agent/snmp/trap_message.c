@@ -26,7 +26,7 @@ end_varbind(struct ber_writer *w, size_t end, const uint32_t *name, size_t n)
 }
 
 static void
-put_integer(struct ber_writer *w, const uint32_t *name, size_t n, uint8_t tag, int64_t value)
+trap_put_integer(struct ber_writer *w, const uint32_t *name, size_t n, uint8_t tag, int64_t value)
 {
 	size_t end = ber_octets(w);
 
@@ -53,7 +53,7 @@ put_octets(struct ber_writer *w, const uint32_t *name, size_t n, const void *oct
 }
 
 static void
-put_oid(struct ber_writer *w, const uint32_t *name, size_t n, const uint32_t *arcs, size_t n_arcs)
+trap_put_oid(struct ber_writer *w, const uint32_t *name, size_t n, const uint32_t *arcs, size_t n_arcs)
 {
 	size_t end = ber_octets(w);
 
@@ -62,24 +62,24 @@ put_oid(struct ber_writer *w, const uint32_t *name, size_t n, const uint32_t *ar
 }
 
 static void
-put_agent(struct ber_writer *w, const struct notify_source *source)
+trap_put_agent(struct ber_writer *w, const struct notify_source *source)
 {
-	put_integer(w, boot_name, ARCS(boot_name), BER_TAG_UNSIGNED32, source->boot);
+	trap_put_integer(w, boot_name, ARCS(boot_name), BER_TAG_UNSIGNED32, source->boot);
 	put_octets(w, agent_id_name, ARCS(agent_id_name), source->agent_id,
 	    sizeof(source->agent_id));
 }
 
 static void
-put_head(struct ber_writer *w, const struct trap_message *m, const uint32_t *trap, size_t n)
+trap_put_head(struct ber_writer *w, const struct trap_message *m, const uint32_t *trap, size_t n)
 {
-	put_oid(w, trap_oid_name, ARCS(trap_oid_name), trap, n);
-	put_integer(w, uptime_name, ARCS(uptime_name), BER_TAG_TIMETICKS, m->uptime_cs);
+	trap_put_oid(w, trap_oid_name, ARCS(trap_oid_name), trap, n);
+	trap_put_integer(w, uptime_name, ARCS(uptime_name), BER_TAG_TIMETICKS, m->uptime_cs);
 }
 
 /* ---- EASE notifications ---- */
 
 static void
-put_part(struct ber_writer *w, const struct trap_part *part)
+trap_put_part(struct ber_writer *w, const struct trap_part *part)
 {
 	uint32_t name[TRAP_WIRE_OID_MAX];
 	size_t n = trap_wire_part_oid(part, name);
@@ -97,24 +97,24 @@ put_parts(struct ber_writer *w, const struct trap_message *m)
 	while (n < PARTS_MAX && trap_wire_next(m->notification, &pos, &parts[n]))
 		n++;
 	while (n > 0)
-		put_part(w, &parts[--n]);
-	put_agent(w, m->source);
-	put_head(w, m, trap, ARCS(trap));
+		trap_put_part(w, &parts[--n]);
+	trap_put_agent(w, m->source);
+	trap_put_head(w, m, trap, ARCS(trap));
 }
 
 /* ---- standard notifications ---- */
 
 static void
-put_varbind(struct ber_writer *w, const struct notify_varbind *v)
+trap_put_varbind(struct ber_writer *w, const struct notify_varbind *v)
 {
 	if (v->syntax == MIB_INTEGER)
-		put_integer(w, v->name.arcs, v->name.n, BER_TAG_INTEGER, v->integer);
+		trap_put_integer(w, v->name.arcs, v->name.n, BER_TAG_INTEGER, v->integer);
 	else if (v->syntax == MIB_GAUGE32)
-		put_integer(w, v->name.arcs, v->name.n, BER_TAG_UNSIGNED32, (int64_t)v->number);
+		trap_put_integer(w, v->name.arcs, v->name.n, BER_TAG_UNSIGNED32, (int64_t)v->number);
 	else if (v->syntax == MIB_COUNTER64)
 		put_counter64(w, v);
 	else if (v->syntax == MIB_OBJECT_ID)
-		put_oid(w, v->name.arcs, v->name.n, v->oid.arcs, v->oid.n);
+		trap_put_oid(w, v->name.arcs, v->name.n, v->oid.arcs, v->oid.n);
 	else
 		put_octets(w, v->name.arcs, v->name.n, v->text, strlen(v->text));
 }
@@ -133,12 +133,12 @@ put_standard(struct ber_writer *w, const struct trap_message *m)
 	do
 		starts[n++] = pos;
 	while (n < PARTS_MAX && notify_standard_next(m->notification, &pos, &varbind));
-	put_agent(w, m->source);
+	trap_put_agent(w, m->source);
 	for (n--; n > 0; n--) { /* the last start is the end of the list */
 		notify_standard_next(m->notification, &starts[n - 1], &varbind);
-		put_varbind(w, &varbind);
+		trap_put_varbind(w, &varbind);
 	}
-	put_head(w, m, trap.arcs, trap.n);
+	trap_put_head(w, m, trap.arcs, trap.n);
 }
 
 void

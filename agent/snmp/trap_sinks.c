@@ -47,7 +47,7 @@ struct trap_sinks {
 /* ---- set-up ---- */
 
 static void
-set_rate(struct sink *sink, uint32_t max_per_s, uint64_t now_us)
+trap_sinks_set_rate(struct sink *sink, uint32_t max_per_s, uint64_t now_us)
 {
 	uint32_t burst = max_per_s / 10;
 
@@ -93,7 +93,7 @@ open_sink(struct trap_sinks *s, const struct trap_sink *config)
 		return rc;
 	snprintf(sink->address, sizeof(sink->address), "%s", config->address);
 	snprintf(sink->community, sizeof(sink->community), "%s", config->community);
-	set_rate(sink, config->max_per_s, clock_mono_us(s->clock));
+	trap_sinks_set_rate(sink, config->max_per_s, clock_mono_us(s->clock));
 	if (!*config->user)
 		return 0;
 	rc = usm_create(&user, &s->source, &sink->usm);
@@ -180,7 +180,7 @@ trap_sinks_wait_us(const struct trap_sinks *s, unsigned n)
 
 /* -EMSGSIZE: no message could be made. */
 static int
-send_to(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, uint64_t now_us)
+trap_sinks_send_to(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, uint64_t now_us)
 {
 	struct ber_writer w = ber_writer_of(s->message, sizeof(s->message));
 	bool unreachable;
@@ -207,7 +207,7 @@ give_to(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, u
 		stat_add(&s->stats, TRAP_SINKS_OVER_RATE, 1);
 		return false;
 	}
-	rc = send_to(s, sink, m, now_us);
+	rc = trap_sinks_send_to(s, sink, m, now_us);
 	if (rc == 0) {
 		stat_add(&s->stats, TRAP_SINKS_SENT, 1);
 		return true;

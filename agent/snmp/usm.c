@@ -59,7 +59,7 @@ usm_engine_id(const struct notify_source *source, uint8_t id[USM_ENGINE_ID_OCTET
 
 /* Derives the key for our engine from a passphrase (RFC 3414 appendix A.2). */
 static int
-make_key(const struct usm *usm, const char *passphrase, struct key *key)
+usm_make_key(const struct usm *usm, const char *passphrase, struct key *key)
 {
 	u_char general[KEY_MAX];
 	size_t n = sizeof(general);
@@ -113,9 +113,9 @@ set_keys(struct usm *usm, const struct usm_user *user)
 	if (!usm->auth.id || !usm->priv.id)
 		return -ENOTSUP;
 	usm->digest_octets = (size_t)sc_get_auth_maclen(auth_type);
-	rc = make_key(usm, user->auth_passphrase, &usm->auth_key);
+	rc = usm_make_key(usm, user->auth_passphrase, &usm->auth_key);
 	if (rc == 0)
-		rc = make_key(usm, user->priv_passphrase, &usm->priv_key);
+		rc = usm_make_key(usm, user->priv_passphrase, &usm->priv_key);
 	return rc == 0 ? extend_key(usm, &usm->priv_key) : rc;
 }
 
@@ -210,7 +210,7 @@ put_security(const struct usm *usm, struct ber_writer *w, uint32_t time_s, uint6
 }
 
 static void
-put_header(struct ber_writer *w, int32_t message_id)
+usm_put_header(struct ber_writer *w, int32_t message_id)
 {
 	static const uint8_t flags = FLAGS_AUTH_PRIV;
 	size_t end = ber_octets(w);
@@ -250,7 +250,7 @@ usm_put_message(struct usm *usm, struct ber_writer *w, const struct trap_message
 	put_scoped_pdu(usm, &clear, m);
 	put_encrypted(usm, w, &clear, time_s, salt);
 	digest_at = put_security(usm, w, time_s, salt);
-	put_header(w, m->request_id);
+	usm_put_header(w, m->request_id);
 	ber_put_integer(w, BER_TAG_INTEGER, VERSION_3);
 	ber_wrap(w, BER_TAG_SEQUENCE, end);
 	sign_message(usm, w, end, digest_at);

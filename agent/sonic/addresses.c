@@ -87,7 +87,7 @@ addresses_free(struct sonic_addresses *t)
 }
 
 static size_t
-home_of(const struct fdb_key *key, size_t n_slots)
+addresses_home_of(const struct fdb_key *key, size_t n_slots)
 {
 	uint64_t mac = 0;
 
@@ -103,9 +103,9 @@ same_key(const struct fdb_key *a, const struct fdb_key *b)
 
 /* The slot of this address, or the free slot for it. */
 static struct sonic_address *
-slot_of(const struct sonic_addresses *t, const struct fdb_key *key)
+addresses_slot_of(const struct sonic_addresses *t, const struct fdb_key *key)
 {
-	size_t i = home_of(key, t->n_slots);
+	size_t i = addresses_home_of(key, t->n_slots);
 
 	while (t->slots[i].bridge_port != 0 && !same_key(&t->slots[i].key, key))
 		i = (i + 1) & (t->n_slots - 1);
@@ -113,7 +113,7 @@ slot_of(const struct sonic_addresses *t, const struct fdb_key *key)
 }
 
 static int
-make_room(struct sonic_addresses *t)
+addresses_make_room(struct sonic_addresses *t)
 {
 	struct sonic_addresses wider = *t;
 
@@ -125,7 +125,7 @@ make_room(struct sonic_addresses *t)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->n_slots; i++)
 		if (t->slots[i].bridge_port != 0)
-			*slot_of(&wider, &t->slots[i].key) = t->slots[i];
+			*addresses_slot_of(&wider, &t->slots[i].key) = t->slots[i];
 	free(t->slots);
 	*t = wider;
 	return 0;
@@ -135,11 +135,11 @@ int
 addresses_put(struct sonic_addresses *t, const struct fdb_key *key, uint64_t bridge_port, uint8_t status)
 {
 	struct sonic_address *slot, before;
-	int rc = make_room(t);
+	int rc = addresses_make_room(t);
 
 	if (rc < 0)
 		return rc;
-	slot = slot_of(t, key);
+	slot = addresses_slot_of(t, key);
 	before = *slot;
 	if (before.bridge_port == 0 && t->n >= HAL_MAX_ADDRESSES)
 		return -ENOSPC;
@@ -151,12 +151,12 @@ addresses_put(struct sonic_addresses *t, const struct fdb_key *key, uint64_t bri
 
 /* Fills the hole with a later entry of the same run, so that searches do not end too early. */
 static void
-empty_slot(struct sonic_addresses *t, size_t hole)
+addresses_empty_slot(struct sonic_addresses *t, size_t hole)
 {
 	size_t mask = t->n_slots - 1;
 
 	for (size_t i = (hole + 1) & mask; t->slots[i].bridge_port != 0; i = (i + 1) & mask) {
-		size_t home = home_of(&t->slots[i].key, t->n_slots);
+		size_t home = addresses_home_of(&t->slots[i].key, t->n_slots);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue;
@@ -175,9 +175,9 @@ addresses_remove(struct sonic_addresses *t, const struct fdb_key *key)
 
 	if (t->n_slots == 0)
 		return;
-	slot = slot_of(t, key);
+	slot = addresses_slot_of(t, key);
 	if (slot->bridge_port != 0)
-		empty_slot(t, (size_t)(slot - t->slots));
+		addresses_empty_slot(t, (size_t)(slot - t->slots));
 }
 
 void
@@ -193,7 +193,7 @@ addresses_end_pass(struct sonic_addresses *t)
 	for (unsigned round = 0; round < 2; round++)
 		for (size_t i = 0; i < t->n_slots;)
 			if (t->slots[i].bridge_port != 0 && t->slots[i].pass != t->pass)
-				empty_slot(t, i);
+				addresses_empty_slot(t, i);
 			else
 				i++;
 }
@@ -215,7 +215,7 @@ addresses_resolve(const struct sonic_addresses *t, const struct sonic_address *a
 enum { KEY_OCTETS_MAX = 1024, VLAN_MAX = 4094 };
 
 static int
-digit_of(char c)
+addresses_digit_of(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -233,31 +233,31 @@ sai_object_parse(const char *text, size_t octets, uint64_t *object)
 	if (octets <= head || octets > head + 16 || memcmp(text, "oid:0x", head) != 0)
 		return -EINVAL;
 	for (size_t i = head; i < octets; i++) {
-		if (digit_of(text[i]) < 0)
+		if (addresses_digit_of(text[i]) < 0)
 			return -EINVAL;
-		value = value << 4 | (uint64_t)digit_of(text[i]);
+		value = value << 4 | (uint64_t)addresses_digit_of(text[i]);
 	}
 	*object = value;
 	return value != 0 ? 0 : -EINVAL;
 }
 
 static int
-take_mac(const json_t *json, uint8_t mac[6])
+addresses_take_mac(const json_t *json, uint8_t mac[6])
 {
 	const char *text = json_string_value(json);
 
 	if (!text || json_string_length(json) != 17)
 		return -EINVAL;
 	for (size_t i = 0; i < 6; i++, text += 3) {
-		if (digit_of(text[0]) < 0 || digit_of(text[1]) < 0 || (i < 5 && text[2] != ':'))
+		if (addresses_digit_of(text[0]) < 0 || addresses_digit_of(text[1]) < 0 || (i < 5 && text[2] != ':'))
 			return -EINVAL;
-		mac[i] = (uint8_t)(digit_of(text[0]) << 4 | digit_of(text[1]));
+		mac[i] = (uint8_t)(addresses_digit_of(text[0]) << 4 | addresses_digit_of(text[1]));
 	}
 	return 0;
 }
 
 static int
-take_vlan(const json_t *root, struct fdb_key *result)
+addresses_take_vlan(const json_t *root, struct fdb_key *result)
 {
 	const json_t *number = json_object_get(root, "vlan"), *object = json_object_get(root, "bvid");
 	const char *text = json_string_value(number);
@@ -291,9 +291,9 @@ fdb_key_parse(const char *key, size_t octets, struct fdb_key *result)
 	root = json_loadb(key + head, octets - head, 0, NULL);
 	if (!root)
 		return -EINVAL;
-	rc = take_mac(json_object_get(root, "mac"), result->mac);
+	rc = addresses_take_mac(json_object_get(root, "mac"), result->mac);
 	if (rc == 0)
-		rc = take_vlan(root, result);
+		rc = addresses_take_vlan(root, result);
 	json_decref(root);
 	return rc;
 }

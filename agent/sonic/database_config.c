@@ -19,7 +19,7 @@ const char *const sonic_database_names[SONIC_N_DATABASES] = {
 
 /* A number in range; these files have numbers also as strings. */
 static bool
-number_of(const json_t *json, long long max, long long *number)
+database_number_of(const json_t *json, long long max, long long *number)
 {
 	char *end = NULL;
 
@@ -58,7 +58,7 @@ take_instance(const json_t *instance, bool by_tcp, struct redis_address *address
 	if (!host || strlen(host) >= sizeof(address->address) || !is_numeric(host))
 		return "its instance's hostname is not an IP address";
 	strcpy(address->address, host);
-	if (!number_of(json_object_get(instance, "port"), 65535, &port) || port == 0)
+	if (!database_number_of(json_object_get(instance, "port"), 65535, &port) || port == 0)
 		return "its instance's port is not from 1 to 65535";
 	address->port = (uint16_t)port;
 	return NULL;
@@ -74,7 +74,7 @@ take_database(const json_t *root, const char *name, bool by_tcp, struct redis_ad
 	*address = (struct redis_address){0};
 	if (!database)
 		return "DATABASES does not have it";
-	if (!number_of(json_object_get(database, "id"), INT32_MAX, &id))
+	if (!database_number_of(json_object_get(database, "id"), INT32_MAX, &id))
 		return "its id is not a number from 0 on";
 	address->database = (uint32_t)id;
 	if (!instance || !json_object_get(json_object_get(root, "INSTANCES"), instance))
@@ -104,7 +104,7 @@ database_config_parse(const char *text, size_t octets, bool by_tcp,
 }
 
 static int
-read_file(const char *file, char **text, size_t *octets)
+database_read_file(const char *file, char **text, size_t *octets)
 {
 	FILE *in = fopen(file, "re");
 	int rc = 0;
@@ -128,7 +128,7 @@ database_config_read(const char *file, bool by_tcp, struct redis_address address
 {
 	char *text = NULL, why[256];
 	size_t octets = 0;
-	int rc = read_file(file, &text, &octets);
+	int rc = database_read_file(file, &text, &octets);
 
 	if (rc < 0)
 		snprintf(why, sizeof(why), "%s", strerror(-rc));

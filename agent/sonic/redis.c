@@ -355,7 +355,7 @@ on_selected(void *ctx, const redisReply *reply)
 }
 
 static int
-address_of(const struct redis_address *address, struct sockaddr_storage *result, socklen_t *size)
+redis_address_of(const struct redis_address *address, struct sockaddr_storage *result, socklen_t *size)
 {
 	struct sockaddr_un *un = (struct sockaddr_un *)result;
 	struct sockaddr_in *in = (struct sockaddr_in *)result;
@@ -386,7 +386,7 @@ begin_connection(struct redis_link *link)
 {
 	struct sockaddr_storage address;
 	socklen_t size = 0;
-	int rc = address_of(&link->address, &address, &size);
+	int rc = redis_address_of(&link->address, &address, &size);
 
 	if (rc == 0)
 		link->fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -26,7 +26,7 @@ map_ports(const struct sonic_device *d, struct sai_map *map)
 }
 
 static uint32_t
-interface_of(const struct sonic_device *d, uint64_t object)
+sonic_interface_of(const struct sonic_device *d, uint64_t object)
 {
 	for (size_t i = 0; i < d->interfaces.n_served; i++)
 		if (d->interfaces.served[i]->object == object && d->interfaces.served[i]->kind != SONIC_VLAN)
@@ -45,14 +45,14 @@ report_new(struct sonic_device *d, const struct sonic_address *known)
 	if (!d->device.hal || !d->addresses_known || known->status != HAL_ADDRESS_LEARNED ||
 	    !addresses_resolve(&d->addresses, known, &address.vlan, &port))
 		return;
-	address.if_index = interface_of(d, port);
+	address.if_index = sonic_interface_of(d, port);
 	memcpy(address.mac, known->key.mac, sizeof(address.mac));
 	if (address.if_index != 0)
 		hal_report_new_address(d->device.hal, &address);
 }
 
 static void
-take_address(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+sonic_take_address(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	const redisReply *port = answer_string(reply, 0), *type = answer_string(reply, 1);
 	struct sonic_address known = {.key = subject->key};
@@ -79,7 +79,7 @@ take_bridge_port(struct sonic_device *d, const redisReply *reply, const struct s
 }
 
 static void
-take_vlan(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+sonic_take_vlan(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	uint64_t vlan;
 
@@ -108,12 +108,12 @@ sonic_take_asic_key(struct sonic_device *d, const char *key, size_t octets, enum
 		if (fdb_key_parse(key, octets, &subject.key) < 0)
 			stat_add(&d->stats, SONIC_STAT_DAMAGED, 1);
 		else
-			sonic_ask(d, job, take_address, &subject, "HMGET", key,
+			sonic_ask(d, job, sonic_take_address, &subject, "HMGET", key,
 			    "SAI_FDB_ENTRY_ATTR_BRIDGE_PORT_ID", "SAI_FDB_ENTRY_ATTR_TYPE", NULL);
 	} else if (object_behind(key, octets, BRIDGE_PORT_PREFIX, &subject.object)) {
 		sonic_ask(d, job, take_bridge_port, &subject, "HGET", key, "SAI_BRIDGE_PORT_ATTR_PORT_ID", NULL);
 	} else if (object_behind(key, octets, VLAN_PREFIX, &subject.object)) {
-		sonic_ask(d, job, take_vlan, &subject, "HGET", key, "SAI_VLAN_ATTR_VLAN_ID", NULL);
+		sonic_ask(d, job, sonic_take_vlan, &subject, "HGET", key, "SAI_VLAN_ATTR_VLAN_ID", NULL);
 	}
 }
 
@@ -151,7 +151,7 @@ sonic_end_addresses(struct sonic_device *d, bool whole)
 /* ---- the facet of addresses ---- */
 
 static int
-addresses_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg)
+sonic_addresses_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg)
 {
 	struct sonic_device *d = ctx;
 	struct sai_map ports = {0};
@@ -185,14 +185,14 @@ addresses_changes(void *ctx)
 }
 
 static uint32_t
-addresses_ageing_s(void *ctx)
+sonic_addresses_ageing_s(void *ctx)
 {
 	return ((struct sonic_device *)ctx)->ageing_s;
 }
 
 const struct hal_addresses_ops sonic_addresses_ops = {
     .name = "ASIC_DB",
-    .dump = addresses_dump,
+    .dump = sonic_addresses_dump,
     .changes = addresses_changes,
-    .ageing_s = addresses_ageing_s,
+    .ageing_s = sonic_addresses_ageing_s,
 };

@@ -54,7 +54,7 @@ static const struct kind {
 #define TEMPERATURE_PREFIX "TEMPERATURE_INFO|"
 
 static const struct kind *
-kind_of(const char *key)
+sonic_kind_of(const char *key)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strncmp(key, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
@@ -107,7 +107,7 @@ begin_fresh(struct sonic_device *d, struct sonic_chassis *c)
 
 	qsort(c->fresh, c->n_fresh, sizeof(c->fresh[0]), order_keys);
 	for (size_t i = 0; i < c->n_fresh; i++) {
-		const struct kind *kind = kind_of(c->fresh[i]);
+		const struct kind *kind = sonic_kind_of(c->fresh[i]);
 		struct slot *slot = find_slot(c, "", kind);
 
 		if (i > 0 && strcmp(c->fresh[i - 1], c->fresh[i]) == 0)
@@ -125,7 +125,7 @@ begin_fresh(struct sonic_device *d, struct sonic_chassis *c)
 /* ---- what they say ---- */
 
 static void
-set_reading(struct hal_reading *reading, const struct measure *measure, const redisReply *reply)
+sonic_set_reading(struct hal_reading *reading, const struct measure *measure, const redisReply *reply)
 {
 	reading->type = measure->type;
 	reading->scale = measure->scale;
@@ -140,11 +140,11 @@ is_true(const redisReply *reply)
 }
 
 static void
-take_unit(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+sonic_take_unit(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	struct slot *slot = &d->chassis->slots[subject->other];
 	struct hal_unit *unit = &d->chassis->units[subject->other];
-	const struct kind *kind = kind_of(slot->key);
+	const struct kind *kind = sonic_kind_of(slot->key);
 	size_t n = 0;
 
 	if (reply->type != REDIS_REPLY_ARRAY || !kind) {
@@ -161,7 +161,7 @@ take_unit(struct sonic_device *d, const redisReply *reply, const struct sonic_su
 		if (!value)
 			continue;
 		strcpy(unit->readings[n].name, kind->measures[i].name);
-		set_reading(&unit->readings[n++], &kind->measures[i], value);
+		sonic_set_reading(&unit->readings[n++], &kind->measures[i], value);
 	}
 	d->transceiver_changes += n != unit->n_readings;
 	unit->n_readings = n;
@@ -174,7 +174,7 @@ take_temperature(struct sonic_device *d, const redisReply *reply, const struct s
 	struct hal_sensor *sensor = &d->chassis->sensors[subject->other - HAL_MAX_UNITS];
 
 	d->chassis->slots[subject->other].is_there = reply->type == REDIS_REPLY_STRING;
-	set_reading(&sensor->reading, &temperature, reply);
+	sonic_set_reading(&sensor->reading, &temperature, reply);
 	sensor->read_mono_us = clock_mono_us(d->clock);
 }
 
@@ -183,7 +183,7 @@ take_temperature(struct sonic_device *d, const redisReply *reply, const struct s
 static void
 take_part_key(struct sonic_device *d, const char *key, size_t octets, enum sonic_job job)
 {
-	const struct kind *kind = kind_of(key);
+	const struct kind *kind = sonic_kind_of(key);
 	struct sonic_chassis *c = d->chassis;
 	struct slot *slot;
 
@@ -208,11 +208,11 @@ ask_slot(struct sonic_device *d, uint32_t at)
 {
 	const struct sonic_subject subject = {.other = at};
 	const char *key = d->chassis->slots[at].key;
-	const struct kind *kind = kind_of(key);
+	const struct kind *kind = sonic_kind_of(key);
 	const struct measure *m = kind ? kind->measures : NULL;
 
 	if (kind)
-		sonic_ask(d, JOB_CHASSIS, take_unit, &subject, "HMGET", key, "presence", "model", "serial", "is_replaceable",
+		sonic_ask(d, JOB_CHASSIS, sonic_take_unit, &subject, "HMGET", key, "presence", "model", "serial", "is_replaceable",
 		    m[0].field, m[1].field, m[2].field, m[3].field, NULL);
 	else
 		sonic_ask(d, JOB_CHASSIS, take_temperature, &subject, "HGET", key, "temperature", NULL);
@@ -276,7 +276,7 @@ n_units(void *ctx)
 }
 
 static const struct hal_unit *
-unit_at(void *ctx, size_t i)
+sonic_unit_at(void *ctx, size_t i)
 {
 	const struct sonic_chassis *c = ((const struct sonic_device *)ctx)->chassis;
 
@@ -300,13 +300,13 @@ temperature_at(void *ctx, size_t i)
 }
 
 static size_t
-n_transceivers(void *ctx)
+sonic_n_transceivers(void *ctx)
 {
 	return ((struct sonic_device *)ctx)->n_transceivers;
 }
 
 static const struct hal_transceiver *
-transceiver_at(void *ctx, size_t i)
+sonic_transceiver_at(void *ctx, size_t i)
 {
 	return &((struct sonic_device *)ctx)->transceivers[i];
 }
@@ -316,8 +316,8 @@ const struct hal_sensors_ops sonic_sensors_ops = {
     .changes = sensor_changes,
     .n_sensors = n_temperatures,
     .sensor = temperature_at,
-    .n_transceivers = n_transceivers,
-    .transceiver = transceiver_at,
+    .n_transceivers = sonic_n_transceivers,
+    .transceiver = sonic_transceiver_at,
     .n_units = n_units,
-    .unit = unit_at,
+    .unit = sonic_unit_at,
 };

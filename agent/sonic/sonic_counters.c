@@ -66,7 +66,7 @@ enum { PREFIX_OCTETS = 64, N_WORDS = 2 + SONIC_N_ROWS };
 
 /* An interface whose object is another one now, or none, has other counters. */
 static void
-set_object(struct sonic_interface *interface, uint64_t object)
+sonic_set_object(struct sonic_interface *interface, uint64_t object)
 {
 	if (interface->object == object)
 		return;
@@ -78,7 +78,7 @@ set_object(struct sonic_interface *interface, uint64_t object)
 /* The answer is name, object, name, object, … in any order. Of the interfaces of this kind, subject->other, it names all
  * that have an object. */
 static void
-take_names(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+sonic_take_names(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	if (reply->type != REDIS_REPLY_ARRAY) {
 		stat_add(&d->stats, SONIC_STAT_DAMAGED, 1);
@@ -101,7 +101,7 @@ take_names(struct sonic_device *d, const redisReply *reply, const struct sonic_s
 	}
 	for (size_t i = 0; i < d->interfaces.n; i++)
 		if (d->interfaces.all[i]->kind == subject->other)
-			set_object(d->interfaces.all[i], d->interfaces.all[i]->named_object);
+			sonic_set_object(d->interfaces.all[i], d->interfaces.all[i]->named_object);
 }
 
 void
@@ -119,7 +119,7 @@ sonic_begin_names(struct sonic_device *d)
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		const struct sonic_subject subject = {.other = maps[i].kind};
 
-		sonic_ask(d, JOB_NAMES, take_names, &subject, "HGETALL", maps[i].map, NULL);
+		sonic_ask(d, JOB_NAMES, sonic_take_names, &subject, "HGETALL", maps[i].map, NULL);
 	}
 }
 
@@ -127,7 +127,7 @@ sonic_begin_names(struct sonic_device *d)
 
 /* A field that is not there, or no number, is not known. */
 static void
-take_counters(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+sonic_take_counters(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	struct sonic_interface *interface = interfaces_find(&d->interfaces, subject->if_index);
 
@@ -218,7 +218,7 @@ sonic_begin_counters(struct sonic_device *d)
 		const struct sonic_interface *interface = d->interfaces.all[i];
 
 		if (interface->object != 0 && interface->kind == SONIC_PORT)
-			ask_counters(d, &port, interface, take_counters);
+			ask_counters(d, &port, interface, sonic_take_counters);
 		else if (interface->object != 0 && interface->kind == SONIC_VLAN)
 			ask_counters(d, &router, interface, take_router_counters);
 	}
@@ -274,7 +274,7 @@ sonic_end_counters(struct sonic_device *d, bool whole)
 /* ---- the facet of counters ---- */
 
 static int
-counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
+sonic_counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 {
 	const struct sonic_device *d = ctx;
 	const struct sonic_interface *interface = interfaces_find(&d->interfaces, if_index);
@@ -293,19 +293,19 @@ put_sonic_figure(struct hal_counters *counters, enum hal_figure figure, uint64_t
 }
 
 static uint64_t
-pool_of(uint64_t ucast, uint64_t mcast, uint64_t bcast, uint64_t non_ucast)
+sonic_pool_of(uint64_t ucast, uint64_t mcast, uint64_t bcast, uint64_t non_ucast)
 {
 	return ucast + (mcast + bcast > non_ucast ? mcast + bcast : non_ucast);
 }
 
 static void
-counter_derive(const uint64_t *total, struct hal_counters *counters)
+sonic_counter_derive(const uint64_t *total, struct hal_counters *counters)
 {
 	for (size_t row = 0; row < SONIC_N_ROWS; row++)
 		put_sonic_figure(counters, (enum hal_figure)rows[row].address, total[row]);
-	put_sonic_figure(counters, HAL_POOL_IN_PKTS, pool_of(total[ROW_IN_UCAST], total[ROW_IN_MCAST], total[ROW_IN_BCAST],
+	put_sonic_figure(counters, HAL_POOL_IN_PKTS, sonic_pool_of(total[ROW_IN_UCAST], total[ROW_IN_MCAST], total[ROW_IN_BCAST],
 	    total[ROW_IN_NON_UCAST]));
-	put_sonic_figure(counters, HAL_POOL_OUT_PKTS, pool_of(total[ROW_OUT_UCAST], total[ROW_OUT_MCAST],
+	put_sonic_figure(counters, HAL_POOL_OUT_PKTS, sonic_pool_of(total[ROW_OUT_UCAST], total[ROW_OUT_MCAST],
 	    total[ROW_OUT_BCAST], total[ROW_OUT_NON_UCAST]));
 	put_sonic_figure(counters, HAL_FCS_ERRORS, total[ROW_RMON_CRC_ALIGN]);
 }
@@ -313,7 +313,7 @@ counter_derive(const uint64_t *total, struct hal_counters *counters)
 /* At 1 Gb/s and above no frame has an alignment error alone (RFC 3635, dot3StatsAlignmentErrors), so what RMON counts
  * as CRC and alignment errors are FCS errors. */
 static uint64_t
-counter_known(void *ctx, uint32_t if_index)
+sonic_counter_known(void *ctx, uint32_t if_index)
 {
 	const struct sonic_device *d = ctx;
 	const struct sonic_interface *interface = interfaces_find(&d->interfaces, if_index);
@@ -339,7 +339,7 @@ const struct hal_counters_ops sonic_counters_ops = {
     .name = "COUNTERS_DB",
     .rows = rows,
     .n_rows = SONIC_N_ROWS,
-    .read = counter_read,
-    .derive = counter_derive,
-    .known = counter_known,
+    .read = sonic_counter_read,
+    .derive = sonic_counter_derive,
+    .known = sonic_counter_known,
 };

@@ -73,7 +73,7 @@ static const struct sonic_job_kind job_kinds[SONIC_N_JOBS] = {
 /* ---- links ---- */
 
 static enum sonic_database
-database_of(const struct sonic_device *d, const struct redis_link *link)
+sonic_database_of(const struct sonic_device *d, const struct redis_link *link)
 {
 	unsigned i = 0;
 
@@ -87,7 +87,7 @@ static void
 link_up(void *ctx, struct redis_link *link)
 {
 	struct sonic_device *d = ctx;
-	enum sonic_database database = database_of(d, link);
+	enum sonic_database database = sonic_database_of(d, link);
 
 	if (d->lost_us[database] != 0)
 		log_info("sonic", "%s: connected", sonic_database_names[database]);
@@ -101,7 +101,7 @@ static void
 link_down(void *ctx, struct redis_link *link, const char *why)
 {
 	struct sonic_device *d = ctx;
-	enum sonic_database database = database_of(d, link);
+	enum sonic_database database = sonic_database_of(d, link);
 
 	stat_add(&d->stats, SONIC_STAT_LOST_LINKS, 1);
 	log_warn("sonic", "%s: not connected to Redis: %s", sonic_database_names[database], why);
@@ -111,13 +111,13 @@ link_down(void *ctx, struct redis_link *link, const char *why)
 /* ---- time ---- */
 
 static uint64_t
-device_now_us(void *ctx)
+sonic_device_now_us(void *ctx)
 {
 	return clock_wall_us(((struct sonic_device *)ctx)->clock);
 }
 
 static uint64_t
-device_steady_us(void *ctx)
+sonic_device_steady_us(void *ctx)
 {
 	return clock_mono_us(((struct sonic_device *)ctx)->clock);
 }
@@ -134,7 +134,7 @@ read_timer(int fd)
 static void
 step_links(struct sonic_device *d)
 {
-	uint64_t now_us = device_steady_us(d);
+	uint64_t now_us = sonic_device_steady_us(d);
 
 	for (size_t i = 0; i < SONIC_N_DATABASES; i++) {
 		redis_link_step(d->links[i], now_us);
@@ -161,13 +161,13 @@ handle_events(struct sonic_device *d)
 		else if (events[i].data.ptr == &d->alarm_fd)
 			read_timer(d->alarm_fd);
 		else if (events[i].data.ptr != &d->psample_fd)
-			redis_link_ready(events[i].data.ptr, events[i].events, device_steady_us(d));
+			redis_link_ready(events[i].data.ptr, events[i].events, sonic_device_steady_us(d));
 	}
 	return n > 0;
 }
 
 static int
-device_dispatch(void *ctx, unsigned budget)
+sonic_device_dispatch(void *ctx, unsigned budget)
 {
 	struct sonic_device *d = ctx;
 	int more = 1;
@@ -176,7 +176,7 @@ device_dispatch(void *ctx, unsigned budget)
 		uint64_t now_us;
 
 		step_links(d);
-		now_us = device_steady_us(d);
+		now_us = sonic_device_steady_us(d);
 		if (d->alarm_us != 0 && now_us >= d->alarm_us && d->device.hal) {
 			d->alarm_us = 0;
 			hal_report_alarm(d->device.hal, now_us);
@@ -189,7 +189,7 @@ device_dispatch(void *ctx, unsigned budget)
 /* ---- the device ---- */
 
 static void
-device_destroy(void *ctx)
+sonic_device_destroy(void *ctx)
 {
 	struct sonic_device *d = ctx;
 
@@ -211,13 +211,13 @@ device_destroy(void *ctx)
 }
 
 static int
-device_fd(void *ctx)
+sonic_device_fd(void *ctx)
 {
 	return ((struct sonic_device *)ctx)->epoll_fd;
 }
 
 static int
-device_alarm(void *ctx, uint64_t steady_us)
+sonic_device_alarm(void *ctx, uint64_t steady_us)
 {
 	struct sonic_device *d = ctx;
 	struct itimerspec when = {
@@ -230,7 +230,7 @@ device_alarm(void *ctx, uint64_t steady_us)
 }
 
 static uint64_t
-device_drops(void *ctx)
+sonic_device_drops(void *ctx)
 {
 	struct sonic_device *d = ctx;
 
@@ -238,21 +238,21 @@ device_drops(void *ctx)
 }
 
 static int
-device_may_change(void *ctx)
+sonic_device_may_change(void *ctx)
 {
 	return ((struct sonic_device *)ctx)->read_only ? -EPERM : 0;
 }
 
 static const struct hal_device_ops device_ops = {
     .kind = "sonic",
-    .destroy = device_destroy,
-    .fd = device_fd,
-    .dispatch = device_dispatch,
-    .now_us = device_now_us,
-    .steady_us = device_steady_us,
-    .alarm = device_alarm,
-    .drops = device_drops,
-    .may_change = device_may_change,
+    .destroy = sonic_device_destroy,
+    .fd = sonic_device_fd,
+    .dispatch = sonic_device_dispatch,
+    .now_us = sonic_device_now_us,
+    .steady_us = sonic_device_steady_us,
+    .alarm = sonic_device_alarm,
+    .drops = sonic_device_drops,
+    .may_change = sonic_device_may_change,
     .keeps_settings = true,
 };
 
@@ -309,10 +309,10 @@ wait_for_load(struct sonic_device *d, uint32_t wait_ms)
 	struct pollfd ready = {.fd = d->epoll_fd, .events = POLLIN};
 	uint64_t began_us = clock_mono_us(&clock_system), ms = 0;
 
-	device_dispatch(d, 0);
+	sonic_device_dispatch(d, 0);
 	while (!is_loaded(d) && ms < wait_ms) {
 		(void)poll(&ready, 1, (int)(wait_ms - ms));
-		device_dispatch(d, 0);
+		sonic_device_dispatch(d, 0);
 		ms = (clock_mono_us(&clock_system) - began_us) / 1000;
 	}
 	if (!is_loaded(d))
@@ -320,7 +320,7 @@ wait_for_load(struct sonic_device *d, uint32_t wait_ms)
 }
 
 static void
-take_config(struct sonic_device *d, const struct sonic_config *config)
+sonic_take_config(struct sonic_device *d, const struct sonic_config *config)
 {
 	d->kinds = job_kinds;
 	d->clock = config->clock;
@@ -351,7 +351,7 @@ sonic_create(const struct sonic_config *config, struct hal_device **device, char
 	error[0] = '\0';
 	if (!d)
 		return rc;
-	take_config(d, config);
+	sonic_take_config(d, config);
 	rc = database_config_read(config->database_config, config->by_tcp, d->addresses_of, error, error_size);
 	if (rc == 0)
 		rc = open_timers(d);
@@ -360,7 +360,7 @@ sonic_create(const struct sonic_config *config, struct hal_device **device, char
 	if (rc < 0) {
 		if (error[0] == '\0')
 			snprintf(error, error_size, "device = sonic cannot be opened: %s", strerror(-rc));
-		device_destroy(d);
+		sonic_device_destroy(d);
 		return rc;
 	}
 	d->device = (struct hal_device){

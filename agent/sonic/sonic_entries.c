@@ -24,14 +24,14 @@ static const char *const entry_tables[SONIC_N_KINDS] = {
 /* ---- an interface's entry ---- */
 
 static uint8_t
-status_of(const redisReply *reply)
+sonic_status_of(const redisReply *reply)
 {
 	return answer_is(reply, "up") ? EASE_IF_UP
 	    : answer_is(reply, "down") ? EASE_IF_DOWN : EASE_IF_STATUS_UNKNOWN;
 }
 
 static void
-set_text(struct sonic_interface *interface, char text[EASE_NAME_MAX + 1], const redisReply *reply)
+sonic_set_text(struct sonic_interface *interface, char text[EASE_NAME_MAX + 1], const redisReply *reply)
 {
 	char fresh[EASE_NAME_MAX + 1];
 
@@ -58,7 +58,7 @@ speed_of(const redisReply *reply)
 }
 
 static bool
-has_any(const redisReply *reply)
+sonic_has_any(const redisReply *reply)
 {
 	for (size_t i = 0; i < reply->elements; i++)
 		if (answer_string(reply, i))
@@ -74,17 +74,17 @@ take_entry(struct sonic_device *d, const redisReply *reply, const struct sonic_s
 
 	if (reply->type != REDIS_REPLY_ARRAY)
 		stat_add(&d->stats, SONIC_STAT_DAMAGED, 1);
-	else if (interface && has_any(reply)) {
+	else if (interface && sonic_has_any(reply)) {
 		bool management = interface->kind == SONIC_MANAGEMENT;
 
 		if (!answer_number(answer_string(reply, ENTRY_MTU), &mtu) || mtu > INT32_MAX)
 			mtu = 0;
-		set_text(interface, interface->descr, answer_string(reply, ENTRY_ALIAS));
-		set_text(interface, interface->alias, answer_string(reply, ENTRY_DESCRIPTION));
+		sonic_set_text(interface, interface->descr, answer_string(reply, ENTRY_ALIAS));
+		sonic_set_text(interface, interface->alias, answer_string(reply, ENTRY_DESCRIPTION));
 		set_status(interface, &interface->admin_status, management && !answer_string(reply, ENTRY_ADMIN)
-			? EASE_IF_UP : status_of(answer_string(reply, ENTRY_ADMIN)));
+			? EASE_IF_UP : sonic_status_of(answer_string(reply, ENTRY_ADMIN)));
 		if (!management) /* STATE_DB tells it */
-			set_status(interface, &interface->oper_status, status_of(answer_string(reply, ENTRY_OPER)));
+			set_status(interface, &interface->oper_status, sonic_status_of(answer_string(reply, ENTRY_OPER)));
 		interface->changed |= !interface->has_entry || interface->speed_bps != speed_bps ||
 		    interface->mtu_octets != mtu;
 		interface->speed_bps = speed_bps;
@@ -173,7 +173,7 @@ text_behind(const char *key, const char *prefix)
 }
 
 static void
-take_name(struct sonic_device *d, const char *name, enum sonic_kind kind, enum sonic_job job)
+sonic_take_name(struct sonic_device *d, const char *name, enum sonic_kind kind, enum sonic_job job)
 {
 	struct sonic_interface *interface = interfaces_get(&d->interfaces, name, strlen(name));
 
@@ -198,11 +198,11 @@ sonic_take_key(struct sonic_device *d, const char *key, size_t octets, enum soni
 		if (strcmp(name, "PortInitDone") == 0)
 			d->ports_complete = true;
 		else if (strcmp(name, "PortConfigDone") != 0)
-			take_name(d, name, SONIC_PORT, job);
+			sonic_take_name(d, name, SONIC_PORT, job);
 	} else if ((name = text_behind(key, "LAG_TABLE:"))) {
-		take_name(d, name, SONIC_LAG, job);
+		sonic_take_name(d, name, SONIC_LAG, job);
 	} else if ((name = text_behind(key, "VLAN_TABLE:"))) {
-		take_name(d, name, SONIC_VLAN, job);
+		sonic_take_name(d, name, SONIC_VLAN, job);
 	} else if ((name = text_behind(key, "LAG_MEMBER_TABLE:"))) {
 		take_member_key(d, key, name, job, SONIC_LAG);
 	} else if ((name = text_behind(key, "VLAN_MEMBER_TABLE:"))) {
@@ -274,7 +274,7 @@ take_management_link(struct sonic_device *d, const redisReply *reply, const stru
 	struct sonic_interface *interface = interfaces_find(&d->interfaces, subject->if_index);
 
 	if (interface)
-		set_status(interface, &interface->oper_status, status_of(reply));
+		set_status(interface, &interface->oper_status, sonic_status_of(reply));
 }
 
 void
@@ -296,7 +296,7 @@ sonic_begin_kernel(struct sonic_device *d)
 }
 
 static void
-take_mac(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+sonic_take_mac(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	unsigned octets[6];
 
@@ -328,7 +328,7 @@ take_management_key(struct sonic_device *d, const char *key, size_t octets, enum
 	const char *name = text_behind(key, "MGMT_PORT|");
 
 	if (name && strlen(key) == octets)
-		take_name(d, name, SONIC_MANAGEMENT, job);
+		sonic_take_name(d, name, SONIC_MANAGEMENT, job);
 }
 
 static const struct sonic_scan management_scan = {
@@ -341,7 +341,7 @@ sonic_begin_management(struct sonic_device *d)
 	const struct sonic_subject none = {0};
 
 	interfaces_begin_management_pass(&d->interfaces);
-	sonic_ask(d, JOB_MANAGEMENT, take_mac, &none, "HGET", "DEVICE_METADATA|localhost", "mac", NULL);
+	sonic_ask(d, JOB_MANAGEMENT, sonic_take_mac, &none, "HGET", "DEVICE_METADATA|localhost", "mac", NULL);
 	sonic_ask(d, JOB_MANAGEMENT, take_platform, &none, "HGET", "DEVICE_METADATA|localhost", "platform", NULL);
 	sonic_scan(d, &management_scan);
 }
@@ -400,13 +400,13 @@ sonic_look_at_age(struct sonic_device *d)
 /* ---- the facet of ports ---- */
 
 static size_t
-port_count(void *ctx)
+sonic_port_count(void *ctx)
 {
 	return ((struct sonic_device *)ctx)->interfaces.n_served;
 }
 
 static uint32_t
-port_if_index(void *ctx, size_t i)
+sonic_port_if_index(void *ctx, size_t i)
 {
 	return ((struct sonic_device *)ctx)->interfaces.served[i]->if_index;
 }
@@ -445,7 +445,7 @@ fill_forwarding(const struct sonic_device *d, const struct sonic_interface *inte
 }
 
 static int
-port_get(void *ctx, uint32_t if_index, struct hal_port *port)
+sonic_port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 {
 	const struct sonic_device *d = ctx;
 	const struct sonic_interface *interface = interfaces_find(&d->interfaces, if_index);
@@ -480,7 +480,7 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 /* ---- settings ---- */
 
 static void
-take_set(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+sonic_take_set(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	(void)reply;
 	(void)subject;
@@ -502,12 +502,12 @@ write_config(struct sonic_device *d, uint32_t if_index, const char *field, const
 	if (!redis_link_is_up(d->links[SONIC_CONFIG]))
 		return -EAGAIN;
 	snprintf(key, sizeof(key), "%s|%s", tables[interface->kind], interface->name);
-	sonic_ask(d, JOB_SETS, take_set, &subject, "HSET", key, field, value, NULL);
+	sonic_ask(d, JOB_SETS, sonic_take_set, &subject, "HSET", key, field, value, NULL);
 	return 0;
 }
 
 static int
-port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
+sonic_port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 {
 	struct sonic_device *d = ctx;
 	int rc = write_config(d, if_index, "admin_status", admin_status == EASE_IF_UP ? "up" : "down");
@@ -518,7 +518,7 @@ port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 }
 
 static int
-port_set_alias(void *ctx, uint32_t if_index, const char *alias)
+sonic_port_set_alias(void *ctx, uint32_t if_index, const char *alias)
 {
 	struct sonic_device *d = ctx;
 	int rc = write_config(d, if_index, "description", alias);
@@ -530,11 +530,11 @@ port_set_alias(void *ctx, uint32_t if_index, const char *alias)
 
 const struct hal_ports_ops sonic_ports_ops = {
     .name = "sonic",
-    .count = port_count,
-    .if_index = port_if_index,
-    .get = port_get,
-    .set_admin_status = port_set_admin_status,
-    .set_alias = port_set_alias,
+    .count = sonic_port_count,
+    .if_index = sonic_port_if_index,
+    .get = sonic_port_get,
+    .set_admin_status = sonic_port_set_admin_status,
+    .set_alias = sonic_port_set_alias,
 };
 
 /* ---- the facet of VLANs ---- */

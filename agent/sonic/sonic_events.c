@@ -39,7 +39,7 @@ is_removal(const redisReply *what)
 }
 
 static void
-take_change(struct sonic_device *d, enum sonic_database database, const char *key, size_t octets, bool removed)
+sonic_take_change(struct sonic_device *d, enum sonic_database database, const char *key, size_t octets, bool removed)
 {
 	enum sonic_job all = database == SONIC_APPL ? JOB_INTERFACES : JOB_ADDRESSES;
 	enum sonic_job job = database == SONIC_APPL ? JOB_CHANGED_INTERFACES : JOB_CHANGED_ADDRESSES;
@@ -69,7 +69,7 @@ take_change(struct sonic_device *d, enum sonic_database database, const char *ke
 
 /* "pmessage", pattern, "__keyspace@DATABASE__:KEY", what was done. */
 static void
-take_notice(struct sonic_device *d, enum sonic_database database, const redisReply *reply)
+sonic_take_notice(struct sonic_device *d, enum sonic_database database, const redisReply *reply)
 {
 	const redisReply *kind = answer_string(reply, 0), *channel = answer_string(reply, 2);
 	const char *key;
@@ -84,7 +84,7 @@ take_notice(struct sonic_device *d, enum sonic_database database, const redisRep
 	stat_add(&d->stats, SONIC_STAT_NOTICES, 1);
 	key = strstr(channel->str, "__:");
 	if (key)
-		take_change(d, database, key + 3, channel->len - (size_t)(key + 3 - channel->str),
+		sonic_take_change(d, database, key + 3, channel->len - (size_t)(key + 3 - channel->str),
 		    is_removal(answer_string(reply, 3)));
 }
 
@@ -92,20 +92,20 @@ static void
 on_appl_notice(void *ctx, const redisReply *reply)
 {
 	if (reply)
-		take_notice(ctx, SONIC_APPL, reply);
+		sonic_take_notice(ctx, SONIC_APPL, reply);
 }
 
 static void
 on_asic_notice(void *ctx, const redisReply *reply)
 {
 	if (reply)
-		take_notice(ctx, SONIC_ASIC, reply);
+		sonic_take_notice(ctx, SONIC_ASIC, reply);
 }
 
 /* ---- links ---- */
 
 static enum sonic_database
-database_of(const struct sonic_device *d, const struct redis_link *link)
+events_database_of(const struct sonic_device *d, const struct redis_link *link)
 {
 	return link == d->notice_links[SONIC_ASIC] ? SONIC_ASIC : SONIC_APPL;
 }
@@ -114,7 +114,7 @@ void
 sonic_notices_up(void *ctx, struct redis_link *link)
 {
 	struct sonic_device *d = ctx;
-	enum sonic_database database = database_of(d, link);
+	enum sonic_database database = events_database_of(d, link);
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		char pattern[PATTERN_OCTETS];
@@ -134,7 +134,7 @@ void
 sonic_notices_down(void *ctx, struct redis_link *link, const char *why)
 {
 	struct sonic_device *d = ctx;
-	enum sonic_database database = database_of(d, link);
+	enum sonic_database database = events_database_of(d, link);
 
 	(void)why;
 	d->subscribed[database] = false;

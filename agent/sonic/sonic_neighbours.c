@@ -28,7 +28,7 @@ take_chassis(struct sonic_device *d, const redisReply *reply, const struct sonic
 }
 
 static void
-name_port(const struct sonic_interface *interface, struct hal_lldp_port *port)
+sonic_name_port(const struct sonic_interface *interface, struct hal_lldp_port *port)
 {
 	const char *id = interface->descr[0] ? interface->descr : interface->name;
 
@@ -49,7 +49,7 @@ name_ports(struct sonic_device *d)
 		const struct sonic_interface *interface = d->interfaces.served[i];
 
 		if (interface->kind == SONIC_PORT || interface->kind == SONIC_MANAGEMENT)
-			name_port(interface, &ports[n++]);
+			sonic_name_port(interface, &ports[n++]);
 	}
 	free(d->neighbours.ports);
 	d->neighbours.lldp.ports = d->neighbours.ports = ports;
@@ -77,7 +77,7 @@ add_neighbour(struct sonic_neighbours *n)
 
 /* 0: it is none. */
 static uint32_t
-index_of(const redisReply *reply)
+sonic_index_of(const redisReply *reply)
 {
 	uint64_t number;
 
@@ -90,7 +90,7 @@ read_neighbour(const redisReply *reply, struct hal_neighbour *neighbour)
 	const redisReply *chassis = answer_string(reply, REMOTE_CHASSIS), *port = answer_string(reply, REMOTE_PORT);
 	uint64_t chassis_kind, port_kind;
 
-	neighbour->number = index_of(answer_string(reply, REMOTE_INDEX));
+	neighbour->number = sonic_index_of(answer_string(reply, REMOTE_INDEX));
 	answer_copy(answer_string(reply, REMOTE_DESCR), neighbour->port_descr, sizeof(neighbour->port_descr));
 	answer_copy(answer_string(reply, REMOTE_NAME), neighbour->system_name, sizeof(neighbour->system_name));
 	return chassis && port && neighbour->number > 0 &&
@@ -102,7 +102,7 @@ read_neighbour(const redisReply *reply, struct hal_neighbour *neighbour)
 
 /* Answers come in the order of questions, which is that of ports. */
 static void
-take_neighbour(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+sonic_take_neighbour(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	struct hal_neighbour read = {.if_index = subject->if_index}, *row;
 
@@ -137,7 +137,7 @@ sonic_begin_neighbours(struct sonic_device *d)
 		if (interface->kind != SONIC_PORT && interface->kind != SONIC_MANAGEMENT)
 			continue;
 		snprintf(key, sizeof(key), "LLDP_ENTRY_TABLE:%s", interface->name);
-		sonic_ask(d, JOB_NEIGHBOURS, take_neighbour, &subject, "HMGET", key, "lldp_rem_chassis_id_subtype",
+		sonic_ask(d, JOB_NEIGHBOURS, sonic_take_neighbour, &subject, "HMGET", key, "lldp_rem_chassis_id_subtype",
 		    "lldp_rem_chassis_id", "lldp_rem_port_id_subtype", "lldp_rem_port_id", "lldp_rem_port_desc",
 		    "lldp_rem_sys_name", "lldp_rem_index", NULL);
 	}

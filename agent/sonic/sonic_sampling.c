@@ -28,7 +28,7 @@ enum {
 /* ---- the rate ---- */
 
 static bool
-is_sampled(const struct sonic_interface *interface)
+sonic_is_sampled(const struct sonic_interface *interface)
 {
 	return interface && interface->kind == SONIC_PORT && interface->has_entry;
 }
@@ -39,7 +39,7 @@ get_rate(void *ctx, uint32_t if_index, uint32_t *rate)
 	const struct sonic_device *d = ctx;
 	const struct sonic_interface *interface = interfaces_find(&d->interfaces, if_index);
 
-	if (!is_sampled(interface))
+	if (!sonic_is_sampled(interface))
 		return -ENODEV;
 	*rate = interface->rate;
 	return 0;
@@ -51,7 +51,7 @@ check_rate(void *ctx, uint32_t if_index, uint32_t rate)
 	const struct sonic_device *d = ctx;
 	const struct sonic_interface *interface = interfaces_find(&d->interfaces, if_index);
 
-	if (!is_sampled(interface))
+	if (!sonic_is_sampled(interface))
 		return -ENODEV;
 	if (rate == 0 || (rate >= SONIC_RATE_MIN && rate <= SONIC_RATE_MAX))
 		return redis_link_is_up(d->links[SONIC_CONFIG]) ? 0 : -EAGAIN;
@@ -61,7 +61,7 @@ check_rate(void *ctx, uint32_t if_index, uint32_t rate)
 }
 
 static void
-take_set(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
+sampling_take_set(struct sonic_device *d, const redisReply *reply, const struct sonic_subject *subject)
 {
 	(void)reply;
 	(void)subject;
@@ -69,7 +69,7 @@ take_set(struct sonic_device *d, const redisReply *reply, const struct sonic_sub
 }
 
 static int
-set_rate(void *ctx, uint32_t if_index, uint32_t rate)
+sonic_set_rate(void *ctx, uint32_t if_index, uint32_t rate)
 {
 	struct sonic_device *d = ctx;
 	struct sonic_interface *interface = interfaces_find(&d->interfaces, if_index);
@@ -82,9 +82,9 @@ set_rate(void *ctx, uint32_t if_index, uint32_t rate)
 	snprintf(key, sizeof(key), "SFLOW_SESSION|%s", interface->name);
 	snprintf(number, sizeof(number), "%u", rate);
 	if (rate == 0)
-		sonic_ask(d, JOB_SETS, take_set, &subject, "HSET", key, "admin_state", "down", NULL);
+		sonic_ask(d, JOB_SETS, sampling_take_set, &subject, "HSET", key, "admin_state", "down", NULL);
 	else
-		sonic_ask(d, JOB_SETS, take_set, &subject, "HSET", key, "admin_state", "up", "sample_rate",
+		sonic_ask(d, JOB_SETS, sampling_take_set, &subject, "HSET", key, "admin_state", "up", "sample_rate",
 		    number, NULL);
 	interface->wanted_rate = rate;
 	interface->wanted_us = clock_mono_us(d->clock) + SET_US;
@@ -92,7 +92,7 @@ set_rate(void *ctx, uint32_t if_index, uint32_t rate)
 }
 
 static int
-load_skip(void *ctx, uint32_t if_index, uint32_t skip)
+sonic_load_skip(void *ctx, uint32_t if_index, uint32_t skip)
 {
 	(void)ctx;
 	(void)if_index;
@@ -102,8 +102,8 @@ load_skip(void *ctx, uint32_t if_index, uint32_t skip)
 
 const struct hal_sampling_ops sonic_sampling_ops = {
     .name = "sonic",
-    .load_skip = load_skip,
-    .set_rate = set_rate,
+    .load_skip = sonic_load_skip,
+    .set_rate = sonic_set_rate,
     .rate = get_rate,
     .check_rate = check_rate,
 };
@@ -208,7 +208,7 @@ port_of_kernel(const struct sonic_device *d, uint32_t kernel_index)
 }
 
 static void
-take_record(struct sonic_device *d, const struct psample_record *record)
+sonic_take_record(struct sonic_device *d, const struct psample_record *record)
 {
 	bool out = record->group == GROUP_OUT;
 	const struct sonic_interface *input, *output;
@@ -243,14 +243,14 @@ take_record(struct sonic_device *d, const struct psample_record *record)
 }
 
 static int
-take_message(void *ctx, const struct nlmsghdr *message)
+sonic_take_message(void *ctx, const struct nlmsghdr *message)
 {
 	struct sonic_device *d = ctx;
 	struct psample_record record;
 	int rc = psample_parse(message, d->psample_type, &record);
 
 	if (rc == 0 && d->device.hal)
-		take_record(d, &record);
+		sonic_take_record(d, &record);
 	else if (rc == -EPROTO)
 		stat_add(&d->stats, SONIC_STAT_DAMAGED, 1);
 	return 0;
@@ -260,7 +260,7 @@ int
 sonic_dispatch_samples(struct sonic_device *d, unsigned budget)
 {
 	struct netlink_faults faults = {0};
-	int rc = netlink_receive_all(d->psample_fd, take_message, d, budget, &faults);
+	int rc = netlink_receive_all(d->psample_fd, sonic_take_message, d, budget, &faults);
 
 	stat_add(&d->stats, SONIC_STAT_PSAMPLE_OVERFLOWS, faults.overflows);
 	stat_add(&d->stats, SONIC_STAT_DAMAGED, faults.damaged);

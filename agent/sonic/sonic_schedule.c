@@ -90,7 +90,7 @@ take_error(struct sonic_device *d, const struct request *request, const char *er
 }
 
 static void
-on_answer(void *ctx, const redisReply *reply)
+sonic_on_answer(void *ctx, const redisReply *reply)
 {
 	struct request *request = ctx;
 	struct sonic_device *d = request->device;
@@ -116,7 +116,7 @@ sonic_ask_words(struct sonic_device *d, enum sonic_job job, sonic_take *take,
 	if (request) {
 		*request = (struct request){d, job, take, *subject};
 		stat_add(&d->stats, SONIC_STAT_COMMANDS, 1);
-		if (redis_link_ask(link, on_answer, request, n, words, octets) == 0)
+		if (redis_link_ask(link, sonic_on_answer, request, n, words, octets) == 0)
 			return;
 	}
 	free(request);

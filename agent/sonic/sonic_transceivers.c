@@ -129,7 +129,7 @@ units_of(const redisReply *reply, uint8_t unit)
 }
 
 static void
-set_reading(struct sonic_device *d, struct hal_transceiver *t, size_t n, unsigned i, const redisReply *reply)
+transceivers_set_reading(struct sonic_device *d, struct hal_transceiver *t, size_t n, unsigned i, const redisReply *reply)
 {
 	struct hal_reading *r = &t->readings[n], fresh = {.name = ""};
 	unsigned lane, thing = thing_of(i, &lane);
@@ -161,7 +161,7 @@ take_measured(struct sonic_device *d, const redisReply *reply, const struct soni
 		return;
 	for (unsigned i = 0; i < N_MEASURED; i++)
 		if (answer_string(reply, i))
-			set_reading(d, t, n++, i, answer_string(reply, i));
+			transceivers_set_reading(d, t, n++, i, answer_string(reply, i));
 	d->transceiver_changes += n != t->n_readings;
 	t->n_readings = n;
 	t->read_mono_us = clock_mono_us(d->clock);

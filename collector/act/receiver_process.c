@@ -258,7 +258,7 @@ serve_facts(struct receiver_process *p)
 
 /* Signals to the collector's group or cgroup are the collector's: it ends, and then this process does. */
 static _Noreturn void
-begin_process(const struct alarm_receiver *receiver, int fd, const struct privilege_user *user)
+receiver_begin_process(const struct alarm_receiver *receiver, int fd, const struct privilege_user *user)
 {
 	static struct receiver_process process;
 	int null_fd = open("/dev/null", O_RDWR);
@@ -293,7 +293,7 @@ receiver_start(const struct alarm_receiver *receiver, int *fd, char user_name[PR
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		begin_process(receiver, ends[1], &user);
+		receiver_begin_process(receiver, ends[1], &user);
 	r = pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (r < 0) {

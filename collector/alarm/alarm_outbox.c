@@ -231,7 +231,7 @@ is_due(const struct entry *e, size_t receiver, bool acts, uint64_t mono_us, bool
 
 /* Agents in turn, so that nobody waits for all that another one has; of each the oldest. */
 static bool
-is_before(const struct outbox_receiver *r, size_t receiver, const struct entry *e, const struct entry *other)
+outbox_is_before(const struct outbox_receiver *r, size_t receiver, const struct entry *e, const struct entry *other)
 {
 	uint64_t turn = (uint64_t)e->agent - (uint64_t)r->agent - 1, of_other = (uint64_t)other->agent - (uint64_t)r->agent - 1;
 
@@ -248,7 +248,7 @@ outbox_next(struct outbox *o, size_t receiver, uint64_t mono_us)
 	if (r->at > 0 || o->n == 0)
 		return NULL;
 	for (const struct entry *e = o->entries; e < o->entries + OUTBOX_ALARMS; e++)
-		if (is_due(e, receiver, r->acts, mono_us, &is_over) && (!first || is_before(r, receiver, e, first)))
+		if (is_due(e, receiver, r->acts, mono_us, &is_over) && (!first || outbox_is_before(r, receiver, e, first)))
 			first = e;
 	if (!first)
 		return NULL;

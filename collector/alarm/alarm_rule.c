@@ -46,7 +46,7 @@ _Static_assert(3 + 2 * FRAME_IP_LEN + PROTOCOL_OCTETS <= ALARM_KEY_OCTETS, "a ke
 
 /* False: the frame does not have it. */
 static bool
-put_field(enum key_field field, const struct frame_keys *f, uint8_t *at)
+alarm_rule_put_field(enum key_field field, const struct frame_keys *f, uint8_t *at)
 {
 	uint16_t protocol = f->has_ip_proto ? f->ip_proto : f->ethertype;
 
@@ -92,7 +92,7 @@ alarm_rule_key(const struct alarm_rule *rule, const struct frame_keys *f, uint8_
 	if (fields[0] != KEY_NO_FIELD)
 		key[0] = f->ip_version;
 	for (size_t i = 0; i < KEY_HALF_FIELDS && fields[i] != KEY_NO_FIELD; i++)
-		if (!put_field(fields[i], f, key + places[fields[i]]))
+		if (!alarm_rule_put_field(fields[i], f, key + places[fields[i]]))
 			return false;
 	return true;
 }

@@ -224,7 +224,7 @@ standing_init(struct standing_alarms *s, uint32_t most)
 }
 
 static uint32_t *
-bucket_of(const struct standing_alarms *s, uint64_t tag)
+alarms_bucket_of(const struct standing_alarms *s, uint64_t tag)
 {
 	return &s->buckets[tag & (s->most - 1)];
 }
@@ -232,7 +232,7 @@ bucket_of(const struct standing_alarms *s, uint64_t tag)
 static struct standing_alarm *
 standing_find(const struct standing_alarms *s, uint64_t tag)
 {
-	uint32_t at = s->n > 0 ? *bucket_of(s, tag) : 0;
+	uint32_t at = s->n > 0 ? *alarms_bucket_of(s, tag) : 0;
 
 	while (at > 0 && s->alarms[at - 1].tag != tag)
 		at = s->alarms[at - 1].next;
@@ -243,7 +243,7 @@ standing_find(const struct standing_alarms *s, uint64_t tag)
 static struct standing_alarm *
 standing_add(struct standing_alarms *s, uint64_t tag)
 {
-	uint32_t at = s->free, *bucket = bucket_of(s, tag);
+	uint32_t at = s->free, *bucket = alarms_bucket_of(s, tag);
 	struct standing_alarm *alarm;
 
 	if (at == 0)
@@ -259,7 +259,7 @@ standing_add(struct standing_alarms *s, uint64_t tag)
 static void
 standing_remove(struct standing_alarms *s, struct standing_alarm *alarm)
 {
-	uint32_t at = (uint32_t)(alarm - s->alarms) + 1, *link = bucket_of(s, alarm->tag);
+	uint32_t at = (uint32_t)(alarm - s->alarms) + 1, *link = alarms_bucket_of(s, alarm->tag);
 
 	while (*link != at)
 		link = &s->alarms[*link - 1].next;
@@ -287,7 +287,7 @@ alarms_new(struct alarms **out, uint32_t n_ports, uint64_t tolerance_us, uint64_
 
 /* What the first rules need. */
 static int
-make_room(struct alarms *a)
+alarms_make_room(struct alarms *a)
 {
 	if (!a->ports)
 		a->ports = calloc(a->n_ports, sizeof(*a->ports));
@@ -311,7 +311,7 @@ alarms_free(struct alarms *a)
 }
 
 static void
-set_threshold(struct alarms *a)
+alarms_set_threshold(struct alarms *a)
 {
 	double month = fmax(ALARM_SAMPLES_A_MONTH * (double)(a->n_rules > 0 ? a->n_rules : 1),
 	    2 * a->in_largest_hour * HOURS_A_MONTH);
@@ -387,7 +387,7 @@ alarms_set_rules(struct alarms *a, const struct alarm_rule *rules, size_t n, uin
 	struct rule_state *states = calloc(n + 1, sizeof(*states));
 	struct gate *gates = calloc((size_t)a->n_ports * n + 1, sizeof(*gates));
 
-	if (!states || !gates || (n > 0 && make_room(a) < 0)) {
+	if (!states || !gates || (n > 0 && alarms_make_room(a) < 0)) {
 		free(states);
 		free(gates);
 		return -ENOMEM;
@@ -413,7 +413,7 @@ alarms_set_rules(struct alarms *a, const struct alarm_rule *rules, size_t n, uin
 	a->generation++;
 	share_room(a);
 	a->mono_us = mono_us;
-	set_threshold(a);
+	alarms_set_threshold(a);
 	return 0;
 }
 
@@ -473,7 +473,7 @@ skip_of(uint16_t code)
 }
 
 static const struct alarm_steps *
-steps_of(struct alarms *a, struct rule_state *r, double rate, uint32_t skip, uint16_t reference, uint16_t largest)
+alarms_steps_of(struct alarms *a, struct rule_state *r, double rate, uint32_t skip, uint16_t reference, uint16_t largest)
 {
 	uint64_t hash = hash_pair(a->seed, skip ^ (uint64_t)rate << 20, reference ^ (uint64_t)largest << 32);
 	struct kept_steps *kept = &r->kept[hash & (STEPS_KEPT - 1)];
@@ -493,7 +493,7 @@ static const struct alarm_steps *
 steps_in_run(struct alarms *a, struct rule_state *r, double rate, const struct watched_port *p, struct alarm_run *run,
     double elapsed_s)
 {
-	const struct alarm_steps *steps = steps_of(a, r, rate, p->skip, run->reference, run->largest);
+	const struct alarm_steps *steps = alarms_steps_of(a, r, rate, p->skip, run->reference, run->largest);
 	uint16_t code = skip_code(p->skip);
 	bool is_over = true;
 
@@ -505,7 +505,7 @@ steps_in_run(struct alarms *a, struct rule_state *r, double rate, const struct w
 	} else if (code > run->largest) {
 		run->largest = code;
 	}
-	return steps_of(a, r, rate, p->skip, run->reference, run->largest);
+	return alarms_steps_of(a, r, rate, p->skip, run->reference, run->largest);
 }
 
 /* ---- gate ---- */
@@ -547,7 +547,7 @@ take_pool(struct watched_port *p, const struct watched_sample *s, double *elapse
 /* ---- samples ---- */
 
 static struct watched_port *
-port_of(struct alarms *a, const struct watched_sample *s)
+alarms_port_of(struct alarms *a, const struct watched_sample *s)
 {
 	struct watched_port *p = &a->ports[s->place];
 
@@ -560,7 +560,7 @@ port_of(struct alarms *a, const struct watched_sample *s)
 }
 
 static uint64_t
-tag_of(const struct alarms *a, size_t rule, const struct watched_sample *s, const uint8_t key[ALARM_KEY_OCTETS])
+alarms_tag_of(const struct alarms *a, size_t rule, const struct watched_sample *s, const uint8_t key[ALARM_KEY_OCTETS])
 {
 	bool of_all = a->rules[rule].rule.of_all_ports;
 	uint64_t where = hash_pair(a->seed, of_all ? 0 : (uint64_t)s->agent, of_all ? 0 : s->sample->if_index);
@@ -667,7 +667,7 @@ test_rule(struct alarms *a, size_t rule, const struct watched_sample *s, const s
 
 	if (!alarm_rule_key(&r->rule, s->keys, key))
 		return;
-	tag = tag_of(a, rule, s, key);
+	tag = alarms_tag_of(a, rule, s, key);
 	standing = standing_find(&a->standing, tag);
 	if (standing && !standing->is_below) {
 		follow_standing(a, standing, s, units);
@@ -676,7 +676,7 @@ test_rule(struct alarms *a, size_t rule, const struct watched_sample *s, const s
 	stat_add_own(&a->stats, ALARM_STAT_TESTED, 1);
 	a->in_hour++;
 	a->risk += alarm_risk(a->threshold);
-	steps = steps_of(a, r, rate, p->skip, skip_code(p->skips.reference), skip_code(p->skip));
+	steps = alarms_steps_of(a, r, rate, p->skip, skip_code(p->skips.reference), skip_code(p->skip));
 	run_tag = hash_pair(tag, a->generation, epoch) | 1;
 	run = alarm_runs_find(&a->runs, run_tag, now_ms, steps->drift[0], &pushed);
 	stat_add_own(&a->stats, ALARM_STAT_RUNS_PUSHED, pushed);
@@ -703,7 +703,7 @@ alarms_sample(void *arg, const struct watched_sample *s)
 	    s->place >= a->n_ports)
 		return;
 	a->mono_us = s->mono_us;
-	p = port_of(a, s);
+	p = alarms_port_of(a, s);
 	note_clock(a, s);
 	p->heard_mono_us = a->all_heard_mono_us = a->mono_us;
 	p->skip = s->sample->mean_skip;
@@ -729,7 +729,7 @@ alarms_sample(void *arg, const struct watched_sample *s)
 /* ---- each second ---- */
 
 static void
-look_at(struct alarms *a, struct standing_alarm *alarm)
+alarms_look_at(struct alarms *a, struct standing_alarm *alarm)
 {
 	bool of_all = a->rules[alarm->rule].rule.of_all_ports;
 	const struct watched_port *p = port_of_alarm(a, alarm);
@@ -774,7 +774,7 @@ alarms_tick(struct alarms *a, uint64_t mono_us)
 		a->in_largest_hour = fmax(a->in_largest_hour, a->in_hour);
 		a->in_hour = 0;
 		a->hour_us = mono_us;
-		set_threshold(a);
+		alarms_set_threshold(a);
 		forget_steps(a);
 	}
 	if (mono_us - a->month_us >= HOUR_US * HOURS_A_MONTH) {
@@ -784,7 +784,7 @@ alarms_tick(struct alarms *a, uint64_t mono_us)
 	share_room(a);
 	for (uint32_t i = 0; i < a->standing.most && a->standing.n > 0; i++)
 		if (a->standing.alarms[i].tag)
-			look_at(a, &a->standing.alarms[i]);
+			alarms_look_at(a, &a->standing.alarms[i]);
 }
 
 size_t

@@ -64,7 +64,7 @@ start_curl(void)
 }
 
 static char *
-copy_text(const char *text)
+http_copy_text(const char *text)
 {
 	return strdup(text ? text : "");
 }
@@ -88,7 +88,7 @@ copy_servers(struct cluster_http *http, const struct cluster_http_config *config
 }
 
 static size_t
-take_octets(char *octets, size_t size, size_t n, void *arg)
+http_take_octets(char *octets, size_t size, size_t n, void *arg)
 {
 	struct cluster_http *http = arg;
 	long status = 0;
@@ -144,7 +144,7 @@ set_up(struct cluster_http *http)
 	curl_easy_setopt(http->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(http->curl, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(http->curl, CURLOPT_ERRORBUFFER, http->curl_error);
-	curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, take_octets);
+	curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, http_take_octets);
 	curl_easy_setopt(http->curl, CURLOPT_WRITEDATA, http);
 	curl_easy_setopt(http->curl, CURLOPT_XFERINFOFUNCTION, look_around);
 	curl_easy_setopt(http->curl, CURLOPT_XFERINFODATA, http);
@@ -161,8 +161,8 @@ cluster_http_open(struct cluster_http **out, const struct cluster_http_config *c
 	int r = -ENOMEM;
 
 	if (http) {
-		http->user = copy_text(config->user);
-		http->password = copy_text(config->password);
+		http->user = http_copy_text(config->user);
+		http->password = http_copy_text(config->password);
 		http->stop = config->stop;
 		http->stop_arg = config->stop_arg;
 		cluster_http_set_timeout(http, config->timeout_ms);

@@ -29,7 +29,7 @@ row_buffer_free(struct row_buffer *b)
 }
 
 static bool
-make_room(struct row_buffer *b, size_t n)
+rowbinary_make_room(struct row_buffer *b, size_t n)
 {
 	size_t room = b->room ? b->room : FIRST_ROOM;
 	uint8_t *data;
@@ -51,7 +51,7 @@ make_room(struct row_buffer *b, size_t n)
 void
 row_put_fixed(struct row_buffer *b, const void *octets, size_t n)
 {
-	if (!make_room(b, n)) {
+	if (!rowbinary_make_room(b, n)) {
 		b->failed = true;
 		return;
 	}
@@ -112,7 +112,7 @@ read_int(struct rbuf *r, size_t octets)
 
 /* *bad: these octets cannot begin a row. */
 static void
-read_text(struct rbuf *r, struct row_cell *cell, bool *bad)
+rowbinary_read_text(struct rbuf *r, struct row_cell *cell, bool *bad)
 {
 	uint64_t n = 0;
 	uint8_t octet = 0x80;
@@ -147,7 +147,7 @@ read_null(struct rbuf *r, struct row_cell *cell, bool *bad)
 }
 
 static void
-read_cell(struct rbuf *r, enum cluster_type type, struct row_cell *cell, bool *bad)
+rowbinary_read_cell(struct rbuf *r, enum cluster_type type, struct row_cell *cell, bool *bad)
 {
 	static const uint8_t int_octets[CLUSTER_N_TYPES] = {[CLUSTER_U8] = 1, [CLUSTER_U16] = 2,
 	    [CLUSTER_U32] = 4, [CLUSTER_U64] = 8, [CLUSTER_I64] = 8, [CLUSTER_I64_OR_NULL] = 8};
@@ -165,13 +165,13 @@ read_cell(struct rbuf *r, enum cluster_type type, struct row_cell *cell, bool *b
 		cell->octets = 8;
 		cell->text = rbuf_take(r, 8);
 	} else {
-		read_text(r, cell, bad);
+		rowbinary_read_text(r, cell, bad);
 	}
 }
 
 /* 1: a row was read; 0: there is no complete row; or an error. */
 static int
-take_row(struct row_stream *s, struct rbuf *r)
+rowbinary_take_row(struct row_stream *s, struct rbuf *r)
 {
 	struct row_cell cells[ROW_CELLS_MAX];
 	size_t start = r->pos;
@@ -179,7 +179,7 @@ take_row(struct row_stream *s, struct rbuf *r)
 	int err;
 
 	for (size_t i = 0; i < s->n_types && !bad && !r->failed; i++)
-		read_cell(r, s->types[i], &cells[i], &bad);
+		rowbinary_read_cell(r, s->types[i], &cells[i], &bad);
 	if (bad)
 		return -EBADMSG;
 	if (r->failed || r->pos == start) {
@@ -212,12 +212,12 @@ keep_rest(struct row_stream *s, const void *octets, size_t n)
 }
 
 static int
-take_rows(struct row_stream *s, struct rbuf *r)
+rowbinary_take_rows(struct row_stream *s, struct rbuf *r)
 {
 	int took;
 
 	do
-		took = take_row(s, r);
+		took = rowbinary_take_row(s, r);
 	while (took == 1);
 	return took;
 }
@@ -256,12 +256,12 @@ row_stream_take(struct row_stream *s, const void *octets, size_t n)
 		memcpy(joined, s->rest, begun);
 		memcpy(joined + begun, octets, n);
 		r = rbuf_of(joined, begun + n);
-		err = take_rows(s, &r);
+		err = rowbinary_take_rows(s, &r);
 		if (err == 0)
 			err = keep_rest(s, joined + r.pos, begun + n - r.pos);
 		free(joined);
 		return err;
 	}
-	err = take_rows(s, &r);
+	err = rowbinary_take_rows(s, &r);
 	return err == 0 ? keep_rest(s, (const uint8_t *)octets + r.pos, n - r.pos) : err;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static bool
-is_named(const char *name, const char *place, size_t n)
+sql_is_named(const char *name, const char *place, size_t n)
 {
 	return strncmp(name, place, n) == 0 && name[n] == '\0';
 }
@@ -13,7 +13,7 @@ static const struct cluster_table *
 table_named(const char *name, size_t n)
 {
 	for (int t = 0; t < CLUSTER_N_TABLES; t++)
-		if (is_named(cluster_tables[t].name, name, n))
+		if (sql_is_named(cluster_tables[t].name, name, n))
 			return &cluster_tables[t];
 	return NULL;
 }
@@ -26,11 +26,11 @@ write_columns(FILE *out, const struct cluster_table *table, size_t first)
 }
 
 static bool
-write_value(FILE *out, const struct sql *sql, const char *name, size_t n)
+sql_write_value(FILE *out, const struct sql *sql, const char *name, size_t n)
 {
 	const struct sql_value *v = sql->values, *end = v ? v + SQL_VALUES_MAX : NULL;
 
-	while (v != end && v->name && !is_named(v->name, name, n))
+	while (v != end && v->name && !sql_is_named(v->name, name, n))
 		v++;
 	if (v == end || !v->name)
 		return false;
@@ -44,13 +44,13 @@ write_value(FILE *out, const struct sql *sql, const char *name, size_t n)
 }
 
 static bool
-write_table(FILE *out, const struct sql *sql, const char *name, size_t n)
+sql_write_table(FILE *out, const struct sql *sql, const char *name, size_t n)
 {
 	static const char suffix[] = "_local";
 	size_t n_suffix = sizeof(suffix) - 1;
 	bool local = n > n_suffix && strncmp(name + n - n_suffix, suffix, n_suffix) == 0;
 	size_t n_name = local ? n - n_suffix : n;
-	const struct cluster_table *table = is_named("table", name, n_name) ? sql->table : table_named(name, n_name);
+	const struct cluster_table *table = sql_is_named("table", name, n_name) ? sql->table : table_named(name, n_name);
 
 	if (table)
 		cluster_write_name(out, sql->place, table, local);
@@ -61,7 +61,7 @@ static bool
 write_text(FILE *out, const struct sql *sql, const char *name, size_t n)
 {
 	for (int i = 0; sql->values && i < CLUSTER_N_SQL; i++)
-		if (is_named(cluster_sql[i].name, name, n)) {
+		if (sql_is_named(cluster_sql[i].name, name, n)) {
 			sql_write(out, &(struct sql){sql->place, sql->table, cluster_sql[i].text, sql->values});
 			return true;
 		}
@@ -71,17 +71,17 @@ write_text(FILE *out, const struct sql *sql, const char *name, size_t n)
 static void
 write_place(FILE *out, const struct sql *sql, const char *name, size_t n)
 {
-	if (write_value(out, sql, name, n))
+	if (sql_write_value(out, sql, name, n))
 		return;
-	if (is_named("database", name, n))
+	if (sql_is_named("database", name, n))
 		fputs(sql->place->database, out);
-	else if (is_named("cluster", name, n))
+	else if (sql_is_named("cluster", name, n))
 		fputs(sql->place->cluster ? sql->place->cluster : "", out);
-	else if (sql->table && is_named("columns", name, n))
+	else if (sql->table && sql_is_named("columns", name, n))
 		write_columns(out, sql->table, 0);
-	else if (sql->table && is_named("further_columns", name, n))
+	else if (sql->table && sql_is_named("further_columns", name, n))
 		write_columns(out, sql->table, 1);
-	else if (!write_table(out, sql, name, n) && !write_text(out, sql, name, n))
+	else if (!sql_write_table(out, sql, name, n) && !write_text(out, sql, name, n))
 		fprintf(out, "{%.*s}", (int)n, name);
 }
 

@@ -47,7 +47,7 @@ put_minutes(FILE *sql, const void *arg)
 
 /* and_more: of rows of cover or account. */
 static void
-put_text(FILE *sql, const struct sums_rows *rows, const char *text, const char *column, const char *instead,
+sums_sql_put_text(FILE *sql, const struct sums_rows *rows, const char *text, const char *column, const char *instead,
     const char *and_more)
 {
 	sql_write(sql, SQL(rows->place, &cluster_tables[rows->table], text, SQL_WRITE("windows", put_windows, rows),
@@ -63,7 +63,7 @@ put_text(FILE *sql, const struct sums_rows *rows, const char *text, const char *
 void
 sums_sql_rows(FILE *sql, const void *rows)
 {
-	put_text(sql, rows, cluster_sql[CLUSTER_SQL_COUNTING_ROWS].text, "", "", "");
+	sums_sql_put_text(sql, rows, cluster_sql[CLUSTER_SQL_COUNTING_ROWS].text, "", "", "");
 }
 
 void
@@ -72,19 +72,19 @@ sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local, u
 {
 	const struct sums_run run = {MINUTE, from_us, to_us};
 
-	put_text(sql, &(struct sums_rows){.place = place, .local = local, .runs = &run, .n_runs = 1},
+	sums_sql_put_text(sql, &(struct sums_rows){.place = place, .local = local, .runs = &run, .n_runs = 1},
 	    cluster_sql[CLUSTER_SQL_PASSED_OVER].text, "", "", where);
 }
 
 static void
-put_value(FILE *sql, const struct sums_rows *rows, const char *column)
+sums_sql_put_value(FILE *sql, const struct sums_rows *rows, const char *column)
 {
 	const char *instead = strcmp(column, "expected") == 0 ? "received"
 	    : strcmp(column, "cut_numbers") == 0	      ? "0."
 							      : NULL;
 
 	if (rows->table == CLUSTER_PORTS && instead && has_minutes(rows))
-		put_text(sql, rows, cluster_sql[CLUSTER_SQL_UNLESS_RETURNED].text, column, instead, "");
+		sums_sql_put_text(sql, rows, cluster_sql[CLUSTER_SQL_UNLESS_RETURNED].text, column, instead, "");
 	else
 		fputs(column, sql);
 }
@@ -107,7 +107,7 @@ sums_sql_list(FILE *sql, const void *arg)
 		if (list->form == SUMS_TOTALS)
 			fputs(strcmp(c.name, "w_max") == 0 ? "max(" : "sum(", sql);
 		if (list->form >= SUMS_VALUES)
-			put_value(sql, list->rows, c.name);
+			sums_sql_put_value(sql, list->rows, c.name);
 		if (list->form == SUMS_TOTALS)
 			fputs(")", sql);
 		else

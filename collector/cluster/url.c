@@ -93,7 +93,7 @@ parse_host(struct parser *p, struct cluster_url *url)
 }
 
 static void
-parse_port(struct parser *p, struct cluster_url *url)
+url_parse_port(struct parser *p, struct cluster_url *url)
 {
 	unsigned long port = 0;
 	size_t n;
@@ -133,7 +133,7 @@ int
 cluster_url_parse(const char *text, struct cluster_url *url, const char **reason)
 {
 	static void (*const parts[])(struct parser *, struct cluster_url *) = {
-	    parse_user, parse_host, parse_port, parse_names};
+	    parse_user, parse_host, url_parse_port, parse_names};
 	struct parser p = {text, NULL};
 
 	*url = (struct cluster_url){0};

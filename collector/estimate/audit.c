@@ -94,7 +94,7 @@ ahead_of(uint32_t number, uint32_t before)
 }
 
 static int
-by_time(const void *a, const void *b)
+audit_by_time(const void *a, const void *b)
 {
 	const struct audit_sample *x = a, *y = b;
 
@@ -830,7 +830,7 @@ audit_judge(const struct audit_input *in, struct audit_result *r)
 	span.taken = calloc(3 * (span.n + 1), sizeof(*span.taken));
 	if (samples && span.taken) {
 		memcpy(samples, in->samples + from, span.n * sizeof(*samples));
-		qsort(samples, span.n, sizeof(*samples), by_time);
+		qsort(samples, span.n, sizeof(*samples), audit_by_time);
 		span.numbered = in->samples + from;
 		span.samples = samples;
 		span.octets = span.taken + span.n + 1;

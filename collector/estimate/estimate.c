@@ -127,7 +127,7 @@ at_least(double number, double x)
 }
 
 static inline double
-at_most(double number, double x)
+estimate_at_most(double number, double x)
 {
 	return x < number ? x : number;
 }
@@ -142,7 +142,7 @@ moments_of(enum estimate_unit unit, const struct estimate_sums *s)
 
 /* Of a part of the samples, if they are like the others. */
 static inline struct moments
-part_of(const struct moments *m, double part)
+estimate_part_of(const struct moments *m, double part)
 {
 	return (struct moments){part * m->wy, part * m->wy2, part * m->w2y2, part * m->same, part * m->any};
 }
@@ -382,7 +382,7 @@ facts_of(const struct estimate_range *r, const struct estimate_stratum *s)
 			/* of what was counted tells one sample at least */
 			f.beside[u] = fmin(s->beside[u] / all.wy, 1 - 1 / (double)s->all.n);
 			f.total[u] -= raised_by_loss(s->lost) * f.beside[u] * all.wy;
-			all = part_of(&all, 1 - f.beside[u]);
+			all = estimate_part_of(&all, 1 - f.beside[u]);
 		}
 		f.g[u] = f.total[u] / all.wy;
 		f.variance[u] = selection_variance(&all, f.g[u]);
@@ -459,7 +459,7 @@ estimate_key_begin(struct estimate_key *key)
 /* Without a counted total the figure is the sum of weights, raised by what was lost, of whose variance A is
  * all: no share of a total, and nothing that limits it. */
 static void
-add_uncounted(struct estimate_key_unit *sum, const struct moments *key, double lost)
+estimate_add_uncounted(struct estimate_key_unit *sum, const struct moments *key, double lost)
 {
 	double g = raised_by_loss(lost), variance = fmax(0, g * g * key->w2y2 - g * key->wy2);
 
@@ -506,17 +506,17 @@ add_part_in(enum estimate_unit unit, struct estimate_key *key, const struct esti
 	struct estimate_piece *piece;
 
 	if (!facts->counted[unit]) {
-		add_uncounted(to, &k, s->lost);
+		estimate_add_uncounted(to, &k, s->lost);
 		return;
 	}
 	if (facts->beside[unit] > 0) { /* as if they were of a stratum of their own */
-		struct moments beside = part_of(&k, facts->beside[unit]);
+		struct moments beside = estimate_part_of(&k, facts->beside[unit]);
 
-		add_uncounted(to, &beside, s->lost);
-		k = part_of(&k, 1 - facts->beside[unit]);
+		estimate_add_uncounted(to, &beside, s->lost);
+		k = estimate_part_of(&k, 1 - facts->beside[unit]);
 	}
 	own = g * g * k.w2y2 - g * k.wy2;
-	share = is_all ? 1 : at_most(1, facts->per_y[unit] * g * k.wy + facts->per_variance[unit] * own);
+	share = is_all ? 1 : estimate_at_most(1, facts->per_y[unit] * g * k.wy + facts->per_variance[unit] * own);
 	own = at_least(0, own);
 	y = share * total;
 	piece = share <= 0.5 ? &to->key : &to->rest;
@@ -533,7 +533,7 @@ add_part_in(enum estimate_unit unit, struct estimate_key *key, const struct esti
 }
 
 static void
-add_part(struct estimate_key *key, const struct estimate_stratum *s, const struct stratum_facts *facts,
+estimate_add_part(struct estimate_key *key, const struct estimate_stratum *s, const struct stratum_facts *facts,
     const struct estimate_sums *sums)
 {
 	add_part_in(ESTIMATE_PKTS, key, s, facts, sums);
@@ -568,7 +568,7 @@ estimate_key_add(const struct estimate_range *range, struct estimate_key *key, s
 		add_sums(&key->sums, &quiet);
 	} else {
 		add_sums(&key->sums, sums);
-		add_part(key, s, facts, sums);
+		estimate_add_part(key, s, facts, sums);
 	}
 }
 
@@ -577,7 +577,7 @@ estimate_key_end(const struct estimate_range *range, struct estimate_key *key)
 {
 	assert(key->quiet.n == 0 || range->n_quiet > 0);
 	if (key->quiet.n > 0)
-		add_part(key, &range->united, &range->facts[range->n], &key->quiet);
+		estimate_add_part(key, &range->united, &range->facts[range->n], &key->quiet);
 }
 
 void

@@ -26,7 +26,7 @@ by_load(const void *a, const void *b)
 }
 
 static int
-by_time(const void *a, const void *b)
+load_loss_by_time(const void *a, const void *b)
 {
 	const struct score *x = a, *y = b;
 
@@ -48,7 +48,7 @@ set_scores(struct score *s, size_t n, double all)
 		for (size_t j = i; j < k; j++)
 			s[j].x = s[j].weight * ((below + tied / 2) / all - 0.5);
 	}
-	qsort(s, n, sizeof(*s), by_time);
+	qsort(s, n, sizeof(*s), load_loss_by_time);
 }
 
 static void

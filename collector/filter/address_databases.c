@@ -97,7 +97,7 @@ address_databases_has(const struct address_databases *d, enum address_group grou
 
 /* The entry of a number, or the empty one where it would be. */
 static struct found *
-place_of(const struct found_table *t, uint32_t number)
+databases_place_of(const struct found_table *t, uint32_t number)
 {
 	size_t at = number * 2654435761u & (t->room - 1);
 
@@ -118,16 +118,16 @@ remember_found(struct found_table *t, const struct found *found)
 			return;
 		for (size_t i = 0; i < t->room; i++)
 			if (t->items[i].number != 0)
-				*place_of(&larger, t->items[i].number) = t->items[i];
+				*databases_place_of(&larger, t->items[i].number) = t->items[i];
 		free(t->items);
 		*t = larger;
 	}
-	t->n += place_of(t, found->number)->number == 0;
-	*place_of(t, found->number) = *found;
+	t->n += databases_place_of(t, found->number)->number == 0;
+	*databases_place_of(t, found->number) = *found;
 }
 
 static bool
-read_text(const MMDB_entry_s *entry, const char *const *path, char *text, size_t size)
+databases_read_text(const MMDB_entry_s *entry, const char *const *path, char *text, size_t size)
 {
 	MMDB_entry_s from = *entry;
 	MMDB_entry_data_s data;
@@ -150,13 +150,13 @@ number_of_text(enum address_group group, const char *text)
 }
 
 static uint32_t
-read_number(enum address_group group, const MMDB_entry_s *entry, const char *const *path)
+databases_read_number(enum address_group group, const MMDB_entry_s *entry, const char *const *path)
 {
 	MMDB_entry_s from = *entry;
 	MMDB_entry_data_s data;
 	char text[32];
 
-	if (read_text(entry, path, text, sizeof(text)))
+	if (databases_read_text(entry, path, text, sizeof(text)))
 		return number_of_text(group, text);
 	if (MMDB_aget_value(&from, &data, path) != MMDB_SUCCESS || !data.has_data || data.type != MMDB_DATA_TYPE_UINT32)
 		return 0;
@@ -177,11 +177,11 @@ address_databases_find(struct address_databases *d, enum address_group group, si
 		    n_octets == 4 ? (struct sockaddr *)&ip4 : (struct sockaddr *)&ip6, &status);
 
 		for (uint8_t w = 0; status == MMDB_SUCCESS && result.found_entry && w < WAYS && ways[group][w].number; w++) {
-			struct found found = {read_number(group, &result.entry, ways[group][w].number), w, result.entry};
+			struct found found = {databases_read_number(group, &result.entry, ways[group][w].number), w, result.entry};
 
 			if (found.number == 0)
 				continue;
-			if (t->room == 0 || place_of(t, found.number)->number == 0)
+			if (t->room == 0 || databases_place_of(t, found.number)->number == 0)
 				remember_found(t, &found);
 			return found.number;
 		}
@@ -194,9 +194,9 @@ address_databases_name(const struct address_databases *d, enum address_group gro
     size_t size)
 {
 	const struct found_table *t = &d->found[group];
-	const struct found *found = t->room > 0 ? place_of(t, number) : NULL;
+	const struct found *found = t->room > 0 ? databases_place_of(t, number) : NULL;
 
 	*name = '\0';
 	if (found && found->number == number)
-		read_text(&found->entry, ways[group][found->way].name, name, size);
+		databases_read_text(&found->entry, ways[group][found->way].name, name, size);
 }

@@ -42,7 +42,7 @@ struct address_names {
 /* ---- entries ---- */
 
 static int
-compare_entries(const void *a, const void *b)
+address_compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -73,7 +73,7 @@ static void
 order_entries(struct entries *entries)
 {
 	if (entries->n > 1)
-		qsort(entries->items, entries->n, sizeof(*entries->items), compare_entries);
+		qsort(entries->items, entries->n, sizeof(*entries->items), address_compare_entries);
 }
 
 static struct entry
@@ -86,17 +86,17 @@ prefix_of(size_t n_octets, const uint8_t *octets, unsigned bits)
 }
 
 static const struct entry *
-find_entry(const struct entries *entries, size_t n_octets, const uint8_t *octets, unsigned bits)
+address_find_entry(const struct entries *entries, size_t n_octets, const uint8_t *octets, unsigned bits)
 {
 	struct entry key = prefix_of(n_octets, octets, bits);
 
-	return entries->n == 0 ? NULL : bsearch(&key, entries->items, entries->n, sizeof(key), compare_entries);
+	return entries->n == 0 ? NULL : bsearch(&key, entries->items, entries->n, sizeof(key), address_compare_entries);
 }
 
 static const char *
 find_address(const struct entries *entries, size_t n_octets, const uint8_t *octets, unsigned bits)
 {
-	const struct entry *found = find_entry(entries, n_octets, octets, bits);
+	const struct entry *found = address_find_entry(entries, n_octets, octets, bits);
 
 	return found ? found->name : NULL;
 }
@@ -135,7 +135,7 @@ file_mistake(const struct place *place, const char *format, ...)
 }
 
 static char *
-next_word(char **rest)
+address_next_word(char **rest)
 {
 	char *word = *rest + strspn(*rest, " \t\r");
 
@@ -171,7 +171,7 @@ read_prefix(const char *word, struct entry *entry)
 }
 
 static bool
-is_printable(const char *name)
+address_is_printable(const char *name)
 {
 	for (; *name; name++)
 		if (iscntrl((unsigned char)*name))
@@ -187,18 +187,18 @@ read_line(struct entries *entries, char *line, const struct place *place)
 	bool is_vlan;
 
 	line[strcspn(line, "#\n")] = '\0';
-	word = next_word(&rest);
+	word = address_next_word(&rest);
 	if (!*word)
 		return 0;
 	is_vlan = strcasecmp(word, "vlan") == 0;
 	if (is_vlan)
-		word = next_word(&rest);
+		word = address_next_word(&rest);
 	if (is_vlan && read_vlan(word, &entry) != 0)
 		return file_mistake(place, "%s is no VLAN", word);
 	if (!is_vlan && read_prefix(word, &entry) != 0)
 		return file_mistake(place, "%s is no address or prefix", word);
-	word = next_word(&rest);
-	if (!*word || !is_printable(word))
+	word = address_next_word(&rest);
+	if (!*word || !address_is_printable(word))
 		return file_mistake(place, "a name is missing");
 	if (entries->n == ADDRESS_NAMES_MAX)
 		return file_mistake(place, "too many names");
@@ -207,7 +207,7 @@ read_line(struct entries *entries, char *line, const struct place *place)
 }
 
 static int
-read_file(struct entries *entries, FILE *in, struct place place)
+address_read_file(struct entries *entries, FILE *in, struct place place)
 {
 	char line[LINE_OCTETS];
 	int err = 0;
@@ -300,7 +300,7 @@ read_vendors(struct entries *entries, const char *folder, char *error, size_t er
 /* ---- networks ---- */
 
 static int
-compare_names(const void *a, const void *b)
+address_compare_names(const void *a, const void *b)
 {
 	return strcmp((*(const struct entry *const *)a)->name, (*(const struct entry *const *)b)->name);
 }
@@ -317,11 +317,11 @@ number_networks(struct address_names *d)
 	for (size_t i = 0; i < d->named.n; i++)
 		if (d->named.items[i].is_network)
 			d->networks[n++] = &d->named.items[i];
-	qsort(d->networks + 1, n - 1, sizeof(*d->networks), compare_names);
+	qsort(d->networks + 1, n - 1, sizeof(*d->networks), address_compare_names);
 	for (size_t i = 1; i < n; i++) {
 		struct entry *entry = &d->named.items[d->networks[i] - d->named.items];
 
-		if (d->n_networks == 0 || compare_names(&d->networks[d->n_networks], &d->networks[i]) != 0)
+		if (d->n_networks == 0 || address_compare_names(&d->networks[d->n_networks], &d->networks[i]) != 0)
 			d->networks[++d->n_networks] = entry;
 		entry->network = (uint32_t)d->n_networks;
 		d->bits_used[entry->n_octets][entry->bits] = true;
@@ -332,7 +332,7 @@ number_networks(struct address_names *d)
 /* ---- opening ---- */
 
 static int
-open_file(struct entries *entries, const char *path, char *error, size_t error_size)
+address_open_file(struct entries *entries, const char *path, char *error, size_t error_size)
 {
 	FILE *in = fopen(path, "re");
 	int err;
@@ -342,7 +342,7 @@ open_file(struct entries *entries, const char *path, char *error, size_t error_s
 		snprintf(error, error_size, "%s: %s", path, strerror(errno));
 		return err;
 	}
-	err = read_file(entries, in, (struct place){path, 0, error, error_size});
+	err = address_read_file(entries, in, (struct place){path, 0, error, error_size});
 	fclose(in);
 	order_entries(entries);
 	return err;
@@ -359,7 +359,7 @@ address_names_open(const struct address_names_options *options, struct address_n
 	if (d)
 		*d = (struct address_names){.resolve = options->resolve, .resolver = options->resolver};
 	if (err == 0 && options->file)
-		err = open_file(&d->named, options->file, error, error_size);
+		err = address_open_file(&d->named, options->file, error, error_size);
 	if (err == 0)
 		err = number_networks(d);
 	if (err == 0 && options->n_databases > 0)
@@ -384,7 +384,7 @@ address_names_parse(const char *name, const char *text, struct address_names **n
 
 	snprintf(error, error_size, "out of memory");
 	if (err == 0 && in)
-		err = read_file(&d->named, in, (struct place){name, 0, error, error_size});
+		err = address_read_file(&d->named, in, (struct place){name, 0, error, error_size});
 	if (in)
 		fclose(in);
 	if (d)
@@ -422,7 +422,7 @@ resolve_address(struct address_names *d, size_t n_octets, const uint8_t *octets,
 	struct entry entry = prefix_of(n_octets, octets, 8 * (unsigned)n_octets);
 
 	for (size_t i = 0; i < d->resolved.n; i++)
-		if (compare_entries(&d->resolved.items[i], &entry) == 0) {
+		if (address_compare_entries(&d->resolved.items[i], &entry) == 0) {
 			memcpy(name, d->resolved.items[i].name, ADDRESS_NAME_ROOM);
 			return;
 		}
@@ -482,7 +482,7 @@ network_of(const struct address_names *d, size_t n_octets, const uint8_t *octets
 {
 	for (unsigned bits = 8 * (unsigned)n_octets + 1; bits-- > 0;) {
 		const struct entry *entry =
-		    d->bits_used[n_octets][bits] ? find_entry(&d->named, n_octets, octets, bits) : NULL;
+		    d->bits_used[n_octets][bits] ? address_find_entry(&d->named, n_octets, octets, bits) : NULL;
 
 		if (entry && entry->is_network)
 			return entry->network;

@@ -122,7 +122,7 @@ row_octets(const char *text)
 
 /* Blanks aside, what a terminal, a spreadsheet or a label may show as it is. */
 static bool
-is_printable(const char *text)
+device_is_printable(const char *text)
 {
 	char shown[2 * DEVICE_NAMES_LINE_MAX + 1];
 
@@ -159,7 +159,7 @@ keep_text(struct device_names *names, const char *text, size_t n)
 }
 
 static bool
-read_id(const char *text, struct selector *at)
+device_read_id(const char *text, struct selector *at)
 {
 	if (strlen(text) != 2 * EASE_AGENT_ID_LEN || strspn(text, "0123456789abcdefABCDEF") != strlen(text))
 		return false;
@@ -174,7 +174,7 @@ read_who(const char *text, struct selector *at)
 {
 	struct filter_prefix prefix;
 
-	if (strcmp(text, "*") == 0 || read_id(text, at))
+	if (strcmp(text, "*") == 0 || device_read_id(text, at))
 		return true;
 	if (filter_parse_prefix(text, &prefix) != 0 || prefix.n_octets == FRAME_MAC_LEN)
 		return false;
@@ -211,7 +211,7 @@ count_stars(const char *text)
 #define EXPECTED_PORT "a port: its ifIndex, or its name, in which one * stands for anything"
 
 static int
-take_port(struct device_names *names, unsigned line, const char **at, struct row *row, char *error)
+device_take_port(struct device_names *names, unsigned line, const char **at, struct row *row, char *error)
 {
 	struct word word;
 
@@ -242,7 +242,7 @@ name_mistake(const struct row *row, const char *name)
 
 /* "name NAME", "site SITE"; each once. 1 at the end of the line. */
 static int
-take_setting(struct device_names *names, unsigned line, const char **at, struct row *row, char *error)
+device_take_setting(struct device_names *names, unsigned line, const char **at, struct row *row, char *error)
 {
 	struct word key, value;
 	bool is_name, is_site;
@@ -272,7 +272,7 @@ take_setting(struct device_names *names, unsigned line, const char **at, struct 
 }
 
 static int
-read_row(struct device_names *names, unsigned line, const char *text, struct row *row, char *error)
+device_read_row(struct device_names *names, unsigned line, const char *text, struct row *row, char *error)
 {
 	struct word word;
 	int err = 0;
@@ -283,9 +283,9 @@ read_row(struct device_names *names, unsigned line, const char *text, struct row
 	if (!take_word(&text, &word) || word.quoted || !read_who(word.text, &row->at))
 		return refuse_expected(error, line, EXPECTED_WHO, word.text);
 	if (row->at.what != WHAT_AGENT)
-		err = take_port(names, line, &text, row, error);
+		err = device_take_port(names, line, &text, row, error);
 	while (err == 0)
-		err = take_setting(names, line, &text, row, error);
+		err = device_take_setting(names, line, &text, row, error);
 	if (err == 1 && row->name == 0 && row->site == 0)
 		return refuse_expected(error, line, "name or site", "");
 	return err == 1 ? 0 : err;
@@ -323,7 +323,7 @@ add_other(struct device_names *names, unsigned line, const char *text, char *err
 }
 
 static int
-make_room(struct device_names *names)
+device_make_room(struct device_names *names)
 {
 	size_t room = names->room ? 2 * names->room : 64;
 	struct row *rows;
@@ -355,7 +355,7 @@ device_names_add(struct device_names *names, unsigned line, const char *text, ch
 	if (octets > DEVICE_NAMES_LINE_MAX)
 		return refuse_file(error, "%u: expected at most %d octets in a line, not %zu", line, DEVICE_NAMES_LINE_MAX,
 		    octets);
-	if (!is_printable(text))
+	if (!device_is_printable(text))
 		return refuse_file(error, "%u: expected UTF-8 without control characters", line);
 	text += strspn(text, " \t");
 	octets = row_octets(text);
@@ -366,9 +366,9 @@ device_names_add(struct device_names *names, unsigned line, const char *text, ch
 	err = add_other(names, line, row_text, error);
 	if (err <= 0)
 		return err;
-	err = make_room(names);
+	err = device_make_room(names);
 	if (err == 0)
-		err = read_row(names, line, row_text, &row, error);
+		err = device_read_row(names, line, row_text, &row, error);
 	if (err)
 		return err;
 	if (names->n == DEVICE_NAMES_MAX)
@@ -385,7 +385,7 @@ device_names_add(struct device_names *names, unsigned line, const char *text, ch
 /* ---- order ---- */
 
 static int
-compare_numbers(uint64_t a, uint64_t b)
+device_compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -394,37 +394,37 @@ compare_numbers(uint64_t a, uint64_t b)
 static int
 compare_who(const struct selector *a, const struct selector *b)
 {
-	int order = compare_numbers(a->what != WHAT_AGENT, b->what != WHAT_AGENT);
+	int order = device_compare_numbers(a->what != WHAT_AGENT, b->what != WHAT_AGENT);
 
 	if (order == 0)
-		order = compare_numbers(b->who, a->who);
+		order = device_compare_numbers(b->who, a->who);
 	if (order == 0)
-		order = compare_numbers(a->n_octets, b->n_octets);
+		order = device_compare_numbers(a->n_octets, b->n_octets);
 	if (order == 0)
-		order = compare_numbers(b->bits, a->bits);
+		order = device_compare_numbers(b->bits, a->bits);
 	return order ? order : memcmp(a->octets, b->octets, sizeof(a->octets));
 }
 
 static int
-compare_rows(const void *a, const void *b, void *arg)
+device_compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct row *x = a, *y = b;
 	const struct device_names *names = arg;
 	int order = compare_who(&x->at, &y->at);
 
 	if (order == 0)
-		order = compare_numbers(y->at.what, x->at.what);
+		order = device_compare_numbers(y->at.what, x->at.what);
 	if (order == 0)
-		order = compare_numbers(x->if_index, y->if_index);
+		order = device_compare_numbers(x->if_index, y->if_index);
 	if (order == 0 && x->at.what == WHAT_PATTERN)
-		order = compare_numbers(strlen(names->arena + y->port), strlen(names->arena + x->port));
+		order = device_compare_numbers(strlen(names->arena + y->port), strlen(names->arena + x->port));
 	if (order == 0 && x->at.what == WHAT_PATTERN && strcmp(names->arena + x->port, names->arena + y->port) != 0)
-		return compare_numbers(x->line, y->line);
+		return device_compare_numbers(x->line, y->line);
 	return order ? order : strcmp(names->arena + x->port, names->arena + y->port);
 }
 
 static bool
-is_same(const struct device_names *names, const struct row *a, const struct row *b)
+device_is_same(const struct device_names *names, const struct row *a, const struct row *b)
 {
 	return compare_who(&a->at, &b->at) == 0 && a->at.what == b->at.what && a->if_index == b->if_index &&
 	    strcmp(names->arena + a->port, names->arena + b->port) == 0;
@@ -432,12 +432,12 @@ is_same(const struct device_names *names, const struct row *a, const struct row 
 
 /* A later row for the same: the next one, but patterns of one agent and length stand by their lines. NULL: none. */
 static const struct row *
-find_same(const struct device_names *names, size_t i)
+device_find_same(const struct device_names *names, size_t i)
 {
 	const struct row *row = &names->rows[i];
 
 	for (size_t k = i + 1; k < names->n; k++) {
-		if (is_same(names, row, &names->rows[k]))
+		if (device_is_same(names, row, &names->rows[k]))
 			return &names->rows[k];
 		if (row->at.what != WHAT_PATTERN || names->rows[k].at.what != WHAT_PATTERN)
 			break;
@@ -449,7 +449,7 @@ static int
 refuse_same_rows(const struct device_names *names, char *error)
 {
 	for (size_t i = 0; i < names->n; i++) {
-		const struct row *a = &names->rows[i], *b = find_same(names, i);
+		const struct row *a = &names->rows[i], *b = device_find_same(names, i);
 
 		if (b)
 			return refuse_file(error, "%u: expected another %s: line %u has it already",
@@ -460,13 +460,13 @@ refuse_same_rows(const struct device_names *names, char *error)
 }
 
 static int
-compare_names(const void *a, const void *b, void *arg)
+device_compare_names(const void *a, const void *b, void *arg)
 {
 	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
 	const struct device_names *names = arg;
 	int order = strcmp(names->arena + x->name, names->arena + y->name);
 
-	return order ? order : compare_numbers(x->line, y->line);
+	return order ? order : device_compare_numbers(x->line, y->line);
 }
 
 /* Two agents of one name could not be told apart. */
@@ -482,7 +482,7 @@ refuse_same_names(struct device_names *names, char *error)
 	for (size_t i = 0; i < names->n; i++)
 		if (names->rows[i].at.what == WHAT_AGENT && names->rows[i].name)
 			agents[n++] = &names->rows[i];
-	qsort_r(agents, n, sizeof(*agents), compare_names, names);
+	qsort_r(agents, n, sizeof(*agents), device_compare_names, names);
 	for (size_t i = 1; err == 0 && i < n; i++)
 		if (strcmp(names->arena + agents[i - 1]->name, names->arena + agents[i]->name) == 0)
 			err = refuse_file(error, "%u: expected another name than %s: line %u has it already", agents[i]->line,
@@ -498,7 +498,7 @@ device_names_finish(struct device_names *names, char error[DEVICE_NAMES_ERROR])
 
 	snprintf(error, DEVICE_NAMES_ERROR, "out of memory");
 	if (names->n > 1)
-		qsort_r(names->rows, names->n, sizeof(*names->rows), compare_rows, names);
+		qsort_r(names->rows, names->n, sizeof(*names->rows), device_compare_rows, names);
 	err = refuse_same_rows(names, error);
 	return err ? err : refuse_same_names(names, error);
 }
@@ -533,7 +533,7 @@ device_names_destroy(struct device_names *names)
 
 /* A file may come from Windows: with a byte order mark, and CR at the ends of lines. */
 static int
-read_lines(struct device_names *names, const char *text, size_t octets, char *error)
+device_read_lines(struct device_names *names, const char *text, size_t octets, char *error)
 {
 	char line[DEVICE_NAMES_LINE_MAX + 3];
 	unsigned number = 0;
@@ -570,7 +570,7 @@ device_names_parse(const char *name, const char *text, size_t octets, struct dev
 {
 	struct device_names *names = device_names_create();
 	char reason[DEVICE_NAMES_ERROR] = "out of memory";
-	int err = names ? read_lines(names, text, octets, reason) : -ENOMEM;
+	int err = names ? device_read_lines(names, text, octets, reason) : -ENOMEM;
 
 	if (err == 0)
 		err = device_names_finish(names, reason);
@@ -586,7 +586,7 @@ device_names_parse(const char *name, const char *text, size_t octets, struct dev
 
 /* As much as a file may have, and one octet more. */
 static int
-read_all(FILE *in, char **text, size_t *octets)
+names_read_all(FILE *in, char **text, size_t *octets)
 {
 	size_t room = 0, n = 0;
 
@@ -616,7 +616,7 @@ device_names_open(const char *path, struct device_names **names, char error[DEVI
 	*names = NULL;
 	errno = 0;
 	if (in)
-		err = read_all(in, &text, &octets);
+		err = names_read_all(in, &text, &octets);
 	if (in)
 		fclose(in);
 	if (err)
@@ -757,7 +757,7 @@ write_name(const char *with_star, const char *from, size_t octets, char name[EAS
 }
 
 static void
-take_row(const struct device_names *names, const struct row *row, const char *from, size_t octets, char *name,
+device_take_row(const struct device_names *names, const struct row *row, const char *from, size_t octets, char *name,
     const char **site)
 {
 	if (!*name && row->name)
@@ -776,14 +776,14 @@ take_exact(const struct device_names *names, const struct device_names_range *ra
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		const struct row *row = &names->rows[middle];
-		int order = compare_numbers((uint64_t)what, row->at.what);
+		int order = device_compare_numbers((uint64_t)what, row->at.what);
 
 		if (order == 0)
-			order = compare_numbers(row->if_index, if_index);
+			order = device_compare_numbers(row->if_index, if_index);
 		if (order == 0)
 			order = strcmp(names->arena + row->port, sent);
 		if (order == 0) {
-			take_row(names, row, "", 0, name, site);
+			device_take_row(names, row, "", 0, name, site);
 			return;
 		}
 		if (order < 0)
@@ -820,7 +820,7 @@ device_names_of_port(const struct device_names *names, const struct device_names
 		take_exact(names, range, WHAT_SENT, 0, sent, name, site);
 		for (uint32_t i = first_pattern(names, range); i < range->to; i++)
 			if (fits_pattern(names->arena + names->rows[i].port, sent, &from, &octets))
-				take_row(names, &names->rows[i], from, octets, name, site);
+				device_take_row(names, &names->rows[i], from, octets, name, site);
 	}
 }
 

@@ -145,7 +145,7 @@ struct parts {
 };
 
 static void
-add_part(struct parser *p, struct parts *parts, uint16_t node)
+filter_add_part(struct parser *p, struct parts *parts, uint16_t node)
 {
 	if (node == 0)
 		return;
@@ -169,8 +169,8 @@ join_two(struct parser *p, enum filter_op op, uint16_t a, uint16_t b, const stru
 {
 	struct parts parts = {0};
 
-	add_part(p, &parts, a);
-	add_part(p, &parts, b);
+	filter_add_part(p, &parts, a);
+	filter_add_part(p, &parts, b);
 	return join_parts(p, op, &parts, at);
 }
 
@@ -200,7 +200,7 @@ directed_term(struct parser *p, const struct qualifiers *q, struct filter_node n
 
 /* The term, and that the frame is of the layer before it: "ip6 host", "tcp port". */
 static uint16_t
-of_layer(struct parser *p, const struct qualifiers *q, uint16_t node, const struct token *at)
+filter_of_layer(struct parser *p, const struct qualifiers *q, uint16_t node, const struct token *at)
 {
 	struct filter_node layer = q->layer == OVER_IP ? range_node(FILTER_IP_PROTO, q->ip_proto, q->ip_proto)
 	    : q->layer == IP4 ? range_node(FILTER_ETHERTYPE, ETHERTYPE_IP4, ETHERTYPE_IP4)
@@ -215,7 +215,7 @@ of_layer(struct parser *p, const struct qualifiers *q, uint16_t node, const stru
 
 /* Digits, hexadecimal ones, or with k, M. False if the text is no such number up to max. */
 static bool
-read_number(const char *text, size_t octets, uint32_t max, uint32_t *number)
+filter_read_number(const char *text, size_t octets, uint32_t max, uint32_t *number)
 {
 	char copy[24], *end;
 	unsigned long long value;
@@ -238,10 +238,10 @@ read_range(const struct token *token, uint32_t max, uint32_t *low, uint32_t *hig
 	const char *dash = memchr(token->at, '-', token->octets);
 	size_t octets = dash ? (size_t)(dash - token->at) : token->octets;
 
-	if (token->kind != TOKEN_WORD || !read_number(token->at, octets, max, low))
+	if (token->kind != TOKEN_WORD || !filter_read_number(token->at, octets, max, low))
 		return false;
 	*high = *low;
-	return !dash || (read_number(dash + 1, token->octets - octets - 1, max, high) && *low <= *high);
+	return !dash || (filter_read_number(dash + 1, token->octets - octets - 1, max, high) && *low <= *high);
 }
 
 /* What may stand before a number, and the range that the number then ends. */
@@ -297,13 +297,13 @@ take_range(struct parser *p, uint32_t max, const char *expected, uint32_t *low, 
 }
 
 static uint16_t
-parse_port(struct parser *p, const struct qualifiers *q, const struct token *at)
+filter_parse_port(struct parser *p, const struct qualifiers *q, const struct token *at)
 {
 	uint32_t low, high;
 
 	if (!take_range(p, 65535, "a port (0 to 65535, two with a dash, or a service's name)", &low, &high))
 		return 0;
-	return of_layer(p, q, directed_term(p, q, range_node(FILTER_SRC_PORT, low, high), FILTER_SRC_PORT, FILTER_DST_PORT,
+	return filter_of_layer(p, q, directed_term(p, q, range_node(FILTER_SRC_PORT, low, high), FILTER_SRC_PORT, FILTER_DST_PORT,
 	    at), at);
 }
 
@@ -388,7 +388,7 @@ protocol_node(struct parser *p, int32_t ip_proto, int32_t ethertype, const struc
 
 /* Of both families, by a number; by its name of the one that has it. */
 static uint16_t
-parse_icmp(struct parser *p, const struct qualifiers *q, const struct token *at)
+filter_parse_icmp(struct parser *p, const struct qualifiers *q, const struct token *at)
 {
 	enum filter_field field = q->type == ICMP_TYPE ? FILTER_ICMP_TYPE : FILTER_ICMP_CODE;
 	uint8_t ip_proto, type;
@@ -419,7 +419,7 @@ parse_proto(struct parser *p, const struct qualifiers *q, const struct token *at
 		if (is_ether ? ethertype < 0 : is_ip && ip_proto < 0)
 			return refuse_token(p, &p->token, is_ether ? "an ethertype" : "an IP protocol");
 		take_token(p);
-		return of_layer(p, q, protocol_node(p, ip_proto, ethertype, at), at);
+		return filter_of_layer(p, q, protocol_node(p, ip_proto, ethertype, at), at);
 	}
 	if (!is_ip && read_range(&p->token, 65535, &low, &high) && low > LENGTH_MAX) {
 		take_token(p);
@@ -430,7 +430,7 @@ parse_proto(struct parser *p, const struct qualifiers *q, const struct token *at
 	if (!take_range(p, 255, is_ip ? "an IP protocol (a name, or 0 to 255)"
 				      : "a protocol (a name, 0 to 255, or an ethertype such as 0x0800)", &low, &high))
 		return 0;
-	return of_layer(p, q, new_node(p, range_node(FILTER_IP_PROTO, low, high), at), at);
+	return filter_of_layer(p, q, new_node(p, range_node(FILTER_IP_PROTO, low, high), at), at);
 }
 
 /* ---- addresses ---- */
@@ -446,7 +446,7 @@ read_short_net(const char *text, struct filter_prefix *prefix)
 	for (const char *at = text; n < 3; at++) {
 		size_t digits = strspn(at, "0123456789");
 
-		if (!read_number(at, digits, 255, &part))
+		if (!filter_read_number(at, digits, 255, &part))
 			return false;
 		prefix->octets[n++] = (uint8_t)part;
 		at += digits;
@@ -510,7 +510,7 @@ fits_qualifiers(const struct qualifiers *q, const struct filter_prefix *prefix)
 }
 
 static bool
-read_address(const struct token *token, const struct qualifiers *q, struct filter_prefix *prefix)
+filter_read_address(const struct token *token, const struct qualifiers *q, struct filter_prefix *prefix)
 {
 	char text[TOKEN_TEXT];
 
@@ -531,15 +531,15 @@ address_node(struct parser *p, const struct qualifiers *q, const struct filter_p
 		return directed_term(p, q, node, FILTER_SRC_MAC, FILTER_DST_MAC, at);
 	made = q->inner ? directed_term(p, q, node, FILTER_INNER_SRC_IP, FILTER_INNER_DST_IP, at)
 			: directed_term(p, q, node, FILTER_SRC_IP, FILTER_DST_IP, at);
-	return q->layer == OVER_IP ? of_layer(p, q, made, at) : made; /* a family is in the address */
+	return q->layer == OVER_IP ? filter_of_layer(p, q, made, at) : made; /* a family is in the address */
 }
 
 static uint16_t
-parse_address(struct parser *p, const struct qualifiers *q, const struct token *at)
+filter_parse_address(struct parser *p, const struct qualifiers *q, const struct token *at)
 {
 	struct filter_prefix prefix;
 
-	if (!read_address(&p->token, q, &prefix))
+	if (!filter_read_address(&p->token, q, &prefix))
 		return refuse_token(p, &p->token, expected_address(q));
 	take_token(p);
 	return take_mask(p, &prefix) ? address_node(p, q, &prefix, at) : 0;
@@ -589,7 +589,7 @@ expected_name(enum type type)
 
 /* Takes a name for a term of that field; false: refused. */
 static bool
-take_name(struct parser *p, enum type type, enum filter_field field, uint8_t *number)
+filter_take_name(struct parser *p, enum type type, enum filter_field field, uint8_t *number)
 {
 	struct filter *f = p->filter;
 	char *text = f->name_text + f->name_octets;
@@ -613,7 +613,7 @@ parse_name(struct parser *p, const struct qualifiers *q, const struct token *at)
 	static const enum filter_field fields[] = {[AGENT] = FILTER_AGENT, [IF] = FILTER_IF, [SITE] = FILTER_SITE};
 	struct filter_node node = {.op = FILTER_NAMED, .field = (uint8_t)fields[q->type]};
 
-	return take_name(p, q->type, fields[q->type], &node.name) ? new_node(p, node, at) : 0;
+	return filter_take_name(p, q->type, fields[q->type], &node.name) ? new_node(p, node, at) : 0;
 }
 
 static uint16_t
@@ -624,7 +624,7 @@ parse_member(struct parser *p, const struct qualifiers *q, const struct token *a
 	enum filter_field src = q->inner ? FILTER_INNER_SRC_IP : FILTER_SRC_IP;
 	struct filter_node node = {.op = FILTER_IN_GROUP, .member = {.group = (uint8_t)groups[q->type]}};
 
-	if (!take_name(p, q->type, src, &node.name))
+	if (!filter_take_name(p, q->type, src, &node.name))
 		return 0;
 	return directed_term(p, q, node, src, q->inner ? FILTER_INNER_DST_IP : FILTER_DST_IP, at);
 }
@@ -640,7 +640,7 @@ parse_value(struct parser *p, const struct qualifiers *q)
 
 	switch (q->type) {
 	case PORT:
-		return parse_port(p, q, &at);
+		return filter_parse_port(p, q, &at);
 	case PROTO:
 		return parse_proto(p, q, &at);
 	case VLAN:
@@ -649,7 +649,7 @@ parse_value(struct parser *p, const struct qualifiers *q)
 		return parse_vni(p, &at);
 	case ICMP_TYPE:
 	case ICMP_CODE:
-		return parse_icmp(p, q, &at);
+		return filter_parse_icmp(p, q, &at);
 	case OCTETS:
 	case LENGTH:
 	case LESS:
@@ -664,7 +664,7 @@ parse_value(struct parser *p, const struct qualifiers *q)
 	case COUNTRY:
 		return parse_member(p, q, &at);
 	default:
-		return parse_address(p, q, &at);
+		return filter_parse_address(p, q, &at);
 	}
 }
 
@@ -676,7 +676,7 @@ parse_list(struct parser *p, const struct qualifiers *q)
 	struct parts parts = {0};
 
 	do {
-		add_part(p, &parts, parse_value(p, q));
+		filter_add_part(p, &parts, parse_value(p, q));
 		take_kind(p, TOKEN_COMMA);
 	} while (!has_failed(p) && p->token.kind != TOKEN_LIST_END && p->token.kind != TOKEN_END);
 	if (!take_kind(p, TOKEN_LIST_END))
@@ -789,7 +789,7 @@ free_family(const struct parser *p, struct qualifiers *q)
 	struct filter_prefix prefix;
 
 	if (q->layer == IP4 && q->type == NO_TYPE && (p->token.kind == TOKEN_LIST ||
-	    filter_token_is(&p->token, "in") || read_address(&p->token, &any, &prefix)))
+	    filter_token_is(&p->token, "in") || filter_read_address(&p->token, &any, &prefix)))
 		q->layer = ANY_LAYER;
 }
 
@@ -824,7 +824,7 @@ inherited_qualifiers(const struct parser *p)
 {
 	const struct qualifiers none = {0};
 	struct filter_prefix prefix;
-	bool is_address = read_address(&p->token, &none, &prefix);
+	bool is_address = filter_read_address(&p->token, &none, &prefix);
 	bool takes_address = p->last.type == NO_TYPE || p->last.type == HOST || p->last.type == NET || p->last.type == MAC;
 
 	return p->has_last && (!is_address || takes_address) ? p->last : none;
@@ -856,7 +856,7 @@ parse_qualified(struct parser *p)
 	if (!has_any && !p->has_last && q.type == NO_TYPE) {
 		struct filter_prefix prefix;
 
-		if (!read_address(&p->token, &q, &prefix))
+		if (!filter_read_address(&p->token, &q, &prefix))
 			return refuse_token(p, &p->token, EXPECTED_TERM);
 	}
 	p->last = q;
@@ -898,12 +898,12 @@ parse_any(struct parser *p)
 	struct parts parts = {0};
 	enum token_kind joint = TOKEN_END;
 
-	add_part(p, &parts, parse_term(p));
+	filter_add_part(p, &parts, parse_term(p));
 	while (!has_failed(p) && (p->token.kind == TOKEN_AND || p->token.kind == TOKEN_OR)) {
 		if (joint != TOKEN_END && p->token.kind != joint)
 			return refuse_token(p, &p->token, "parentheses: here \"and\" and \"or\" stand side by side");
 		joint = take_token(p).kind;
-		add_part(p, &parts, parse_term(p));
+		filter_add_part(p, &parts, parse_term(p));
 	}
 	return has_failed(p) ? 0 : join_parts(p, joint == TOKEN_OR ? FILTER_ANY_OF : FILTER_ALL_OF, &parts, &at);
 }

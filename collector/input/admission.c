@@ -111,7 +111,7 @@ refuse_sender(const struct admission *a, enum input_stat_id stat, const struct d
 
 /* coldStart and the like are normal, so they are no warning. */
 static void
-ignore_foreign(const struct admission *a, const struct decode_origin *origin)
+admission_ignore_foreign(const struct admission *a, const struct decode_origin *origin)
 {
 	char name[EVENT_NAME_MAX];
 
@@ -122,7 +122,7 @@ ignore_foreign(const struct admission *a, const struct decode_origin *origin)
 }
 
 static bool
-is_allowed(const struct admission *a, const struct sockaddr *from)
+admission_is_allowed(const struct admission *a, const struct sockaddr *from)
 {
 	for (size_t i = 0; i < a->config->n_senders; i++)
 		if (prefix_holds(&a->config->senders[i], from))
@@ -134,7 +134,7 @@ bool
 admission_allows(const struct admission *a, const struct sockaddr *from,
     const struct decode_origin *origin)
 {
-	if (is_allowed(a, from))
+	if (admission_is_allowed(a, from))
 		return true;
 	refuse_sender(a, INPUT_STAT_REFUSED_SENDER, origin,
 	    "its address is not in the option senders; add it to accept it");
@@ -151,7 +151,7 @@ keep_address(void *arg, const struct sockaddr *from, size_t n)
 {
 	const struct share_filter *f = arg;
 
-	if (!is_allowed(f->admission, from) || fair_share_admit(f->share, from, n))
+	if (!admission_is_allowed(f->admission, from) || fair_share_admit(f->share, from, n))
 		return true;
 	refused_senders_note(f->admission->config->refused, admission_sender(f->admission, from),
 	    "it sends more than its fair share", clock_wall_us(f->admission->config->clock));
@@ -204,7 +204,7 @@ admission_decode(struct admission *a, const void *octets, size_t n,
 	if (is_slow(a, verdict))
 		return ADMISSION_SLOW_PATH;
 	if (verdict == DECODE_FOREIGN)
-		ignore_foreign(a, origin);
+		admission_ignore_foreign(a, origin);
 	else
 		refuse_sender(a, refusals[verdict], origin, decode_verdict_text(verdict));
 	return ADMISSION_REFUSED;

@@ -58,7 +58,7 @@ decode_verdict_text(enum decode_verdict verdict)
 }
 
 static bool
-is_oid(const struct ber_oid *oid, const uint32_t *arcs, size_t n)
+decode_is_oid(const struct ber_oid *oid, const uint32_t *arcs, size_t n)
 {
 	return oid->n == n && memcmp(oid->arcs, arcs, n * sizeof(*arcs)) == 0;
 }
@@ -97,9 +97,9 @@ take_trap_oid(struct v2c_message *m, struct decode_result *result)
 	struct ber_oid oid;
 	uint32_t n;
 
-	if (!v2c_next(m, &up_time) || !is_oid(&up_time.name, sys_up_time, ARCS(sys_up_time)) ||
+	if (!v2c_next(m, &up_time) || !decode_is_oid(&up_time.name, sys_up_time, ARCS(sys_up_time)) ||
 	    up_time.tag != BER_TIMETICKS || !v2c_next(m, &trap_oid) ||
-	    !is_oid(&trap_oid.name, snmp_trap_oid, ARCS(snmp_trap_oid)) ||
+	    !decode_is_oid(&trap_oid.name, snmp_trap_oid, ARCS(snmp_trap_oid)) ||
 	    trap_oid.tag != BER_OID || ber_oid(trap_oid.value, &oid) < 0 ||
 	    ber_unsigned32(up_time.value, &result->uptime_cs) < 0)
 		return m->varbinds.failed ? DECODE_BAD_CODING : DECODE_BAD_PARSE;
@@ -139,8 +139,8 @@ take_identity(struct v2c_message *m, struct ease_record *who)
 
 	if (!v2c_next(m, &id) || !v2c_next(m, &boot))
 		return m->varbinds.failed ? DECODE_BAD_CODING : DECODE_BAD_PARTS;
-	if (!is_oid(&id.name, ease_agent_id, ARCS(ease_agent_id)) ||
-	    !is_oid(&boot.name, ease_boot, ARCS(ease_boot)))
+	if (!decode_is_oid(&id.name, ease_agent_id, ARCS(ease_agent_id)) ||
+	    !decode_is_oid(&boot.name, ease_boot, ARCS(ease_boot)))
 		return DECODE_BAD_PARTS;
 	if (id.tag != BER_OCTET_STRING || id.value.size != EASE_AGENT_ID_LEN ||
 	    take_u32(&boot, &who->boot) < 0)

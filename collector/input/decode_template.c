@@ -5,7 +5,7 @@
 #include <string.h>
 
 static struct decode_template *
-slot_of(struct decode_templates *templates, size_t n)
+template_slot_of(struct decode_templates *templates, size_t n)
 {
 	return &templates->slots[n % DECODE_TEMPLATES_MAX];
 }
@@ -13,7 +13,7 @@ slot_of(struct decode_templates *templates, size_t n)
 /* Learning: the message is known to be good, so only the places of its fields are needed. */
 
 static void
-add_field(struct decode_template *s, const uint8_t *octets, const struct rbuf *content, size_t skip,
+template_add_field(struct decode_template *s, const uint8_t *octets, const struct rbuf *content, size_t skip,
     enum template_field_kind kind, enum ease_part part)
 {
 	if (s->n_fields < TEMPLATE_FIELDS_MAX) {
@@ -38,7 +38,7 @@ octets_before_last(const struct rbuf *name, size_t arcs)
 }
 
 static bool
-add_part(struct decode_template *s, const uint8_t *octets, const struct rbuf *name,
+template_add_part(struct decode_template *s, const uint8_t *octets, const struct rbuf *name,
     const struct rbuf *value)
 {
 	struct trap_part part;
@@ -51,9 +51,9 @@ add_part(struct decode_template *s, const uint8_t *octets, const struct rbuf *na
 	is_sample = part.part == EASE_PART_SAMPLE;
 	if (!is_sample && part.part != EASE_PART_SNAPSHOT && part.part != EASE_PART_RESOURCES)
 		return false;
-	add_field(s, octets, name, octets_before_last(name, is_sample ? 2 : 1),
+	template_add_field(s, octets, name, octets_before_last(name, is_sample ? 2 : 1),
 	    is_sample ? TEMPLATE_SAMPLE_NAME : TEMPLATE_PORT_NAME, part.part);
-	add_field(s, octets, value, 0, TEMPLATE_VALUE, part.part);
+	template_add_field(s, octets, value, 0, TEMPLATE_VALUE, part.part);
 	return true;
 }
 
@@ -69,10 +69,10 @@ find_fields(struct decode_template *s, const uint8_t *octets, struct rbuf *list)
 		    ber_next(&pair, &tag, &value) < 0)
 			return false;
 		if (i == 0)
-			add_field(s, octets, &value, 0, TEMPLATE_UPTIME, 0);
+			template_add_field(s, octets, &value, 0, TEMPLATE_UPTIME, 0);
 		else if (i == 2)
-			add_field(s, octets, &value, 0, TEMPLATE_AGENT_ID, 0);
-		else if (i > 3 && !add_part(s, octets, &name, &value))
+			template_add_field(s, octets, &value, 0, TEMPLATE_AGENT_ID, 0);
+		else if (i > 3 && !template_add_part(s, octets, &name, &value))
 			return false;
 	}
 	return s->n_fields <= TEMPLATE_FIELDS_MAX;
@@ -89,7 +89,7 @@ find_list(struct decode_template *s, const uint8_t *octets, size_t n, struct rbu
 	    ber_next(&pdu, &tag, &request_id) < 0 || ber_next(&pdu, &tag, &skipped) < 0 ||
 	    ber_next(&pdu, &tag, &skipped) < 0 || ber_next(&pdu, &tag, list) < 0)
 		return false;
-	add_field(s, octets, &request_id, 0, TEMPLATE_REQUEST_ID, 0);
+	template_add_field(s, octets, &request_id, 0, TEMPLATE_REQUEST_ID, 0);
 	return true;
 }
 
@@ -215,7 +215,7 @@ decode_templates_decode(struct decode_templates *templates, const void *octets, 
     const char *const *communities, size_t n_communities, const struct decode_origin *origin,
     struct decode_result *result)
 {
-	struct decode_template *s = slot_of(templates, n);
+	struct decode_template *s = template_slot_of(templates, n);
 	enum decode_verdict verdict;
 
 	if (n > 0 && matches_layout(s, octets, n) && read_fields(s, octets, origin, result))

@@ -72,7 +72,7 @@ static const uint32_t ease_port_info[] = {EASE_PORT_INFO_ENTRY};
 static const uint32_t ease_port_table[] = {EASE_ROOT, 1, EASE_GROUP_PORT_TABLE, 1};
 
 static bool
-is_oid(const struct ber_oid *oid, const uint32_t *arcs, size_t n)
+event_is_oid(const struct ber_oid *oid, const uint32_t *arcs, size_t n)
 {
 	return oid->n == n && memcmp(oid->arcs, arcs, n * sizeof(*arcs)) == 0;
 }
@@ -90,7 +90,7 @@ event_kind_of(const struct ber_oid *trap_oid)
 	uint32_t last = trap_oid->arcs[trap_oid->n - 1];
 
 	for (size_t i = 0; i < ARCS(known_events); i++)
-		if (is_oid(trap_oid, known_events[i].arcs, known_events[i].n))
+		if (event_is_oid(trap_oid, known_events[i].arcs, known_events[i].n))
 			return known_events[i].kind;
 	if (trap_oid->n == ARCS(ease_notifications) + 1 &&
 	    memcmp(trap_oid->arcs, ease_notifications, sizeof(ease_notifications)) == 0)
@@ -106,14 +106,14 @@ event_name_foreign(const struct ber_oid *trap_oid, char text[EVENT_NAME_MAX])
 	ber_oid_format(trap_oid, text, EVENT_NAME_MAX);
 	used = strlen(text);
 	for (size_t i = 0; i < ARCS(usual_foreign); i++)
-		if (is_oid(trap_oid, usual_foreign[i].arcs, usual_foreign[i].n))
+		if (event_is_oid(trap_oid, usual_foreign[i].arcs, usual_foreign[i].n))
 			snprintf(text + used, EVENT_NAME_MAX - used, " (%s)",
 			    usual_foreign[i].name);
 }
 
 /* The ifIndex in the name of an object in one of these tables, or 0. */
 static uint32_t
-if_index_of(const struct ber_oid *name)
+event_if_index_of(const struct ber_oid *name)
 {
 	for (size_t i = 0; i < ARCS(by_if_index); i++)
 		if (is_cell(name, by_if_index[i].arcs, by_if_index[i].n))
@@ -143,15 +143,15 @@ take_if_index(const struct v2c_varbind *v, struct ease_event *event)
 		return;
 	if (is_alarm_variable(&v->name)) {
 		if (v->tag == BER_OID && ber_oid(v->value, &watched) == 0)
-			event->if_index = if_index_of(&watched);
+			event->if_index = event_if_index_of(&watched);
 		return;
 	}
-	event->if_index = if_index_of(&v->name);
+	event->if_index = event_if_index_of(&v->name);
 }
 
 /* What a manager has changed. */
 static void
-take_change(const struct v2c_varbind *v, struct ease_event *event)
+event_take_change(const struct v2c_varbind *v, struct ease_event *event)
 {
 	struct ease_change change = {0};
 	char text[EASE_EVENT_TEXT];
@@ -174,16 +174,16 @@ event_decode(struct v2c_message *m, struct ease_event *event)
 	event->if_index = 0;
 	event->text[0] = '\0';
 	while (v2c_next(m, &v)) {
-		if (is_oid(&v.name, agent_id_name, ARCS(agent_id_name)) &&
+		if (event_is_oid(&v.name, agent_id_name, ARCS(agent_id_name)) &&
 		    v.tag == BER_OCTET_STRING && v.value.size == EASE_AGENT_ID_LEN) {
 			memcpy(event->agent_id, v.value.data, EASE_AGENT_ID_LEN);
 			has_id = true;
-		} else if (is_oid(&v.name, boot_name, ARCS(boot_name)) &&
+		} else if (event_is_oid(&v.name, boot_name, ARCS(boot_name)) &&
 		    v.tag == BER_UNSIGNED32) {
 			has_boot = ber_unsigned32(v.value, &event->boot) == 0;
 		} else {
 			take_if_index(&v, event);
-			take_change(&v, event);
+			event_take_change(&v, event);
 		}
 	}
 	event->has_agent_id = has_id && has_boot;

@@ -81,7 +81,7 @@ padded_to_block(size_t n)
 /* ---- the thread that sends ---- */
 
 static void
-send_to(struct forward *f, struct receiver_out *r, const void *octets, size_t n)
+forward_send_to(struct forward *f, struct receiver_out *r, const void *octets, size_t n)
 {
 	struct pollfd room = {.fd = r->out.fd, .events = POLLOUT};
 	bool is_unreachable = false;
@@ -128,7 +128,7 @@ send_first(struct forward *f)
 	} else {
 		pthread_mutex_lock(&f->lock);
 		for (size_t i = 0; i < f->n_receivers; i++)
-			send_to(f, &f->receivers[i], f->ring + at + BLOCK, (size_t)head.n);
+			forward_send_to(f, &f->receivers[i], f->ring + at + BLOCK, (size_t)head.n);
 		pthread_mutex_unlock(&f->lock);
 	}
 	f->held[head.sender] -= (uint32_t)(BLOCK + padded_to_block((size_t)head.n));

@@ -33,7 +33,7 @@ reply_at(struct inform_replies *r, size_t i)
 }
 
 static socklen_t
-address_octets(const struct sockaddr *address)
+replies_address_octets(const struct sockaddr *address)
 {
 	return address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 					      : sizeof(struct sockaddr_in);
@@ -83,7 +83,7 @@ find_reply(const struct inform_replies *r, const struct inform_identity *inform)
 		const struct inform_reply *reply = &r->ring[at - 1];
 
 		if (reply->content == inform->content &&
-		    memcmp(&reply->to, inform->from, address_octets(inform->from)) == 0)
+		    memcmp(&reply->to, inform->from, replies_address_octets(inform->from)) == 0)
 			break;
 		at = reply->next;
 	}
@@ -108,7 +108,7 @@ add_reply(struct inform_replies *r, const struct inform_identity *inform)
 	uint16_t *bucket = &r->buckets[inform->content % BUCKETS];
 	struct inform_reply *reply = &r->ring[at];
 
-	memcpy(&reply->to, inform->from, address_octets(inform->from));
+	memcpy(&reply->to, inform->from, replies_address_octets(inform->from));
 	reply->content = inform->content;
 	reply->batch = 0;
 	reply->next = *bucket;
@@ -156,7 +156,7 @@ inform_replies_send(const struct sockaddr *to, int fd, const void *octets, size_
 {
 	if (fd < 0) /* imported from a file, so there is no one to reply to */
 		return 0;
-	return sendto(fd, octets, n, MSG_DONTWAIT, to, address_octets(to)) < 0 ? -errno : 0;
+	return sendto(fd, octets, n, MSG_DONTWAIT, to, replies_address_octets(to)) < 0 ? -errno : 0;
 }
 
 size_t

@@ -87,7 +87,7 @@ open_receivers(struct input *in, char *error, size_t error_size)
 }
 
 static int
-make_parts(struct input *in)
+input_make_parts(struct input *in)
 {
 	const struct input_config *c = &in->config;
 	int r = sflow_input_new(&in->sflow, c->seed, &c->accounting);
@@ -127,7 +127,7 @@ input_open(struct input **out, const struct input_config *config, char *error, s
 	in->stats = (struct stat_set){stat_names, INPUT_N_STATS, in->values};
 	r = open_receivers(in, error, error_size);
 	if (r == 0) {
-		r = make_parts(in);
+		r = input_make_parts(in);
 		if (r < 0)
 			snprintf(error, error_size, "cannot set up the input: %s", strerror(-r));
 	}
@@ -256,7 +256,7 @@ admit_sender(const struct input *in, const struct sockaddr *from, struct decode_
 }
 
 static void
-take_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t n)
+input_take_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t n)
 {
 	struct decode_origin origin;
 	struct input *in = arg;
@@ -297,7 +297,7 @@ void
 input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n)
 {
 	start_read(in);
-	take_datagram(in, from, octets, n);
+	input_take_datagram(in, from, octets, n);
 	count_read(in, 1, 0);
 }
 
@@ -336,7 +336,7 @@ input_agent_of(const struct input *in, const struct polled_agent *polled, uint8_
 /* Reading */
 
 static size_t
-read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
+input_read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
 {
 	size_t total = 0, oversize;
 
@@ -412,8 +412,8 @@ input_read(struct input *in)
 
 	if (in->threads && (n > 0 || !in->threads_stopped))
 		return n;
-	n = read_all(in, in->receiver, take_datagram);
-	return n + read_all(in, in->sflow_receiver, take_sflow_datagram);
+	n = input_read_all(in, in->receiver, input_take_datagram);
+	return n + input_read_all(in, in->sflow_receiver, take_sflow_datagram);
 }
 
 void

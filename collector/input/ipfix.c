@@ -126,7 +126,7 @@ ipfix_templates_free(struct ipfix_templates *t)
 /* ---- templates ---- */
 
 static uint32_t *
-bucket_of(struct ipfix_templates *t, uint64_t session, uint16_t id)
+ipfix_bucket_of(struct ipfix_templates *t, uint64_t session, uint16_t id)
 {
 	return &t->buckets[hash_pair(t->seed, (uint32_t)session, id) % (2 * IPFIX_TEMPLATES_MAX)];
 }
@@ -134,7 +134,7 @@ bucket_of(struct ipfix_templates *t, uint64_t session, uint16_t id)
 static struct ipfix_template *
 find_template(struct ipfix_templates *t, const struct ipfix_message *m, uint16_t id)
 {
-	for (uint32_t i = *bucket_of(t, m->session, id); i != 0; i = t->all[i - 1].next)
+	for (uint32_t i = *ipfix_bucket_of(t, m->session, id); i != 0; i = t->all[i - 1].next)
 		if (t->all[i - 1].session == m->session && t->all[i - 1].id == id)
 			return &t->all[i - 1];
 	return NULL;
@@ -143,7 +143,7 @@ find_template(struct ipfix_templates *t, const struct ipfix_message *m, uint16_t
 static void
 drop_template(struct ipfix_templates *t, uint32_t place)
 {
-	uint32_t *at = bucket_of(t, t->all[place].session, t->all[place].id);
+	uint32_t *at = ipfix_bucket_of(t, t->all[place].session, t->all[place].id);
 
 	while (*at != place + 1)
 		at = &t->all[*at - 1].next;
@@ -169,7 +169,7 @@ place_template(struct ipfix_templates *t, const struct ipfix_message *m, uint16_
 	place = lru_table_admits(&t->places, m->owner) ? lru_table_take(&t->places, m->owner, now_us) : LRU_NONE;
 	if (place == LRU_NONE)
 		return NULL;
-	bucket = bucket_of(t, m->session, id);
+	bucket = ipfix_bucket_of(t, m->session, id);
 	found = &t->all[place];
 	found->session = m->session;
 	found->id = id;
@@ -179,7 +179,7 @@ place_template(struct ipfix_templates *t, const struct ipfix_message *m, uint16_
 }
 
 static enum field_kind
-kind_of(uint16_t id, uint32_t enterprise, uint16_t octets)
+ipfix_kind_of(uint16_t id, uint32_t enterprise, uint16_t octets)
 {
 	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
 		if (elements[i].id == id && elements[i].enterprise == enterprise) {
@@ -192,7 +192,7 @@ kind_of(uint16_t id, uint32_t enterprise, uint16_t octets)
 }
 
 static bool
-add_field(struct ipfix_template *t, enum field_kind kind, uint16_t octets)
+ipfix_add_field(struct ipfix_template *t, enum field_kind kind, uint16_t octets)
 {
 	struct field *last = t->n_fields > 0 ? &t->fields[t->n_fields - 1] : NULL;
 
@@ -226,7 +226,7 @@ read_template(struct rbuf *r, bool is_options, struct ipfix_template *t)
 		uint32_t enterprise = id & ENTERPRISE ? rbuf_be32(r) : 0;
 
 		id &= ENTERPRISE - 1;
-		fits = add_field(t, kind_of(id, enterprise, octets), octets) && fits;
+		fits = ipfix_add_field(t, ipfix_kind_of(id, enterprise, octets), octets) && fits;
 	}
 	return fits && !r->failed && t->octets_least > 0;
 }
@@ -353,7 +353,7 @@ sampler_of(const struct ipfix_domain *d, uint64_t selector)
 }
 
 static void
-take_options(struct ipfix_message *m, const struct record *r)
+ipfix_take_options(struct ipfix_message *m, const struct record *r)
 {
 	struct ipfix_domain *d = m->state;
 	const struct ipfix_sampler *known = sampler_of(d, r->values[SELECTOR]);
@@ -384,7 +384,7 @@ told_rate(const struct ipfix_domain *d, const struct record *r)
 }
 
 static struct sflow_if
-interface_of(const struct record *r, enum field_kind logical, enum field_kind physical)
+ipfix_interface_of(const struct record *r, enum field_kind logical, enum field_kind physical)
 {
 	uint64_t index = r->values[logical] > 0 ? r->values[logical] : r->values[physical];
 
@@ -404,8 +404,8 @@ make_sample(const struct ipfix_message *m, const struct record *r, struct sflow_
 	    .sequence = m->sequence + m->n_records - m->state->n_others,
 	    .source = {SFLOW_SOURCE_LOGICAL, m->domain},
 	    .rate = told_rate(m->state, r),
-	    .input = interface_of(r, IN_IF, IN_PHYSICAL),
-	    .output = interface_of(r, OUT_IF, OUT_PHYSICAL),
+	    .input = ipfix_interface_of(r, IN_IF, IN_PHYSICAL),
+	    .output = ipfix_interface_of(r, OUT_IF, OUT_PHYSICAL),
 	    .has_header = is_readable,
 	    .header_protocol = is_packet ? SFLOW_IP4 : SFLOW_ETHERNET, /* the packet itself says which version */
 	    .frame_octets = octets <= UINT32_MAX ? (uint32_t)octets : UINT32_MAX,
@@ -419,7 +419,7 @@ make_sample(const struct ipfix_message *m, const struct record *r, struct sflow_
 
 /* Takes one record; true if it is a sample, which is then in *flow. */
 static bool
-take_record(struct ipfix_message *m, const struct record *r, struct sflow_flow *flow)
+ipfix_take_record(struct ipfix_message *m, const struct record *r, struct sflow_flow *flow)
 {
 	m->n_records++;
 	if (m->template->has_section && !m->template->is_options && !r->is_exception) {
@@ -428,7 +428,7 @@ take_record(struct ipfix_message *m, const struct record *r, struct sflow_flow *
 	}
 	m->state->n_others++;
 	if (m->template->is_options)
-		take_options(m, r);
+		ipfix_take_options(m, r);
 	else
 		m->counts[r->is_exception ? IPFIX_COUNT_EXCEPTIONS : IPFIX_COUNT_FLOWS]++;
 	return false;
@@ -502,7 +502,7 @@ ipfix_next(struct ipfix_templates *t, struct ipfix_message *m, struct sflow_flow
 			m->state->is_incomplete = true;
 			return SFLOW_BAD_SAMPLE;
 		}
-		if (take_record(m, &record, flow))
+		if (ipfix_take_record(m, &record, flow))
 			return SFLOW_OK;
 	}
 }

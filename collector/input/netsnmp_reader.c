@@ -10,7 +10,7 @@
 #include <string.h>
 
 static int
-on_log(int major, int minor, void *message, void *ctx)
+netsnmp_on_log(int major, int minor, void *message, void *ctx)
 {
 	const struct snmp_log_message *m = message;
 	size_t len = strcspn(m->msg, "\n");
@@ -27,13 +27,13 @@ void
 netsnmp_reader_open(void)
 {
 	snmp_enable_calllog();
-	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, NULL);
+	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, netsnmp_on_log, NULL);
 }
 
 void
 netsnmp_reader_close(void)
 {
-	snmp_unregister_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, NULL, 0);
+	snmp_unregister_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, netsnmp_on_log, NULL, 0);
 }
 
 void

@@ -71,7 +71,7 @@ struct decoding {
 };
 
 static enum received_kind
-keep_records(struct received_block *b, const struct decode_result *result,
+threads_keep_records(struct received_block *b, const struct decode_result *result,
     struct received_datagram *d)
 {
 	struct ease_record *records = &b->records[b->n_records];
@@ -103,7 +103,7 @@ decode_datagram(struct decoding *f, struct received_datagram *d)
 		return RECEIVED_SFLOW;
 	switch (admission_decode(f->admission, d->octets, d->n, &origin)) {
 	case ADMISSION_RECORDS:
-		return keep_records(f->block, admission_result(f->admission), d);
+		return threads_keep_records(f->block, admission_result(f->admission), d);
 	case ADMISSION_SLOW_PATH:
 		return RECEIVED_SLOW_PATH;
 	case ADMISSION_REFUSED:
@@ -202,7 +202,7 @@ wait_for_block(struct receiver_thread *m)
 }
 
 static void
-hand_over(struct receiver_thread *m, struct received_block *b)
+threads_hand_over(struct receiver_thread *m, struct received_block *b)
 {
 	static const uint64_t one = 1;
 	struct receiver_threads *c = m->owner;
@@ -227,7 +227,7 @@ serve_blocks(void *arg)
 		begin_work(m);
 		b->oversize = receive_each(b->batch, add_datagram, &f);
 		end_work(m);
-		hand_over(m, b);
+		threads_hand_over(m, b);
 	}
 	return NULL;
 }
@@ -235,7 +235,7 @@ serve_blocks(void *arg)
 /* Starting and stopping */
 
 static void
-add_sources(struct receiver_threads *c, struct receiver *receiver, bool is_sflow)
+threads_add_sources(struct receiver_threads *c, struct receiver *receiver, bool is_sflow)
 {
 	for (size_t i = 0; receiver && i < receiver_sockets(receiver); i++) {
 		c->sources[c->n_sources] = (struct source){receiver, i, is_sflow};
@@ -302,8 +302,8 @@ receiver_threads_start(struct receiver_threads **out, unsigned threads, struct r
 	sem_init(&c->turn, 0, 1);
 	if (c->stop_fd < 0 || c->ready_fd < 0)
 		r = -errno;
-	add_sources(c, receiver, false);
-	add_sources(c, sflow_receiver, true);
+	threads_add_sources(c, receiver, false);
+	threads_add_sources(c, sflow_receiver, true);
 	c->polls[c->n_sources] = (struct pollfd){.fd = c->stop_fd, .events = POLLIN};
 	for (; r == 0 && c->n_threads < threads; c->n_threads++)
 		r = make_thread(c, &c->threads[c->n_threads]);

@@ -57,7 +57,7 @@ leave_senders(struct refused_senders *r)
 }
 
 static bool
-goes_before(const struct place *p, const struct place *q, uint64_t now_us)
+refused_goes_before(const struct place *p, const struct place *q, uint64_t now_us)
 {
 	bool p_old = now_us - p->heard_us >= REFUSED_SENDERS_AGE_US;
 	bool q_old = now_us - q->heard_us >= REFUSED_SENDERS_AGE_US;
@@ -69,7 +69,7 @@ goes_before(const struct place *p, const struct place *q, uint64_t now_us)
 
 /* The place of the address: its own, or one that it takes. */
 static struct place *
-place_of(struct refused_senders *r, const char *address, uint64_t now_us)
+refused_place_of(struct refused_senders *r, const char *address, uint64_t now_us)
 {
 	char text[ENDPOINT_TEXT] = ""; /* hash_octets takes blocks of 16 */
 	struct place *first, *leaves = NULL;
@@ -79,7 +79,7 @@ place_of(struct refused_senders *r, const char *address, uint64_t now_us)
 	for (struct place *p = first; p < first + WAYS; p++) {
 		if (p->all > 0 && strcmp(p->now.address, text) == 0)
 			return p;
-		if (!leaves || goes_before(p, leaves, now_us))
+		if (!leaves || refused_goes_before(p, leaves, now_us))
 			leaves = p;
 	}
 	/* What was not taken of who leaves is told of nobody. */
@@ -101,7 +101,7 @@ refused_senders_note(struct refused_senders *r, const char *address, const char 
 		r->crowded_out++;
 		return;
 	}
-	p = place_of(r, address, now_us);
+	p = refused_place_of(r, address, now_us);
 	if (p->now.datagrams++ == 0) {
 		p->now.first_us = now_us;
 		r->waiting++;

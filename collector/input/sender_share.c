@@ -12,7 +12,7 @@ sender_share_init(struct sender_share *s)
 }
 
 static size_t
-slot_of(const struct sender_share *s, const struct sockaddr *from)
+sender_slot_of(const struct sender_share *s, const struct sockaddr *from)
 {
 	return endpoint_hash(s->seed, from) % SENDER_SHARE_SLOTS;
 }
@@ -20,17 +20,17 @@ slot_of(const struct sender_share *s, const struct sockaddr *from)
 bool
 sender_share_allows(const struct sender_share *s, const struct sockaddr *from, size_t free)
 {
-	return s->held[slot_of(s, from)] < free;
+	return s->held[sender_slot_of(s, from)] < free;
 }
 
 void
 sender_share_take(struct sender_share *s, const struct sockaddr *from)
 {
-	s->held[slot_of(s, from)]++;
+	s->held[sender_slot_of(s, from)]++;
 }
 
 void
 sender_share_give(struct sender_share *s, const struct sockaddr *from)
 {
-	s->held[slot_of(s, from)]--;
+	s->held[sender_slot_of(s, from)]--;
 }

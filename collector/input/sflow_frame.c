@@ -27,7 +27,7 @@ struct packet {
 };
 
 static struct packet
-read_packet(const uint8_t *body, size_t body_octets, size_t address_octets)
+sflow_frame_read_packet(const uint8_t *body, size_t body_octets, size_t address_octets)
 {
 	struct rbuf r = rbuf_of(body, body_octets);
 	struct packet p = {.octets = rbuf_be32(&r), .protocol = 0};
@@ -130,10 +130,10 @@ fill_made(const struct sflow_flow *f, uint8_t *made, struct ease_sample *s)
 	uint32_t type, octets = put_ethernet(&w, f, &type);
 
 	if (f->ip4 && (!octets || type == ETHERTYPE_IP4)) {
-		p = read_packet(f->ip4, SFLOW_SAMPLED_IP4, 4);
+		p = sflow_frame_read_packet(f->ip4, SFLOW_SAMPLED_IP4, 4);
 		put_ip4(&w, &p);
 	} else if (f->ip6 && (!octets || type == ETHERTYPE_IP6)) {
-		p = read_packet(f->ip6, SFLOW_SAMPLED_IP6, FRAME_IP_LEN);
+		p = sflow_frame_read_packet(f->ip6, SFLOW_SAMPLED_IP6, FRAME_IP_LEN);
 		put_ip6(&w, &p);
 	}
 	if (w.len == 0 || p.octets > IP_OCTETS_MAX || p.protocol > UINT8_MAX)
@@ -202,7 +202,7 @@ fill_header(const struct sflow_flow *f, struct ease_sample *s)
 }
 
 static void
-fill_vlan(const struct sflow_flow *f, struct ease_sample *s)
+sflow_frame_fill_vlan(const struct sflow_flow *f, struct ease_sample *s)
 {
 	uint32_t vlan = 0;
 
@@ -221,6 +221,6 @@ sflow_frame_fill(
 	bool is_read = f->has_header && f->kept_octets > 0 &&
 	    (f->header_protocol == SFLOW_ETHERNET || (!f->ethernet && !f->ip4 && !f->ip6) || !open_header(f).failed);
 
-	fill_vlan(f, sample);
+	sflow_frame_fill_vlan(f, sample);
 	return is_read ? fill_header(f, sample) : fill_made(f, made, sample);
 }

@@ -180,7 +180,7 @@ count_sflow(const struct sflow_input *in, enum sflow_stat_id which)
 }
 
 static struct ease_record *
-add_record(struct taking *t, enum ease_part kind)
+sflow_add_record(struct taking *t, enum ease_part kind)
 {
 	struct ease_record *r;
 
@@ -209,7 +209,7 @@ is_interface(const struct sflow_source *source)
 
 /* What is remembered of a data source, at this port of it. */
 static struct sflow_port *
-find_port(struct taking *t, const struct sflow_source *source, uint64_t if_index)
+sflow_find_port(struct taking *t, const struct sflow_source *source, uint64_t if_index)
 {
 	struct sflow_port *p = sflow_port_of(t->in->state, t->peer, if_index, t->origin->received_us);
 
@@ -225,7 +225,7 @@ find_port(struct taking *t, const struct sflow_source *source, uint64_t if_index
 
 /* The port of an interface, or that of the numbers of another source. */
 static struct sflow_port *
-port_of(struct taking *t, const struct sflow_source *source)
+input_port_of(struct taking *t, const struct sflow_source *source)
 {
 	if (source->class > SOURCE_PORT_CLASS_MAX) {
 		count_sflow(t->in, SFLOW_STAT_NO_INTERFACE);
@@ -233,7 +233,7 @@ port_of(struct taking *t, const struct sflow_source *source)
 		    "class", t->peer->address, source->class, source->index);
 		return NULL;
 	}
-	return find_port(t, source,
+	return sflow_find_port(t, source,
 	    is_interface(source) ? source->index : source_port_of_numbers(source->class, source->index));
 }
 
@@ -243,7 +243,7 @@ port_of(struct taking *t, const struct sflow_source *source)
 static void
 tell_odd(struct taking *t, uint64_t if_index, enum ease_oddity kind, uint32_t n)
 {
-	struct ease_record *r = add_record(t, EASE_PART_ODD);
+	struct ease_record *r = sflow_add_record(t, EASE_PART_ODD);
 
 	stat_add_own(&t->in->stats, SFLOW_STAT_ODD, n);
 	if (!(t->peer->odd_logged >> kind & 1)) /* once: reports count the rest */
@@ -263,7 +263,7 @@ tell_bits(struct taking *t, uint64_t if_index, uint32_t bits)
 
 /* What was found at a port by this datagram's sample, and lies at if_index for users. */
 static void
-tell_port(struct taking *t, struct sflow_port *p, uint64_t if_index)
+sflow_tell_port(struct taking *t, struct sflow_port *p, uint64_t if_index)
 {
 	tell_bits(t, if_index, p->odd);
 	p->odd = 0;
@@ -273,7 +273,7 @@ tell_port(struct taking *t, struct sflow_port *p, uint64_t if_index)
 
 /* One that is no interface samples what comes in somewhere, if it does not say that the frame left. */
 static uint8_t
-direction_of(struct sflow_port *p, const struct sflow_flow *f)
+sflow_direction_of(struct sflow_port *p, const struct sflow_flow *f)
 {
 	return is_interface(&f->source) ? sflow_direction(p, f) : f->is_sent ? EASE_OUT : EASE_IN;
 }
@@ -285,7 +285,7 @@ input_of(const struct sflow_flow *f)
 }
 
 static uint64_t
-output_of(const struct sflow_flow *f)
+sflow_output_of(const struct sflow_flow *f)
 {
 	switch (f->output.format) {
 	case SFLOW_IF_INDEX:
@@ -314,7 +314,7 @@ is_place(uint32_t if_index)
 
 /* The ifIndex of the port at which a sample lies: the source, or where the frame came in, or was sampled as it left. */
 static uint64_t
-place_of(const struct sflow_flow *f)
+sflow_place_of(const struct sflow_flow *f)
 {
 	const struct sflow_if *passed = f->is_sent ? &f->output : &f->input;
 
@@ -326,7 +326,7 @@ place_of(const struct sflow_flow *f)
 
 /* What passed a port is not known of what passed its bridge. */
 static uint64_t
-pool_of(const struct sflow_port *p, const struct sflow_flow *f)
+sflow_pool_of(const struct sflow_port *p, const struct sflow_flow *f)
 {
 	return is_interface(&f->source) && rate_check_pool_is_real(&p->rate) ? p->pool_pkts : EASE_COUNT_UNKNOWN;
 }
@@ -341,7 +341,7 @@ numbers_port(const struct taking *t, const struct sflow_port *p, const struct sf
 }
 
 static uint32_t
-known_number(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f)
+input_known_number(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f)
 {
 	const struct sflow_accounting *a = &t->in->accounting;
 	uint64_t port;
@@ -360,7 +360,7 @@ fill_frame(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, u
 	enum { HEADER_LEAST = 34 }; /* octets of Ethernet and IPv4 */
 	uint32_t octets;
 
-	*s = (struct ease_sample){.direction = direction_of(p, f)};
+	*s = (struct ease_sample){.direction = sflow_direction_of(p, f)};
 	if (!sflow_frame_fill(f, made, s))
 		return EASE_ODD_NO_HEADER;
 	if (f->has_header && s->kept_octets < HEADER_LEAST && s->kept_octets < s->frame_octets)
@@ -387,7 +387,7 @@ refuse_sample(struct taking *t, const struct sflow_flow *f, enum ease_oddity why
 	    [EASE_ODD_NO_LENGTH] = SFLOW_STAT_NO_LENGTH, [EASE_ODD_NO_HEADER] = SFLOW_STAT_NO_HEADER};
 
 	count_sflow(t->in, stats[why]);
-	tell_odd(t, place_of(f), why, 1);
+	tell_odd(t, sflow_place_of(f), why, 1);
 }
 
 /* An interface whose samples have the numbers of a domain of IPFIX is a port all the same: it may be asked for what is not
@@ -410,10 +410,10 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 	r->dropped = step->dropped;
 	r->dropped_apart = step->dropped_apart;
 	r->sample.time_us = r->received_us;
-	r->sample.if_index = place_of(f);
+	r->sample.if_index = sflow_place_of(f);
 	r->sample.sequence = step->number;
 	r->sample.input_if = input_of(f);
-	r->sample.output_if = output_of(f);
+	r->sample.output_if = sflow_output_of(f);
 	r->sample.src_as = f->src_as;
 	r->sample.dst_as = f->dst_as;
 	r->sample.has_queue = f->way.known & EASE_WAY_QUEUE;
@@ -423,7 +423,7 @@ fill_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, 
 	r->sample.depth_octets = r->sample.has_depth ? (uint32_t)f->way.depth_octets : 0;
 	r->sample.delay_ns = r->sample.has_delay ? (uint32_t)f->way.delay_ns : 0;
 	r->sample.mean_skip = weight;
-	r->sample.pool_pkts = pool_of(p, f);
+	r->sample.pool_pkts = sflow_pool_of(p, f);
 	r->sample.skip = p->rate.stated > 0 && !f->is_record ? p->rate.stated - 1 : weight - 1; /* sFlow does not carry the drawn value */
 	add_fcs(t, p, f, &r->sample);
 	sflow_note_sampled(p, r->sample.direction, r->sample.frame_octets, weight);
@@ -441,7 +441,7 @@ use_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, s
 	uint32_t weight;
 	bool differs;
 
-	sflow_take_flow(p, f, &t->arrival.place, known_number(t, p, f), *why == 0, &step);
+	sflow_take_flow(p, f, &t->arrival.place, input_known_number(t, p, f), *why == 0, &step);
 	if (p->is_further && step.advance > 0)
 		p->odd |= 1u << EASE_ODD_SUB_AGENTS;
 	if (step.is_again)
@@ -465,8 +465,8 @@ use_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f, s
 static void
 take_flow_of(struct taking *t, const struct sflow_flow *f)
 {
-	struct sflow_port *p = port_of(t, &f->source);
-	struct ease_record *r = p ? add_record(t, EASE_PART_SAMPLE) : NULL;
+	struct sflow_port *p = input_port_of(t, &f->source);
+	struct ease_record *r = p ? sflow_add_record(t, EASE_PART_SAMPLE) : NULL;
 	enum ease_oddity why;
 
 	if (!r)
@@ -479,7 +479,7 @@ take_flow_of(struct taking *t, const struct sflow_flow *f)
 	if (why != 0)
 		refuse_sample(t, f, why);
 	if (p->odd != 0)
-		tell_port(t, p, place_of(f));
+		sflow_tell_port(t, p, sflow_place_of(f));
 }
 
 static void
@@ -521,7 +521,7 @@ place_of_discard(const struct sflow_flow *f)
 
 /* hsflowd, sflowtool and nfdump have two numbers that lack their last digit. */
 static uint32_t
-reason_of(uint32_t reason)
+sflow_reason_of(uint32_t reason)
 {
 	enum { DEV_HDR = 332, TC_EGRESS = 366 };
 
@@ -533,7 +533,7 @@ add_discard(struct taking *t, const struct sflow_sample *s)
 {
 	const struct sflow_flow *f = &s->flow;
 	const struct sflow_discard *why = &s->discard;
-	struct ease_record *r = add_record(t, EASE_PART_DISCARD);
+	struct ease_record *r = sflow_add_record(t, EASE_PART_DISCARD);
 	struct ease_discard *d;
 	struct texts *texts;
 	size_t i;
@@ -543,14 +543,14 @@ add_discard(struct taking *t, const struct sflow_sample *s)
 	d = &r->discard;
 	i = t->result->n - 1;
 	texts = &t->in->texts[i];
-	*d = (struct ease_discard){.frame.direction = EASE_IN, .reason = reason_of(f->reason)};
+	*d = (struct ease_discard){.frame.direction = EASE_IN, .reason = sflow_reason_of(f->reason)};
 	sflow_frame_fill(f, t->in->made[i], &d->frame); /* an event without a frame is one as well */
 	d->frame.mean_skip = 1;
 	d->frame.time_us = r->received_us;
 	d->frame.if_index = place_of_discard(f);
 	d->frame.sequence = f->sequence;
 	d->frame.input_if = input_of(f);
-	d->frame.output_if = output_of(f);
+	d->frame.output_if = sflow_output_of(f);
 	clean_text(why->trap.n > 0 ? &why->trap : &why->cause, texts->detail, sizeof(texts->detail));
 	clean_text(&why->function, texts->place, sizeof(texts->place));
 	clean_text(&why->group, texts->group, sizeof(texts->group));
@@ -562,9 +562,9 @@ add_discard(struct taking *t, const struct sflow_sample *s)
 
 /* What was not sent, or was lost on the way, is the source's, whatever port this event is of. */
 static void
-add_untold(struct taking *t, const struct sflow_flow *f, const struct sflow_discard_step *step)
+sflow_add_untold(struct taking *t, const struct sflow_flow *f, const struct sflow_discard_step *step)
 {
-	struct ease_record *r = step->not_sent > 0 || step->lost != 0 ? add_record(t, EASE_PART_DISCARD) : NULL;
+	struct ease_record *r = step->not_sent > 0 || step->lost != 0 ? sflow_add_record(t, EASE_PART_DISCARD) : NULL;
 
 	if (!r)
 		return;
@@ -594,7 +594,7 @@ take_discard(struct taking *t, const struct sflow_sample *s)
 		count_sflow(t->in, SFLOW_STAT_NO_INTERFACE);
 		return;
 	}
-	p = find_port(t, &f->source, port_of_discards(&f->source));
+	p = sflow_find_port(t, &f->source, port_of_discards(&f->source));
 	if (!p)
 		return;
 	step = sflow_take_discard(p, f, t->arrival.place.newer);
@@ -604,13 +604,13 @@ take_discard(struct taking *t, const struct sflow_sample *s)
 	}
 	if (add_discard(t, s))
 		count_sflow(t->in, SFLOW_STAT_DISCARDS);
-	add_untold(t, f, &step);
+	sflow_add_untold(t, f, &step);
 }
 
 /* ---- counters ---- */
 
 static uint8_t
-status_of(const struct sflow_if_counters *i, uint32_t bit)
+sflow_status_of(const struct sflow_if_counters *i, uint32_t bit)
 {
 	return i->status & bit ? EASE_IF_UP : EASE_IF_DOWN;
 }
@@ -622,7 +622,7 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_count
     const struct sflow_if_counters *i, bool is_own)
 {
 	static const uint8_t duplexes[] = {[1] = EASE_DUPLEX_FULL, [2] = EASE_DUPLEX_HALF};
-	struct ease_record *r = add_record(t, EASE_PART_STATE);
+	struct ease_record *r = sflow_add_record(t, EASE_PART_STATE);
 
 	if (!r)
 		return;
@@ -632,8 +632,8 @@ add_state(struct taking *t, const struct sflow_port *p, const struct sflow_count
 	    .speed_bps = p->speed_bps,
 	    .duplex = i->direction == 1 || i->direction == 2 ? duplexes[i->direction]
 							     : EASE_DUPLEX_UNKNOWN,
-	    .admin_status = status_of(i, SFLOW_STATUS_ADMIN_UP),
-	    .oper_status = status_of(i, SFLOW_STATUS_OPER_UP),
+	    .admin_status = sflow_status_of(i, SFLOW_STATUS_ADMIN_UP),
+	    .oper_status = sflow_status_of(i, SFLOW_STATUS_OPER_UP),
 	    .lag_parent = !is_own || c->aggregate == p->if_index ? 0 : c->aggregate,
 	    /* what passes a part of a port passes the port as well, and counts there */
 	    .edge = is_own && !sflow_is_counted_elsewhere(t->in->state, p, c->aggregate),
@@ -650,7 +650,7 @@ port_of_counters(struct taking *t, const struct sflow_counters *c, const struct 
 
 	*is_own = true;
 	if (!is_interface(&interface) || !is_interface(&c->source))
-		return port_of(t, is_interface(&interface) ? &interface : &c->source);
+		return input_port_of(t, is_interface(&interface) ? &interface : &c->source);
 	return sflow_port_of_counters(t->in->state, t->peer, c->source.index, i, c->n_others == 0, t->origin->received_us,
 	    is_own);
 }
@@ -671,14 +671,14 @@ take_counters_of(struct taking *t, struct sflow_port *p, const struct sflow_coun
 	case SFLOW_COUNTERS_REFUTED:
 		break;
 	case SFLOW_COUNTERS_TAKEN:
-		r = add_record(t, EASE_PART_SNAPSHOT);
+		r = sflow_add_record(t, EASE_PART_SNAPSHOT);
 		if (!r)
 			return;
 		sflow_snapshot(p, r->received_us, r);
 		add_state(t, p, c, i, is_own);
 		count_sflow(t->in, SFLOW_STAT_COUNTERS);
 	}
-	tell_port(t, p, p->if_index);
+	sflow_tell_port(t, p, p->if_index);
 }
 
 static void
@@ -692,7 +692,7 @@ take_interface(struct taking *t, const struct sflow_counters *c, const struct sf
 }
 
 static void
-take_counters(struct taking *t, const struct sflow_counters *c)
+input_take_counters(struct taking *t, const struct sflow_counters *c)
 {
 	if (!c->has_interface) {
 		count_sflow(t->in, SFLOW_STAT_UNKNOWN);
@@ -758,7 +758,7 @@ polled_counters(const struct polled_port *polled, uint32_t sequence)
 static void
 add_polled_state(struct taking *t, const struct sflow_port *p, const struct polled_port *polled)
 {
-	struct ease_record *r = add_record(t, EASE_PART_STATE);
+	struct ease_record *r = sflow_add_record(t, EASE_PART_STATE);
 
 	if (!r)
 		return;
@@ -820,11 +820,11 @@ port_of_spoiled(const struct sflow_sample *s)
 {
 	if (s->kind == SFLOW_COUNTERS)
 		return is_interface(&s->counters.source) ? s->counters.source.index : 0;
-	return s->kind == SFLOW_FLOW ? place_of(&s->flow) : 0;
+	return s->kind == SFLOW_FLOW ? sflow_place_of(&s->flow) : 0;
 }
 
 static void
-take_one(struct taking *t, const struct sflow_sample *s)
+sflow_take_one(struct taking *t, const struct sflow_sample *s)
 {
 	if (s->n_unread > 0 || s->n_spoiled > 0)
 		sflow_unread_count(&t->in->unread, s);
@@ -835,7 +835,7 @@ take_one(struct taking *t, const struct sflow_sample *s)
 		take_flow(t, &s->flow);
 		break;
 	case SFLOW_COUNTERS:
-		take_counters(t, &s->counters);
+		input_take_counters(t, &s->counters);
 		break;
 	case SFLOW_DISCARD:
 		take_discard(t, s);
@@ -856,7 +856,7 @@ take_all(struct taking *t, struct sflow_datagram *d)
 	for (;;) {
 		verdict = sflow_next(d, &s);
 		if (verdict == SFLOW_OK)
-			take_one(t, &s);
+			sflow_take_one(t, &s);
 		else if (verdict != SFLOW_BAD_SAMPLE)
 			return verdict;
 		else {
@@ -924,7 +924,7 @@ admission_of(const struct taking *t, const struct sflow_peer *peer)
 
 /* Sets the peer, if there is one; true if it is known by this sender. */
 static bool
-find_known(struct taking *t, const struct sflow_agent *agent, bool shared)
+sflow_find_known(struct taking *t, const struct sflow_agent *agent, bool shared)
 {
 	struct sflow_input *in = t->in;
 
@@ -954,7 +954,7 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 	}
 	shared = is_shared(in, agent, sender);
 	do {
-		if (find_known(t, agent, shared))
+		if (sflow_find_known(t, agent, shared))
 			return;
 		in->stranger = (struct sflow_peer){.met = false};
 		sflow_name_peer(&in->stranger, agent, sender, shared);
@@ -985,14 +985,14 @@ refuse_one(struct taking *t, const struct sflow_sample *s)
 {
 	bool is_flow = s->kind == SFLOW_FLOW;
 	struct ease_record *r = is_flow || s->kind == SFLOW_COUNTERS
-	    ? add_record(t, is_flow ? EASE_PART_SAMPLE : EASE_PART_SNAPSHOT) : NULL;
+	    ? sflow_add_record(t, is_flow ? EASE_PART_SAMPLE : EASE_PART_SNAPSHOT) : NULL;
 
 	if (!r)
 		return;
 	if (is_flow)
 		r->sample = (struct ease_sample){
 		    .time_us = r->received_us,
-		    .if_index = place_of(&s->flow),
+		    .if_index = sflow_place_of(&s->flow),
 		    .sequence = s->flow.sequence,
 		    .frame_octets = s->flow.frame_octets,
 		    .kept_octets = s->flow.has_header ? (uint16_t)s->flow.kept_octets : 0,
@@ -1077,7 +1077,7 @@ take_ipfix(struct taking *t, const void *octets, size_t n)
 }
 
 static enum sflow_verdict
-take_datagram(struct taking *t, const void *octets, size_t n)
+sflow_take_datagram(struct taking *t, const void *octets, size_t n)
 {
 	struct sflow_datagram d;
 	enum sflow_verdict verdict;
@@ -1097,7 +1097,7 @@ take_datagram(struct taking *t, const void *octets, size_t n)
 }
 
 static void
-note_left(struct sflow_input *in)
+sflow_note_left(struct sflow_input *in)
 {
 	uint64_t agents, ports;
 
@@ -1116,8 +1116,8 @@ sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
 	result->n = result->n_ignored = 0;
 	count_sflow(in, SFLOW_STAT_DATAGRAMS);
 	in->refusal = NULL;
-	verdict = take_datagram(&t, octets, n);
-	note_left(in);
+	verdict = sflow_take_datagram(&t, octets, n);
+	sflow_note_left(in);
 	if (verdict == SFLOW_END)
 		return verdict;
 	in->refusal = verdict == SFLOW_BAD_VERSION ? foreign_flow_text(foreign_flow_of(octets, n))

@@ -64,7 +64,7 @@ has_leap(const struct rate_block *b)
 
 /* A block that disagrees with those before may be by chance or a lie; two that agree with each other are a new rate. */
 static void
-take_block(struct rate_check *c, const struct rate_block *b)
+plausible_take_block(struct rate_check *c, const struct rate_block *b)
 {
 	if (c->numbers == 0 || are_alike(b->pkts, b->numbers, c->pkts, c->numbers)) {
 		c->pkts += b->pkts;
@@ -101,7 +101,7 @@ measure_step(struct rate_check *c, uint32_t numbers, uint32_t pkts)
 		c->leaps = more_of(c->leaps, LEAP);
 		odd = BIT(EASE_ODD_POOL);
 	} else {
-		take_block(c, b);
+		plausible_take_block(c, b);
 	}
 	*b = (struct rate_block){.steps = 0};
 	return odd;
@@ -151,7 +151,7 @@ note_rate(struct rate_check *c, uint32_t rate, uint32_t numbers, uint32_t pkts)
 /* Returns the line that the sample goes on from; NULL: none. Of several it is the one whose number is below by least, as
  * the least rise of a pool would favour small ones. */
 static struct rate_line *
-line_of(struct rate_check *c, const struct sflow_flow *f)
+plausible_line_of(struct rate_check *c, const struct sflow_flow *f)
 {
 	struct rate_line *best = NULL;
 
@@ -179,7 +179,7 @@ oldest_line(struct rate_check *c)
 }
 
 static uint32_t
-note_pool(struct rate_check *c, const struct sflow_flow *f, uint32_t numbers, uint32_t pkts)
+plausible_note_pool(struct rate_check *c, const struct sflow_flow *f, uint32_t numbers, uint32_t pkts)
 {
 	if (c->leaps > 0)
 		c->leaps--;
@@ -201,7 +201,7 @@ note_leap(struct rate_check *c)
 }
 
 static bool
-has_rate_by_direction(const struct rate_check *c)
+plausible_has_rate_by_direction(const struct rate_check *c)
 {
 	return c->turns >= DIRECTION_TURNS;
 }
@@ -212,7 +212,7 @@ static void
 note_direction(struct rate_check *c, const struct sflow_flow *f)
 {
 	bool came_in = f->input.value == f->source.index, is_sent = f->output.value == f->source.index;
-	bool was_so = has_rate_by_direction(c);
+	bool was_so = plausible_has_rate_by_direction(c);
 
 	if (came_in == is_sent)
 		return;
@@ -223,20 +223,20 @@ note_direction(struct rate_check *c, const struct sflow_flow *f)
 		c->turns = more_of(c->turns, 1);
 	c->by_direction[is_sent] = f->rate;
 	c->is_sent = is_sent;
-	if (has_rate_by_direction(c) != was_so)
+	if (plausible_has_rate_by_direction(c) != was_so)
 		measure_anew(c);
 }
 
 uint32_t
 rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uint32_t numbers, uint32_t *rise)
 {
-	struct rate_line *l = line_of(c, f);
+	struct rate_line *l = plausible_line_of(c, f);
 	uint32_t odd, of_line = l && c->is_split ? f->sequence - l->number : numbers;
 	bool is_first = c->n_samples++ == 0;
 
 	c->numbers_since += numbers;
 	note_direction(c, f);
-	if (has_rate_by_direction(c)) {
+	if (plausible_has_rate_by_direction(c)) {
 		c->stated = f->rate;
 		*rise = 0;
 		return 0;
@@ -244,12 +244,12 @@ rate_check_sample(struct rate_check *c, const struct sflow_flow *f, uint32_t num
 	if (l && !c->is_split && f->rate == c->stated && c->stated > 0) { /* as most */
 		*rise = f->pool_pkts - l->pool;
 		*l = (struct rate_line){f->sequence, f->pool_pkts, c->n_samples};
-		return note_pool(c, f, numbers, *rise);
+		return plausible_note_pool(c, f, numbers, *rise);
 	}
 	*rise = l ? f->pool_pkts - l->pool : 0;
 	odd = note_rate(c, f->rate, of_line, *rise);
 	if (l) {
-		odd |= note_pool(c, f, of_line, *rise);
+		odd |= plausible_note_pool(c, f, of_line, *rise);
 	} else if (!is_first) {
 		odd |= BIT(EASE_ODD_POOL);
 		note_leap(c);
@@ -265,7 +265,7 @@ bool
 rate_check_pool_is_real(const struct rate_check *c)
 {
 	return c->made_up < MADE_UP_RISES && c->leaps < LEAPS_REAL && !c->is_shared && !c->is_denied &&
-	    !has_rate_by_direction(c);
+	    !plausible_has_rate_by_direction(c);
 }
 
 static double

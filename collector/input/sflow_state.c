@@ -186,7 +186,7 @@ sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent, co
 }
 
 static uint32_t *
-port_bucket(struct sflow_state *s, uint32_t peer_number, uint64_t if_index)
+sflow_state_port_bucket(struct sflow_state *s, uint32_t peer_number, uint64_t if_index)
 {
 	uint64_t h = hash_pair(s->seed, peer_number, if_index);
 
@@ -197,7 +197,7 @@ static void
 drop_port(struct sflow_state *s, uint32_t place)
 {
 	struct sflow_port *p = &s->ports[place];
-	uint32_t *at = port_bucket(s, p->peer_number, p->if_index);
+	uint32_t *at = sflow_state_port_bucket(s, p->peer_number, p->if_index);
 
 	while (*at != place + 1)
 		at = &s->ports[*at - 1].next;
@@ -223,7 +223,7 @@ drop_peer(struct sflow_state *s, uint32_t place)
 }
 
 static void
-make_room(struct sflow_state *s, struct lru_table *t, uint64_t received_us,
+sflow_state_make_room(struct sflow_state *s, struct lru_table *t, uint64_t received_us,
     void (*drop)(struct sflow_state *s, uint32_t place))
 {
 	for (int i = 0; i < LEAVE_AT_ONCE; i++) {
@@ -262,7 +262,7 @@ sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named, const char
 	snprintf(text, sizeof(text), "%s", sender);
 	owner = hash_octets(s->seed, text, sizeof(text));
 
-	make_room(s, &s->peer_places, received_us, drop_peer);
+	sflow_state_make_room(s, &s->peer_places, received_us, drop_peer);
 	limit_sub_agents(s, &named->device);
 	place = lru_table_admits(&s->peer_places, owner)
 	    ? lru_table_take(&s->peer_places, owner, (int64_t)received_us) : LRU_NONE;
@@ -289,19 +289,19 @@ sflow_hear_peer(struct sflow_state *s, const struct sflow_peer *peer, uint64_t r
 }
 
 static struct sflow_port *
-add_port(struct sflow_state *s, struct sflow_peer *peer, uint64_t if_index, uint64_t received_us)
+sflow_state_add_port(struct sflow_state *s, struct sflow_peer *peer, uint64_t if_index, uint64_t received_us)
 {
 	uint64_t owner = lru_table_owner(&s->peer_places, (uint32_t)(peer - s->peers));
 	uint32_t place, *bucket;
 	struct sflow_port *p;
 
-	make_room(s, &s->port_places, received_us, drop_port);
+	sflow_state_make_room(s, &s->port_places, received_us, drop_port);
 	place = lru_table_admits(&s->port_places, owner)
 	    ? lru_table_take(&s->port_places, owner, (int64_t)received_us) : LRU_NONE;
 	if (place == LRU_NONE)
 		return NULL;
 	p = &s->ports[place];
-	bucket = port_bucket(s, peer->number, if_index);
+	bucket = sflow_state_port_bucket(s, peer->number, if_index);
 	p->peer = peer;
 	p->peer_number = peer->number;
 	p->if_index = if_index;
@@ -312,9 +312,9 @@ add_port(struct sflow_state *s, struct sflow_peer *peer, uint64_t if_index, uint
 }
 
 static struct sflow_port *
-find_port(struct sflow_state *s, const struct sflow_peer *peer, uint64_t if_index)
+sflow_state_find_port(struct sflow_state *s, const struct sflow_peer *peer, uint64_t if_index)
 {
-	for (uint32_t i = *port_bucket(s, peer->number, if_index); i != 0; i = s->ports[i - 1].next)
+	for (uint32_t i = *sflow_state_port_bucket(s, peer->number, if_index); i != 0; i = s->ports[i - 1].next)
 		if (s->ports[i - 1].peer_number == peer->number && s->ports[i - 1].if_index == if_index)
 			return &s->ports[i - 1];
 	return NULL;
@@ -327,7 +327,7 @@ is_elsewhere(struct sflow_state *s, const struct sflow_port *p, bool with_counte
 	const struct sflow_peer *peer = next_of_device(s, &p->peer->device, NULL);
 
 	for (; peer; peer = next_of_device(s, &p->peer->device, peer)) {
-		const struct sflow_port *other = peer == p->peer ? NULL : find_port(s, peer, p->if_index);
+		const struct sflow_port *other = peer == p->peer ? NULL : sflow_state_find_port(s, peer, p->if_index);
 
 		if (other && (with_counters ? other->has_counters && !other->is_shadowed &&
 				     received_us - other->counters_us < LEAST_SILENT_US : other->has_flow))
@@ -339,12 +339,12 @@ is_elsewhere(struct sflow_state *s, const struct sflow_port *p, bool with_counte
 struct sflow_port *
 sflow_port_of(struct sflow_state *s, struct sflow_peer *peer, uint64_t if_index, uint64_t received_us)
 {
-	struct sflow_port *p = find_port(s, peer, if_index);
+	struct sflow_port *p = sflow_state_find_port(s, peer, if_index);
 
 	if (p)
 		lru_table_heard(&s->port_places, (uint32_t)(p - s->ports), (int64_t)received_us);
 	else
-		p = add_port(s, peer, if_index, received_us);
+		p = sflow_state_add_port(s, peer, if_index, received_us);
 	return p;
 }
 
@@ -355,7 +355,7 @@ sflow_sends_counters(const struct sflow_port *p, uint64_t now_us)
 }
 
 static bool
-is_there(const struct sflow_port *p)
+sflow_state_is_there(const struct sflow_port *p)
 {
 	return p->link.state == LRU_HELD && p->peer->number == p->peer_number && p->peer->source[0] != '\0';
 }
@@ -365,7 +365,7 @@ sflow_place(struct sflow_state *s, uint32_t place, uint64_t now_us, struct polle
 {
 	const struct sflow_port *p = &s->ports[place];
 
-	if (!is_there(p) || !p->has_flow || p->if_index > SFLOW_IF_INDEX_MAX ||
+	if (!sflow_state_is_there(p) || !p->has_flow || p->if_index > SFLOW_IF_INDEX_MAX ||
 	    (int64_t)now_us - p->peer->link.heard_us > LEAST_SILENT_US)
 		return false;
 	*to = (struct polled_place){
@@ -384,7 +384,7 @@ sflow_port_at(struct sflow_state *s, uint32_t place, uint32_t number, uint32_t i
 {
 	struct sflow_port *p = place < SFLOW_MAX_PORTS ? &s->ports[place] : NULL;
 
-	return p && is_there(p) && p->peer_number == number && p->if_index == if_index ? p : NULL;
+	return p && sflow_state_is_there(p) && p->peer_number == number && p->if_index == if_index ? p : NULL;
 }
 
 void
@@ -749,10 +749,10 @@ sflow_port_by_number(struct sflow_state *s, struct sflow_peer *peer, const struc
 
 	if (is_if(&f->input, f->source.index) || is_if(&f->output, f->source.index) || f->input.format != SFLOW_IF_INDEX)
 		return NULL;
-	input = find_port(s, peer, f->input.value);
+	input = sflow_state_find_port(s, peer, f->input.value);
 	if (!is_next_of(input, f->sequence))
 		return NULL;
-	source = find_port(s, peer, f->source.index);
+	source = sflow_state_find_port(s, peer, f->source.index);
 	return !is_next_of(source, f->sequence) || f->sequence - input->line.sequence < f->sequence - source->line.sequence
 	    ? input : NULL;
 }
@@ -942,7 +942,7 @@ frames_since(const struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTAL
 
 /* Extends octets by what is plausible; false: they begin anew. */
 static bool
-take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint64_t raw[static SFLOW_N_TOTALS],
+sflow_state_take_octets(struct sflow_port *p, const struct sflow_if_counters *i, const uint64_t raw[static SFLOW_N_TOTALS],
     uint64_t elapsed_us)
 {
 	enum { ENOUGH = 64 }; /* samples to know a mean length by */
@@ -989,12 +989,12 @@ take_from_zero(struct sflow_port *p, const struct sflow_if_counters *i, const ui
 			return false;
 	memset(p->raw, 0, sizeof(p->raw));
 	memset(p->raw_octets, 0, sizeof(p->raw_octets));
-	return take_octets(p, i, raw, up_us);
+	return sflow_state_take_octets(p, i, raw, up_us);
 }
 
 /* What passed from the newest counters of before until then none has counted: it is what its samples stand for. */
 static void
-add_untold(struct sflow_port *p)
+sflow_state_add_untold(struct sflow_port *p)
 {
 	static const enum sflow_total of[2] = {SFLOW_IN_UCAST, SFLOW_OUT_UCAST};
 
@@ -1016,7 +1016,7 @@ sflow_port_of_counters(struct sflow_state *s, struct sflow_peer *peer, uint32_t 
 			source->has_own_counters = true;
 		return source;
 	}
-	named = find_port(s, peer, i->if_index);
+	named = sflow_state_find_port(s, peer, i->if_index);
 	if (is_alone && !source->has_own_counters && !(named && (named->has_flow || named->has_own_counters)) &&
 	    (source->alias == 0 || source->alias == i->if_index)) {
 		source->alias = i->if_index;
@@ -1029,7 +1029,7 @@ sflow_port_of_counters(struct sflow_state *s, struct sflow_peer *peer, uint32_t 
 bool
 sflow_is_counted_elsewhere(struct sflow_state *s, const struct sflow_port *p, uint32_t aggregate)
 {
-	struct sflow_port *whole = aggregate != 0 && aggregate != p->if_index ? find_port(s, p->peer, aggregate) : NULL;
+	struct sflow_port *whole = aggregate != 0 && aggregate != p->if_index ? sflow_state_find_port(s, p->peer, aggregate) : NULL;
 
 	if (whole)
 		whole->has_members = true;
@@ -1059,7 +1059,7 @@ hold_speed(struct sflow_port *p, uint64_t stated_bps, uint64_t octets, uint64_t 
 
 /* How many frames it counted in the directions that it samples; a source that is sampled elsewhere, too, does not say. */
 static void
-hold_samples(struct sflow_state *s, struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS],
+sflow_state_hold_samples(struct sflow_state *s, struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS],
     const uint64_t octets[static 2], uint64_t received_us)
 {
 	uint64_t in = frames_since(p, raw, 0), out = frames_since(p, raw, 1);
@@ -1112,7 +1112,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	}
 	/* An agent that began anew need not be a device that did: its counters say. */
 	if (known && ((step < 0 && !p->counters_again) ||
-	    (!take_octets(p, i, raw, elapsed_us) && !(from_zero = take_from_zero(p, i, raw, received_us))))) {
+	    (!sflow_state_take_octets(p, i, raw, elapsed_us) && !(from_zero = take_from_zero(p, i, raw, received_us))))) {
 		p->discontinuity_us = received_us;
 		p->waiting_pkts = 0;
 		known = false;
@@ -1124,7 +1124,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 		rise[d] = p->octets[d] - before[d];
 	if (known) {
 		follow_back(p, raw, rise);
-		hold_samples(s, p, raw, rise, received_us);
+		sflow_state_hold_samples(s, p, raw, rise, received_us);
 	}
 	if (!known) {
 		p->rate.numbers_since = 0;
@@ -1134,7 +1134,7 @@ sflow_take_counters(struct sflow_state *s, struct sflow_port *p, const struct sf
 	hold_speed(p, i->speed_bps, rise[0] > rise[1] ? rise[0] : rise[1], elapsed_us);
 	extend_totals(p, raw, !known);
 	if (from_zero)
-		add_untold(p);
+		sflow_state_add_untold(p);
 	p->has_counters = true;
 	p->counters_are_polled = c->is_polled; /* behind all that looks back at those before */
 	p->counters_sequence = c->sequence;

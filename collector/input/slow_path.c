@@ -313,7 +313,7 @@ give_event(struct slow_path *s, const struct message *from, struct v2c_message *
 }
 
 static void
-ignore_foreign(struct slow_path *s)
+slow_path_ignore_foreign(struct slow_path *s)
 {
 	char name[EVENT_NAME_MAX];
 
@@ -346,7 +346,7 @@ take_varbinds(struct slow_path *s, const struct message *from, struct v2c_messag
 	case DECODE_EVENT:
 		return give_event(s, from, m);
 	case DECODE_FOREIGN:
-		ignore_foreign(s);
+		slow_path_ignore_foreign(s);
 		return false;
 	default:
 		refuse_datagram(s, SLOW_PATH_STAT_REFUSED, decode_verdict_text(verdict));

@@ -25,7 +25,7 @@ begin_second(struct usm_reports *r, uint64_t now_us)
 }
 
 static size_t
-slot_of(const struct usm_reports *r, const struct sockaddr *address)
+reports_slot_of(const struct usm_reports *r, const struct sockaddr *address)
 {
 	return endpoint_hash(r->seed, address) % USM_REPORTS_SLOTS;
 }
@@ -41,7 +41,7 @@ usm_reports_init(struct usm_reports *r, uint64_t seed, uint64_t now_us)
 void
 usm_reports_heard(struct usm_reports *r, const struct sockaddr *from, size_t n, uint64_t now_us)
 {
-	uint32_t *credit = &r->slots[slot_of(r, from)].credit;
+	uint32_t *credit = &r->slots[reports_slot_of(r, from)].credit;
 
 	if (now_us - r->minute_us >= MINUTE_US)
 		begin_minute(r, now_us);
@@ -52,7 +52,7 @@ usm_reports_heard(struct usm_reports *r, const struct sockaddr *from, size_t n, 
 bool
 usm_reports_allow(struct usm_reports *r, const struct sockaddr *to, size_t n, uint64_t now_us)
 {
-	size_t at = slot_of(r, to);
+	size_t at = reports_slot_of(r, to);
 
 	if (now_us - r->second_us >= SECOND_US)
 		begin_second(r, now_us);

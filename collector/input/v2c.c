@@ -3,7 +3,7 @@
 #include <errno.h>
 
 static int
-take_integer(struct rbuf *r, int32_t *value)
+v2c_take_integer(struct rbuf *r, int32_t *value)
 {
 	struct rbuf content;
 
@@ -18,7 +18,7 @@ v2c_open(struct v2c_message *m, struct rbuf *body, const void *octets, size_t n)
 	struct rbuf all = rbuf_of(octets, n);
 
 	if (ber_expect(&all, BER_SEQUENCE, body) < 0 || !rbuf_done(&all) ||
-	    take_integer(body, &m->version) < 0)
+	    v2c_take_integer(body, &m->version) < 0)
 		return -EBADMSG;
 	m->community = rbuf_of(octets, 0);
 	if (m->version == V2C_VERSION_2C &&
@@ -34,8 +34,8 @@ v2c_open_pdu(struct v2c_message *m, struct rbuf *body)
 
 	if (ber_next(body, &m->pdu, &pdu) < 0 || !rbuf_done(body))
 		return -EBADMSG;
-	if (take_integer(&pdu, &m->request_id) < 0 || take_integer(&pdu, &m->error_status) < 0 ||
-	    take_integer(&pdu, &m->error_index) < 0 ||
+	if (v2c_take_integer(&pdu, &m->request_id) < 0 || v2c_take_integer(&pdu, &m->error_status) < 0 ||
+	    v2c_take_integer(&pdu, &m->error_index) < 0 ||
 	    ber_expect(&pdu, BER_SEQUENCE, &m->varbinds) < 0 || !rbuf_done(&pdu))
 		return -EBADMSG;
 	return 0;
@@ -70,7 +70,7 @@ v2c_next(struct v2c_message *m, struct v2c_varbind *varbind)
 enum { TLV_HEAD = 4 };
 
 static void
-put_head(struct wbuf *w, uint8_t tag, size_t octets)
+v2c_put_head(struct wbuf *w, uint8_t tag, size_t octets)
 {
 	wbuf_u8(w, tag);
 	wbuf_u8(w, 0x82);
@@ -79,7 +79,7 @@ put_head(struct wbuf *w, uint8_t tag, size_t octets)
 
 /* Writes as few octets as the number needs, as BER requires. */
 static void
-put_integer(struct wbuf *w, int32_t value)
+v2c_put_integer(struct wbuf *w, int32_t value)
 {
 	size_t n = 4;
 
@@ -98,18 +98,18 @@ put_response(struct wbuf *w, const struct v2c_message *m, int32_t status,
 	struct wbuf numbers = wbuf_of(octets, sizeof(octets));
 	size_t pdu, message;
 
-	put_integer(&numbers, m->request_id);
-	put_integer(&numbers, status);
-	put_integer(&numbers, 0);
+	v2c_put_integer(&numbers, m->request_id);
+	v2c_put_integer(&numbers, status);
+	v2c_put_integer(&numbers, 0);
 	pdu = numbers.len + TLV_HEAD + varbinds->size;
 	message = 3 + TLV_HEAD + m->community.size + TLV_HEAD + pdu;
-	put_head(w, BER_SEQUENCE, message);
-	put_integer(w, V2C_VERSION_2C);
-	put_head(w, BER_OCTET_STRING, m->community.size);
+	v2c_put_head(w, BER_SEQUENCE, message);
+	v2c_put_integer(w, V2C_VERSION_2C);
+	v2c_put_head(w, BER_OCTET_STRING, m->community.size);
 	wbuf_put(w, m->community.data, m->community.size);
-	put_head(w, BER_SNMP_RESPONSE, pdu);
+	v2c_put_head(w, BER_SNMP_RESPONSE, pdu);
 	wbuf_put(w, octets, numbers.len);
-	put_head(w, BER_SEQUENCE, varbinds->size);
+	v2c_put_head(w, BER_SEQUENCE, varbinds->size);
 	wbuf_put(w, varbinds->data, varbinds->size);
 }
 

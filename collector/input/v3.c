@@ -169,7 +169,7 @@ give_datagram(netsnmp_transport *t, void *buffer, int size, void **opaque, int *
 }
 
 static int
-take_answer(netsnmp_transport *t, const void *octets, int n, void **opaque, int *opaque_octets)
+v3_take_answer(netsnmp_transport *t, const void *octets, int n, void **opaque, int *opaque_octets)
 {
 	struct v3_message *m = ((struct v3 *)t->data)->message;
 
@@ -203,7 +203,7 @@ new_transport(struct v3 *v)
 	t->data = v;
 	t->msgMaxSize = RECEIVE_DATAGRAM_MAX;
 	t->f_recv = give_datagram;
-	t->f_send = take_answer;
+	t->f_send = v3_take_answer;
 	t->f_close = close_transport;
 	return t;
 }
@@ -222,7 +222,7 @@ on_parsed(netsnmp_session *session, netsnmp_pdu *pdu, int result)
 /* Answers */
 
 static void
-send_response(struct v3 *v, netsnmp_pdu *pdu, bool too_big)
+v3_send_response(struct v3 *v, netsnmp_pdu *pdu, bool too_big)
 {
 	netsnmp_pdu *response = snmp_clone_pdu(pdu);
 
@@ -245,9 +245,9 @@ send_response(struct v3 *v, netsnmp_pdu *pdu, bool too_big)
 static void
 answer_inform(struct v3 *v, netsnmp_pdu *pdu)
 {
-	send_response(v, pdu, false);
+	v3_send_response(v, pdu, false);
 	if (v->message->n_answer == 0 || v->message->n_answer > (size_t)v->header.max_octets)
-		send_response(v, pdu, true);
+		v3_send_response(v, pdu, true);
 }
 
 /* Encodes the variable bindings for the decoder of SNMPv2c. */
@@ -295,7 +295,7 @@ struct passphrase_keys {
 };
 
 static int
-make_key(struct passphrase_key *last, const netsnmp_session *s, const char *auth_protocol, const char *passphrase,
+v3_make_key(struct passphrase_key *last, const netsnmp_session *s, const char *auth_protocol, const char *passphrase,
     u_char *key, size_t *octets)
 {
 	if (!last->passphrase || strcmp(last->passphrase, passphrase) != 0 ||
@@ -332,9 +332,9 @@ add_user(struct passphrase_keys *keys, const struct v3_user *u, const uint8_t *e
 	    &s.securityPrivProtoLen);
 	if (!s.securityAuthProto || !s.securityPrivProto)
 		return -ENOTSUP;
-	r = make_key(&keys->auth, &s, u->auth_protocol, u->auth_passphrase, s.securityAuthKey, &s.securityAuthKeyLen);
+	r = v3_make_key(&keys->auth, &s, u->auth_protocol, u->auth_passphrase, s.securityAuthKey, &s.securityAuthKeyLen);
 	if (r == 0)
-		r = make_key(&keys->priv, &s, u->auth_protocol, u->priv_passphrase, s.securityPrivKey,
+		r = v3_make_key(&keys->priv, &s, u->auth_protocol, u->priv_passphrase, s.securityPrivKey,
 		    &s.securityPrivKeyLen);
 	if (r == 0 && usm_create_user_from_session(&s) != SNMPERR_SUCCESS)
 		r = -EINVAL;
@@ -388,7 +388,7 @@ note_engines(struct v3 *v, const struct v3_user *users, size_t n)
 
 /* Adds a user with all its engines. Stops at the first mistake. */
 static int
-add_all(struct v3 *v, struct passphrase_keys *keys, const struct v3_user *u, char *error, size_t error_size)
+v3_add_all(struct v3 *v, struct passphrase_keys *keys, const struct v3_user *u, char *error, size_t error_size)
 {
 	int r = add_user(keys, u, v->own_id, v->n_own_id);
 
@@ -429,7 +429,7 @@ remove_all(struct v3 *v, const struct v3_user *u)
 }
 
 static bool
-is_among(const struct v3_user *u, const struct v3_user *users, size_t n)
+v3_is_among(const struct v3_user *u, const struct v3_user *users, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		bool same = strcmp(u->name, users[i].name) == 0 &&
@@ -455,7 +455,7 @@ v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
 	int r, first;
 
 	for (size_t i = 0; i < n_before; i++) /* first, because it cannot fail */
-		if (!is_among(&before[i], users, n))
+		if (!v3_is_among(&before[i], users, n))
 			remove_all(v, &before[i]);
 	first = r = note_engines(v, users, n);
 	if (r < 0) {
@@ -463,8 +463,8 @@ v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
 		return r;
 	}
 	for (size_t i = 0; i < n; i++) {
-		r = is_among(&users[i], before, n_before)
-		    ? 0 : add_all(v, &keys, &users[i], error, first ? 0 : error_size);
+		r = v3_is_among(&users[i], before, n_before)
+		    ? 0 : v3_add_all(v, &keys, &users[i], error, first ? 0 : error_size);
 		first = first ? first : r;
 	}
 	explicit_bzero(&keys, sizeof(keys));

@@ -39,7 +39,7 @@ v3_engine_id_check(const char *text)
 }
 
 static bool
-take_integer(struct rbuf *r, int32_t least, int32_t *value)
+v3_header_take_integer(struct rbuf *r, int32_t least, int32_t *value)
 {
 	struct rbuf content;
 
@@ -52,9 +52,9 @@ take_global(struct rbuf *r, struct v3_header *h)
 {
 	struct rbuf flags;
 
-	if (!take_integer(r, 0, &h->message_id) || !take_integer(r, MESSAGE_MIN, &h->max_octets) ||
+	if (!v3_header_take_integer(r, 0, &h->message_id) || !v3_header_take_integer(r, MESSAGE_MIN, &h->max_octets) ||
 	    ber_expect(r, BER_OCTET_STRING, &flags) < 0 || flags.size != 1 ||
-	    !take_integer(r, 1, &h->model))
+	    !v3_header_take_integer(r, 1, &h->model))
 		return false;
 	h->flags = flags.data[0];
 	return rbuf_done(r);
@@ -67,8 +67,8 @@ take_usm(struct rbuf params, struct v3_header *h)
 
 	return ber_expect(&params, BER_SEQUENCE, &r) == 0 && rbuf_done(&params) &&
 	    ber_expect(&r, BER_OCTET_STRING, &h->engine_id) == 0 &&
-	    h->engine_id.size <= V3_ENGINE_ID_MAX && take_integer(&r, 0, &h->boots) &&
-	    take_integer(&r, 0, &h->time_s) && ber_expect(&r, BER_OCTET_STRING, &h->user) == 0 &&
+	    h->engine_id.size <= V3_ENGINE_ID_MAX && v3_header_take_integer(&r, 0, &h->boots) &&
+	    v3_header_take_integer(&r, 0, &h->time_s) && ber_expect(&r, BER_OCTET_STRING, &h->user) == 0 &&
 	    h->user.size <= V3_USER_MAX && ber_expect(&r, BER_OCTET_STRING, &h->digest) == 0 &&
 	    ber_expect(&r, BER_OCTET_STRING, &h->salt) == 0 && rbuf_done(&r);
 }
@@ -81,7 +81,7 @@ v3_header_read(struct v3_header *h, const void *octets, size_t n)
 	uint8_t tag;
 
 	if (ber_expect(&all, BER_SEQUENCE, &message) < 0 || !rbuf_done(&all) ||
-	    !take_integer(&message, VERSION_3, &version) || version != VERSION_3 ||
+	    !v3_header_take_integer(&message, VERSION_3, &version) || version != VERSION_3 ||
 	    ber_expect(&message, BER_SEQUENCE, &global) < 0 || !take_global(&global, h) ||
 	    ber_expect(&message, BER_OCTET_STRING, &params) < 0 ||
 	    ber_next(&message, &tag, &data) < 0 || !rbuf_done(&message))

@@ -121,7 +121,7 @@ count_poll(struct poller *p, enum poll_stat_id which)
 }
 
 static uint64_t
-wall_of(const struct poller *p, uint64_t mono_us)
+poll_wall_of(const struct poller *p, uint64_t mono_us)
 {
 	return mono_us == 0 ? 0 : clock_wall_us(p->clock) - (clock_mono_us(p->clock) - mono_us);
 }
@@ -133,14 +133,14 @@ tell_of_agent(struct poller *p, uint32_t id)
 
 	if (!poll_plan_news(p->plan, id, clock_mono_us(p->clock), &agent))
 		return;
-	agent.names_us = wall_of(p, agent.names_us);
-	agent.counters_us = wall_of(p, agent.counters_us);
-	agent.silent_us = wall_of(p, agent.silent_us);
+	agent.names_us = poll_wall_of(p, agent.names_us);
+	agent.counters_us = poll_wall_of(p, agent.counters_us);
+	agent.silent_us = poll_wall_of(p, agent.silent_us);
 	p->sink.agent(p->sink.arg, &agent);
 }
 
 static void
-take_port(void *arg, const struct polled_port *port, uint64_t read_mono_us)
+poll_take_port(void *arg, const struct polled_port *port, uint64_t read_mono_us)
 {
 	struct poller *p = arg;
 	struct polled_port read = *port;
@@ -149,7 +149,7 @@ take_port(void *arg, const struct polled_port *port, uint64_t read_mono_us)
 		count_poll(p, POLL_STAT_NO_COUNTERS);
 		return;
 	}
-	read.read_us = wall_of(p, read_mono_us);
+	read.read_us = poll_wall_of(p, read_mono_us);
 	if (!p->sink.port(p->sink.arg, &read))
 		count_poll(p, POLL_STAT_LEFT);
 	else
@@ -159,12 +159,12 @@ take_port(void *arg, const struct polled_port *port, uint64_t read_mono_us)
 }
 
 static void
-take_answers(struct poller *p)
+poll_take_answers(struct poller *p)
 {
 	for (unsigned i = 0; i < ANSWERS_A_TURN; i++) {
 		if (!poll_process_answer(&p->fd, &p->answer) || p->answer.verdict >= POLL_N_VERDICTS)
 			return;
-		if (!poll_plan_answer(p->plan, clock_mono_us(p->clock), &p->answer, take_port, p))
+		if (!poll_plan_answer(p->plan, clock_mono_us(p->clock), &p->answer, poll_take_port, p))
 			continue;
 		count_poll(p, stat_of[p->answer.verdict]);
 		tell_of_agent(p, p->answer.id);
@@ -187,7 +187,7 @@ poll_turn(struct poller *p)
 {
 	uint64_t now_us = clock_mono_us(p->clock);
 
-	take_answers(p);
+	poll_take_answers(p);
 	if (now_us - p->expired_us >= 1000000) {
 		p->expired_us = now_us;
 		stat_add_own(&p->stats, POLL_STAT_GIVEN_UP, poll_plan_expire(p->plan, now_us));

@@ -51,7 +51,7 @@ poll_links_compact(struct poll_links *l)
 }
 
 static uint32_t *
-head_of(const struct poll_pairs *pairs, uint64_t own, uint64_t remote)
+poll_links_head_of(const struct poll_pairs *pairs, uint64_t own, uint64_t remote)
 {
 	uint64_t hash = (own ^ remote * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
 
@@ -69,7 +69,7 @@ poll_pairs_add(struct poll_pairs *pairs, uint32_t i)
 {
 	for (uint32_t k = 0; k < pairs->all[i]->n; k++) {
 		struct poll_link *link = &pairs->all[i]->links[k];
-		uint32_t *head = head_of(pairs, link->own, link->remote);
+		uint32_t *head = poll_links_head_of(pairs, link->own, link->remote);
 
 		link->next = *head;
 		*head = 1 + POLL_LINKS_MAX * i + k;
@@ -81,7 +81,7 @@ poll_pairs_remove(struct poll_pairs *pairs, uint32_t i)
 {
 	for (uint32_t k = 0; k < pairs->all[i]->n; k++) {
 		const struct poll_link *link = &pairs->all[i]->links[k];
-		uint32_t *at = head_of(pairs, link->own, link->remote);
+		uint32_t *at = poll_links_head_of(pairs, link->own, link->remote);
 
 		while (*at != 1 + POLL_LINKS_MAX * i + k)
 			at = &link_at(pairs, *at)->next;
@@ -92,7 +92,7 @@ poll_pairs_remove(struct poll_pairs *pairs, uint32_t i)
 const struct poll_link *
 poll_pairs_other(const struct poll_pairs *pairs, uint32_t i, const struct poll_link *link, uint32_t *at, uint32_t *j)
 {
-	*at = *at == 0 ? *head_of(pairs, link->remote, link->own) : link_at(pairs, *at)->next;
+	*at = *at == 0 ? *poll_links_head_of(pairs, link->remote, link->own) : link_at(pairs, *at)->next;
 	for (; *at != 0; *at = link_at(pairs, *at)->next) {
 		const struct poll_link *other = link_at(pairs, *at);
 

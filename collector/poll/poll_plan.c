@@ -120,7 +120,7 @@ due_parts(const struct poll_plan *plan, const struct planned_port *port, const s
 }
 
 static void
-look_at(struct poll_plan *plan, const struct polled_place *p, uint64_t now_us)
+poll_plan_look_at(struct poll_plan *plan, const struct polled_place *p, uint64_t now_us)
 {
 	struct planned_agent *a = agent_of(plan, p);
 	struct planned_port *port = &plan->ports[p->place];
@@ -153,7 +153,7 @@ look_at_all(struct poll_plan *plan, uint64_t now_us)
 			plan->agents[i].n_list = plan->agents[i].at = 0;
 	for (uint32_t i = 0; i < plan->source.n_places; i++)
 		if (plan->source.place(plan->source.arg, i, &p))
-			look_at(plan, &p, now_us);
+			poll_plan_look_at(plan, &p, now_us);
 	for (uint32_t i = 0; i < plan->source.n_agents; i++)
 		poll_plan_begin_links(plan, &plan->agents[i], now_us);
 	plan->looked_us = now_us;
@@ -182,7 +182,7 @@ poll_plan_set(struct poll_plan *plan, const struct poll_settings *settings)
 /* ---- questions ---- */
 
 static bool
-has_token(struct poll_plan *plan, uint64_t now_us)
+poll_plan_has_token(struct poll_plan *plan, uint64_t now_us)
 {
 	double most = plan->settings.questions_a_second;
 
@@ -240,7 +240,7 @@ fill_job(struct poll_plan *plan, struct planned_agent *a, uint64_t now_us, struc
 bool
 poll_plan_next(struct poll_plan *plan, uint64_t now_us, struct poll_job *job)
 {
-	if (now_us < plan->idle_until_us || plan->in_flight >= plan->settings.most_in_flight || !has_token(plan, now_us))
+	if (now_us < plan->idle_until_us || plan->in_flight >= plan->settings.most_in_flight || !poll_plan_has_token(plan, now_us))
 		return false;
 	if (plan->looked_us == 0 || now_us - plan->looked_us >= SECOND_US)
 		look_at_all(plan, now_us);
@@ -277,7 +277,7 @@ fail_agent(struct poll_plan *plan, struct planned_agent *a, enum poll_verdict ve
 }
 
 static void
-take_names(struct planned_port *port, const struct poll_port *said, uint64_t now_us, struct polled_port *to)
+poll_plan_take_names(struct planned_port *port, const struct poll_port *said, uint64_t now_us, struct polled_port *to)
 {
 	port->named_us = now_us;
 	port->names[0] = *said->name ? poll_text_hash(said->name, strlen(said->name)) : 0;
@@ -294,7 +294,7 @@ take_names(struct planned_port *port, const struct poll_port *said, uint64_t now
  * with no other sign, for ifCounterDiscontinuityTime is 0 before and after (RFC 2863); that it wraps in 497 days, or that
  * the agent alone was started again, costs one interval. */
 static void
-take_counters(const struct poll_plan *plan, struct planned_port *port, uint32_t uptime_cs, const struct poll_port *said,
+poll_plan_take_counters(const struct poll_plan *plan, struct planned_port *port, uint32_t uptime_cs, const struct poll_port *said,
     uint64_t now_us, struct polled_port *to)
 {
 	port->counted_us = now_us;
@@ -316,7 +316,7 @@ take_counters(const struct poll_plan *plan, struct planned_port *port, uint32_t 
 }
 
 static void
-take_port(struct poll_plan *plan, struct planned_agent *a, uint32_t place, uint32_t uptime_cs, const struct poll_port *said,
+poll_plan_take_port(struct poll_plan *plan, struct planned_agent *a, uint32_t place, uint32_t uptime_cs, const struct poll_port *said,
     uint64_t now_us, struct polled_port *to)
 {
 	struct planned_port *port = &plan->ports[place];
@@ -326,13 +326,13 @@ take_port(struct poll_plan *plan, struct planned_agent *a, uint32_t place, uint3
 		return;
 	a->has_new_ports |= (a->asked & POLLED_NAMES) && port->named_us == 0;
 	if (a->asked & POLLED_NAMES)
-		take_names(port, said, now_us, to);
+		poll_plan_take_names(port, said, now_us, to);
 	else
-		take_counters(plan, port, uptime_cs, said, now_us, to);
+		poll_plan_take_counters(plan, port, uptime_cs, said, now_us, to);
 }
 
 static void
-note_answer(struct planned_agent *a, const struct poll_answer *answer, uint64_t now_us)
+poll_plan_note_answer(struct planned_agent *a, const struct poll_answer *answer, uint64_t now_us)
 {
 	struct polled_agent *known = &a->known;
 
@@ -389,7 +389,7 @@ poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answ
 		return true;
 	}
 	forget_job(plan, a);
-	note_answer(a, answer, now_us);
+	poll_plan_note_answer(a, answer, now_us);
 	if (is_of_links) {
 		poll_plan_take_links(plan, a, answer, &to);
 		return true;
@@ -398,7 +398,7 @@ poll_plan_answer(struct poll_plan *plan, uint64_t now_us, const struct poll_answ
 	for (uint32_t i = 0; i < a->n_asked; i++) {
 		struct polled_port port;
 
-		take_port(plan, a, a->list[first + i], answer->uptime_cs, &answer->ports[i], now_us, &port);
+		poll_plan_take_port(plan, a, a->list[first + i], answer->uptime_cs, &answer->ports[i], now_us, &port);
 		take(arg, &port, answer->asked_us + (answer->answered_us - answer->asked_us) / 2);
 	}
 	return true;

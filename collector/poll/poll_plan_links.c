@@ -30,7 +30,7 @@ poll_plan_begin_links(const struct poll_plan *plan, struct planned_agent *a, uin
 }
 
 static bool
-is_among(const uint32_t *numbers, uint32_t n, uint32_t number)
+poll_links_is_among(const uint32_t *numbers, uint32_t n, uint32_t number)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (numbers[i] == number)
@@ -48,7 +48,7 @@ poll_plan_ask_links(struct planned_agent *a, struct poll_job *job)
 	if (a->step == LINKS_ROWS)
 		return;
 	for (uint32_t at = 0; job->n_ports < POLL_PORTS_MAX && (link = poll_links_unknown(&a->fresh, &at)); at++)
-		if (!is_among(job->if_index, job->n_ports, link->local_port))
+		if (!poll_links_is_among(job->if_index, job->n_ports, link->local_port))
 			job->if_index[job->n_ports++] = link->local_port;
 	memcpy(a->local_ports, job->if_index, sizeof(a->local_ports));
 }
@@ -133,7 +133,7 @@ end_links(struct poll_plan *plan, struct planned_agent *a, const struct taking *
 
 /* The port that LLDP means: by its name, else by what describes it, else by its number. 0: none that is sampled. */
 static uint32_t
-if_index_of(const struct poll_plan *plan, const struct planned_agent *a, uint32_t local_port, const struct poll_port *said)
+poll_links_if_index_of(const struct poll_plan *plan, const struct planned_agent *a, uint32_t local_port, const struct poll_port *said)
 {
 	const uint64_t described =
 	    *said->description ? poll_text_hash(said->description, strlen(said->description)) : UINT64_MAX;
@@ -156,7 +156,7 @@ static void
 take_local_port(const struct poll_plan *plan, struct planned_agent *a, uint32_t local_port, uint64_t chassis,
     const struct poll_port *said)
 {
-	uint32_t if_index = if_index_of(plan, a, local_port, said);
+	uint32_t if_index = poll_links_if_index_of(plan, a, local_port, said);
 
 	for (struct poll_link *link = a->fresh.links; link < a->fresh.links + a->fresh.n; link++)
 		if (link->local_port == local_port) {

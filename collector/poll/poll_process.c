@@ -58,7 +58,7 @@ finish_task(struct task *t, enum poll_verdict verdict)
 
 /* Of a probe: the engine that reports. */
 static void
-take_engine(struct task *t, const netsnmp_pdu *pdu)
+process_take_engine(struct task *t, const netsnmp_pdu *pdu)
 {
 	if (pdu->command != SNMP_MSG_REPORT || pdu->securityEngineIDLen == 0 ||
 	    pdu->securityEngineIDLen > sizeof(t->engine_id)) {
@@ -70,7 +70,7 @@ take_engine(struct task *t, const netsnmp_pdu *pdu)
 }
 
 static int
-on_answer(int operation, netsnmp_session *session, int request_id, netsnmp_pdu *pdu, void *arg)
+process_on_answer(int operation, netsnmp_session *session, int request_id, netsnmp_pdu *pdu, void *arg)
 {
 	struct task *t = arg;
 
@@ -83,7 +83,7 @@ on_answer(int operation, netsnmp_session *session, int request_id, netsnmp_pdu *
 	else if (operation == NETSNMP_CALLBACK_OP_SEND_FAILED || operation == NETSNMP_CALLBACK_OP_DISCONNECT)
 		finish_task(t, POLL_UNREACHABLE);
 	else if (operation == NETSNMP_CALLBACK_OP_RECEIVED_MESSAGE && t->is_probing)
-		take_engine(t, pdu);
+		process_take_engine(t, pdu);
 	else if (operation == NETSNMP_CALLBACK_OP_RECEIVED_MESSAGE) {
 		poll_read_answer(&t->job, pdu, &t->answer);
 		finish_task(t, t->answer.verdict);
@@ -97,7 +97,7 @@ static bool
 send_pdu(struct task *t, netsnmp_pdu *pdu)
 {
 	t->answer.asked_us = clock_mono_us(&clock_system);
-	if (pdu && snmp_sess_async_send(t->session, pdu, on_answer, t))
+	if (pdu && snmp_sess_async_send(t->session, pdu, process_on_answer, t))
 		return true;
 	if (pdu)
 		snmp_free_pdu(pdu);
@@ -162,7 +162,7 @@ begin_task(struct process *p, struct task *t)
 	s.timeout = (long)t->job.timeout_ms * 1000;
 	s.retries = 0;
 	s.flags |= SNMP_FLAGS_DONT_PROBE;
-	s.callback = on_answer;
+	s.callback = process_on_answer;
 	s.callback_magic = t;
 	if (as->community[0] != '\0') {
 		s.community = (u_char *)as->community;
@@ -179,7 +179,7 @@ begin_task(struct process *p, struct task *t)
 
 /* Asks the engine that a probe has found. */
 static bool
-go_on(struct process *p, struct task *t)
+process_go_on(struct process *p, struct task *t)
 {
 	netsnmp_session *s = snmp_sess_session(t->session);
 	size_t n = t->n_engine_id;
@@ -265,7 +265,7 @@ serve_task(struct process *p, struct task *t, fd_set *readable)
 			finish_task(t, why_unread(t));
 		snmp_sess_timeout(t->session);
 	}
-	if (!t->is_done && t->n_engine_id > 0 && !go_on(p, t))
+	if (!t->is_done && t->n_engine_id > 0 && !process_go_on(p, t))
 		finish_task(t, POLL_REFUSED);
 	if (t->is_done)
 		end_task(p, t);
@@ -339,7 +339,7 @@ supervise_workers(void)
 }
 
 static _Noreturn void
-begin_process(int fd, pid_t collector)
+poll_begin_process(int fd, pid_t collector)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, PROCESS_NAME);
@@ -359,7 +359,7 @@ poll_process_start(pid_t *pid, int *fd)
 		return -errno;
 	*pid = fork();
 	if (*pid == 0)
-		begin_process(ends[1], collector);
+		poll_begin_process(ends[1], collector);
 	close(ends[1]);
 	if (*pid < 0) {
 		int err = errno;

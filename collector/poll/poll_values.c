@@ -109,7 +109,7 @@ ask_neighbours(const struct poll_job *job)
 
 /* Adds an unsigned number or, if text is not NULL, that. */
 static bool
-set_object(netsnmp_pdu *pdu, const struct object *o, uint32_t instance, const char *text, uint32_t number)
+values_set_object(netsnmp_pdu *pdu, const struct object *o, uint32_t instance, const char *text, uint32_t number)
 {
 	oid name[PREFIX_MAX + 1];
 	u_long value = number;
@@ -129,11 +129,11 @@ ask_for_skips(const struct poll_job *job)
 	    skip = {.n = 14, .name = {EASE_ROOT, 1, EASE_GROUP_PORT_TABLE, 1, EASE_COL_REQUESTED_SKIP}},
 	    most = {.n = 14, .name = {EASE_ROOT, 1, EASE_GROUP_PORT_TABLE, 1, EASE_COL_REQUESTED_MAX}};
 	netsnmp_pdu *pdu = snmp_pdu_create(SNMP_MSG_SET);
-	bool ok = pdu && set_object(pdu, &owner, 0, job->request.owner, 0) && set_object(pdu, &ttl, 0, NULL, job->request.ttl_s);
+	bool ok = pdu && values_set_object(pdu, &owner, 0, job->request.owner, 0) && values_set_object(pdu, &ttl, 0, NULL, job->request.ttl_s);
 
 	for (uint32_t p = 0; ok && p < job->n_ports; p++)
-		ok = set_object(pdu, &skip, job->if_index[p], NULL, job->request.mean_skip[p]) &&
-		    set_object(pdu, &most, job->if_index[p], NULL, job->request.max_samples_per_s[p]);
+		ok = values_set_object(pdu, &skip, job->if_index[p], NULL, job->request.mean_skip[p]) &&
+		    values_set_object(pdu, &most, job->if_index[p], NULL, job->request.max_samples_per_s[p]);
 	if (pdu && !ok)
 		snmp_free_pdu(pdu);
 	return ok ? pdu : NULL;
@@ -184,7 +184,7 @@ find_object(const struct poll_job *job, const netsnmp_variable_list *v)
 
 /* Where the value goes; NULL: nobody asked for it. */
 static void *
-place_of(const struct poll_job *job, const netsnmp_variable_list *v, const struct object *o, struct poll_answer *a)
+values_place_of(const struct poll_job *job, const netsnmp_variable_list *v, const struct object *o, struct poll_answer *a)
 {
 	oid instance = v->name[o->n];
 
@@ -317,7 +317,7 @@ poll_read_answer(const struct poll_job *job, const netsnmp_pdu *pdu, struct poll
 	}
 	for (const netsnmp_variable_list *v = pdu->variables; v && a->verdict == POLL_ANSWERED; v = v->next_variable) {
 		const struct object *o = find_object(job, v);
-		void *to = o ? place_of(job, v, o, a) : NULL;
+		void *to = o ? values_place_of(job, v, o, a) : NULL;
 
 		if (to)
 			take_value(v, o, to);

@@ -19,7 +19,7 @@ struct goal_words {
 
 /* A number with its unit behind it: 10%, 5m. */
 static bool
-take_number(struct goal_words *w, const char *unit, double *number)
+goal_take_number(struct goal_words *w, const char *unit, double *number)
 {
 	char *end;
 
@@ -32,7 +32,7 @@ take_number(struct goal_words *w, const char *unit, double *number)
 }
 
 static bool
-take_name(struct goal_words *w, char name[PRECISION_NAME_TEXT])
+goal_take_name(struct goal_words *w, char name[PRECISION_NAME_TEXT])
 {
 	size_t n;
 
@@ -59,7 +59,7 @@ take_keys(struct goal_words *w, struct precision_goal *goal)
 
 /* "by octets", which may be left out; false: another word follows "by". */
 static bool
-take_unit(struct goal_words *w, struct precision_goal *goal)
+goal_take_unit(struct goal_words *w, struct precision_goal *goal)
 {
 	if (!text_take_word(&w->at, "by"))
 		return true;
@@ -75,19 +75,19 @@ parse_rows(struct goal_words *w, struct precision_goal *goal)
 	double number;
 
 	if (text_take_word(&w->at, "top")) {
-		if (!take_number(w, "", &number) || !(number >= 1 && number <= PRECISION_TOP_MAX))
+		if (!goal_take_number(w, "", &number) || !(number >= 1 && number <= PRECISION_TOP_MAX))
 			return "behind \"top\" a number of rows from 1 to 100 must follow";
 		goal->top = (unsigned)number;
 		take_keys(w, goal);
-		return take_unit(w, goal) ? NULL : by_what;
+		return goal_take_unit(w, goal) ? NULL : by_what;
 	}
 	if (!take_keys(w, goal))
 		return begins;
-	if (!take_unit(w, goal))
+	if (!goal_take_unit(w, goal))
 		return by_what;
 	if (!text_take_word(&w->at, "above"))
 		return begins;
-	if (!take_number(w, "%", &number) || !(number >= 0.01 && number <= 50))
+	if (!goal_take_number(w, "%", &number) || !(number >= 0.01 && number <= 50))
 		return "behind \"above\" a part from 0.01% to 50% must follow";
 	goal->share = number / 100;
 	return NULL;
@@ -95,11 +95,11 @@ parse_rows(struct goal_words *w, struct precision_goal *goal)
 
 /* SWITCH:PORT, as reports write it; a name of a port may have colons, one of a switch has none. */
 static bool
-take_port(struct goal_words *w, struct precision_goal *goal)
+goal_take_port(struct goal_words *w, struct precision_goal *goal)
 {
 	char both[PRECISION_NAME_TEXT], *colon;
 
-	if (!take_name(w, both))
+	if (!goal_take_name(w, both))
 		return false;
 	colon = strchr(both, ':');
 	if (!colon || colon == both || colon[1] == '\0')
@@ -111,7 +111,7 @@ take_port(struct goal_words *w, struct precision_goal *goal)
 }
 
 static const char *
-parse_ports(struct goal_words *w, struct precision_goal *goal)
+goal_parse_ports(struct goal_words *w, struct precision_goal *goal)
 {
 	static const char wrong[] = "behind the rows must follow \"of each port\", \"of all ports\", \"of agent NAME\" or \"of port AGENT:NAME\"";
 
@@ -124,8 +124,8 @@ parse_ports(struct goal_words *w, struct precision_goal *goal)
 		return text_take_word(&w->at, "ports") ? NULL : wrong;
 	}
 	if (text_take_word(&w->at, "agent"))
-		return take_name(w, goal->agent) ? NULL : wrong;
-	return text_take_word(&w->at, "port") && take_port(w, goal) ? NULL : wrong;
+		return goal_take_name(w, goal->agent) ? NULL : wrong;
+	return text_take_word(&w->at, "port") && goal_take_port(w, goal) ? NULL : wrong;
 }
 
 static const char *
@@ -133,12 +133,12 @@ parse_width_and_period(struct goal_words *w, struct precision_goal *goal)
 {
 	double number;
 
-	if (!text_take_word(&w->at, "within") || !take_number(w, "%", &number))
+	if (!text_take_word(&w->at, "within") || !goal_take_number(w, "%", &number))
 		return "behind the ports must follow \"within\" and a width such as 10%";
 	goal->width = number / 100;
 	if (!(goal->width >= WIDTH_LEAST && goal->width <= WIDTH_MOST))
 		return "a width is from 1% to 50%";
-	if (!text_take_word(&w->at, "every") || !take_number(w, "m", &number))
+	if (!text_take_word(&w->at, "every") || !goal_take_number(w, "m", &number))
 		return "behind the width must follow \"every\" and minutes such as 5m";
 	for (size_t i = 0; i < sizeof(period_minutes) / sizeof(period_minutes[0]); i++)
 		if (number == period_minutes[i])
@@ -156,7 +156,7 @@ precision_goal_parse(const char *text, struct precision_goal *goal, const char *
 	*goal = (struct precision_goal){.keys = PRECISION_TALKERS};
 	*reason = strlen(text) < sizeof(goal->text) ? parse_rows(&w, goal) : "a goal has at most 111 characters";
 	if (!*reason)
-		*reason = parse_ports(&w, goal);
+		*reason = goal_parse_ports(&w, goal);
 	if (!*reason)
 		*reason = parse_width_and_period(&w, goal);
 	if (*reason)

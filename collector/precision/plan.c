@@ -312,7 +312,7 @@ sum_then(const struct precision_port *ports, size_t n, uint32_t agent)
 
 /* Those that have far more than they want, for long enough. */
 static void
-give_back(struct precision_port *port, uint64_t now_us)
+plan_give_back(struct precision_port *port, uint64_t now_us)
 {
 	bool has_more = is_planned(port) && port->skip <= port->planned_skip / SURPLUS;
 
@@ -326,7 +326,7 @@ give_back(struct precision_port *port, uint64_t now_us)
 
 /* Doubles skips until those ports fit, each time where it hurts least. Returns whether they do. */
 static bool
-double_skips(struct precision_port *ports, size_t n, uint32_t agent, double limit, enum precision_move move, uint64_t now_us)
+plan_double_skips(struct precision_port *ports, size_t n, uint32_t agent, double limit, enum precision_move move, uint64_t now_us)
 {
 	while (limit > 0 && sum_then(ports, n, agent) > limit) {
 		struct precision_port *best = NULL;
@@ -352,7 +352,7 @@ double_skips(struct precision_port *ports, size_t n, uint32_t agent, double limi
 }
 
 static bool
-has_room(const struct precision_port *ports, size_t n, const struct precision_port *port, uint32_t skip,
+plan_has_room(const struct precision_port *ports, size_t n, const struct precision_port *port, uint32_t skip,
     const struct precision_budget *budget)
 {
 	double more = rate_at(port, skip) - rate_then(port);
@@ -374,7 +374,7 @@ make_finer(struct precision_port *ports, size_t n, struct precision_port *port, 
 	    port->skip < port->planned_skip * (port->is_cut ? WORTH_MOVING_CUT : WORTH_MOVING))
 		return;
 	skip = nearest_skip(port->planned_skip);
-	if (skip < port->skip && has_room(ports, n, port, skip, budget))
+	if (skip < port->skip && plan_has_room(ports, n, port, skip, budget))
 		move_to(port, PRECISION_WANTED, skip);
 }
 
@@ -390,13 +390,13 @@ count_moves(const struct precision_port *ports, size_t n)
 
 /* At a period's end to below `full` of the limit; within one only what is above all of it. */
 static void
-relieve_budget(struct precision_port *ports, size_t n, uint32_t agent, double limit, double full, enum precision_move move,
+plan_relieve_budget(struct precision_port *ports, size_t n, uint32_t agent, double limit, double full, enum precision_move move,
     uint64_t now_us)
 {
 	double left = left_of(ports, n, agent, limit);
 
 	if (move != PRECISION_BURST || sum_then(ports, n, agent) > left)
-		double_skips(ports, n, agent, full * left, move, now_us);
+		plan_double_skips(ports, n, agent, full * left, move, now_us);
 }
 
 static void
@@ -405,8 +405,8 @@ relieve_budgets(struct precision_port *ports, size_t n, const struct precision_b
 {
 	for (size_t i = 0; budget->agent_per_s > 0 && i < n; i++)
 		if (is_first_of_agent(ports, i))
-			relieve_budget(ports, n, ports[i].agent, budget->agent_per_s, FULL_AGENT_PART, move, now_us);
-	relieve_budget(ports, n, UINT32_MAX, budget->all_per_s, FULL_PART, move, now_us);
+			plan_relieve_budget(ports, n, ports[i].agent, budget->agent_per_s, FULL_AGENT_PART, move, now_us);
+	plan_relieve_budget(ports, n, UINT32_MAX, budget->all_per_s, FULL_PART, move, now_us);
 }
 
 int
@@ -424,7 +424,7 @@ precision_decide(struct precision_port *ports, size_t n, const struct precision_
 	}
 	plan_ports(ports, n, by_want, budget, now_us);
 	for (size_t i = 0; i < n; i++)
-		give_back(&ports[i], now_us);
+		plan_give_back(&ports[i], now_us);
 	relieve_budgets(ports, n, budget, PRECISION_OVER, now_us);
 	for (size_t i = 0; i < n; i++)
 		make_finer(ports, n, by_want[i], budget, now_us);

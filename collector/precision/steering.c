@@ -42,7 +42,7 @@ steering_new(const char *owner, steering_teller *tell, void *arg)
 /* ---- who there is ---- */
 
 static uint32_t
-find_agent(const struct steering *s, int64_t id)
+steering_find_agent(const struct steering *s, int64_t id)
 {
 	uint32_t i = 0;
 
@@ -54,7 +54,7 @@ find_agent(const struct steering *s, int64_t id)
 uint32_t
 steering_port(struct steering *s, int64_t agent, uint32_t if_index)
 {
-	uint32_t a = find_agent(s, agent), of_agent = 0;
+	uint32_t a = steering_find_agent(s, agent), of_agent = 0;
 	uint32_t *link;
 
 	if (a < s->n_agents)
@@ -156,7 +156,7 @@ lose_lease(struct steering *s, uint32_t agent, uint64_t now_us)
 void
 steering_note_boot(struct steering *s, int64_t agent, int64_t boot, uint64_t now_us)
 {
-	uint32_t a = find_agent(s, agent);
+	uint32_t a = steering_find_agent(s, agent);
 
 	if (a == s->n_agents || s->agents[a].boot == boot)
 		return;
@@ -224,7 +224,7 @@ wants_anything(const struct steering *s, uint32_t agent)
 }
 
 static void
-add_port(const struct steering *s, uint32_t i, struct steering_job *job)
+steering_add_port(const struct steering *s, uint32_t i, struct steering_job *job)
 {
 	const struct steered_port *port = &s->ports[i];
 
@@ -249,7 +249,7 @@ fill_ask(struct steering *s, uint32_t a, uint64_t now_us, struct steering_job *j
 		return false;
 	for EACH_PORT(s, i, a)
 		if (job->n_ports < STEERING_A_JOB && needs_ask(s, i, now_us))
-			add_port(s, i, job);
+			steering_add_port(s, i, job);
 	for (uint32_t p = 0; p < job->n_ports; p++)
 		precision_count_set(&s->plans[job->port[p]], now_us);
 	/* Of its own the lease is renewed, but not begun. */
@@ -264,7 +264,7 @@ fill_read(const struct steering *s, uint32_t a, uint64_t now_us, struct steering
 		return false;
 	for EACH_PORT(s, i, a)
 		if (job->n_ports < STEERING_A_JOB && now_us >= s->ports[i].read_us)
-			add_port(s, i, job);
+			steering_add_port(s, i, job);
 	return job->n_ports > 0;
 }
 
@@ -332,7 +332,7 @@ take_port_failure(const struct steering *s, struct steered_port *port, uint64_t 
 }
 
 static void
-take_row(struct steering *s, uint64_t now_us, struct steered_port *port, const struct steering_row *row, bool is_ours)
+steering_take_row(struct steering *s, uint64_t now_us, struct steered_port *port, const struct steering_row *row, bool is_ours)
 {
 	bool was_held = port->is_held, was_read = port->is_read;
 
@@ -359,7 +359,7 @@ take_row(struct steering *s, uint64_t now_us, struct steered_port *port, const s
 }
 
 static void
-take_rows(struct steering *s, uint64_t now_us, const struct steering_job *job, const struct steering_answer *answer)
+steering_take_rows(struct steering *s, uint64_t now_us, const struct steering_job *job, const struct steering_answer *answer)
 {
 	struct steered_agent *agent = &s->agents[job->agent];
 	bool is_ours = strcmp(answer->owner, s->owner) == 0, is_free = answer->owner[0] == '\0';
@@ -383,7 +383,7 @@ take_rows(struct steering *s, uint64_t now_us, const struct steering_job *job, c
 		agent->renewed_us = now_us > RENEW_US ? now_us - RENEW_US : 0;
 	}
 	for (uint32_t p = 0; p < job->n_ports; p++)
-		take_row(s, now_us, &s->ports[job->port[p]], &answer->rows[p], is_ours);
+		steering_take_row(s, now_us, &s->ports[job->port[p]], &answer->rows[p], is_ours);
 	if (agent->trouble == STEERING_FOREIGN)
 		for EACH_PORT(s, i, job->agent)
 			s->ports[i].read_us = now_us;
@@ -453,7 +453,7 @@ steering_take(struct steering *s, uint64_t now_us, const struct steering_job *jo
 	else if (answer->error_status != 0)
 		take_refusal(s, now_us, job, answer->error_status);
 	else if (job->kind == STEERING_READ)
-		take_rows(s, now_us, job, answer);
+		steering_take_rows(s, now_us, job, answer);
 	else
 		take_consent(s, now_us, job);
 	steering_update_plans(s, job->agent);

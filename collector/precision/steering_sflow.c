@@ -176,7 +176,7 @@ sflow_lease_next(struct sflow_steering *x, uint64_t now_us, uint32_t *i, struct 
 
 /* The receiver is ours no longer, and so no sampler is. */
 static void
-lose_receiver(const struct sflow_steering *x, struct sflow_switch *sw)
+steering_lose_receiver(const struct sflow_steering *x, struct sflow_switch *sw)
 {
 	for EACH_PORT(x->steering, i, sw->agent) {
 		struct steered_port *port = &x->steering->ports[i];
@@ -204,7 +204,7 @@ take_switch_silence(const struct sflow_steering *x, struct sflow_switch *sw, uin
 	if (agent->failures == FAILURES_MOST)
 		steering_change_trouble(x->steering, agent, STEERING_SILENT);
 	if (agent->is_leased && now_us >= agent->renewed_us + STEERING_TTL_S * SECOND_US)
-		lose_receiver(x, sw);
+		steering_lose_receiver(x, sw);
 	sw->step = SFLOW_LOOK;
 }
 
@@ -225,7 +225,7 @@ take_receivers(const struct sflow_steering *x, struct sflow_switch *sw, uint64_t
 			ours = r;
 	}
 	if (agent->is_leased && ours != sw->receiver)
-		lose_receiver(x, sw);
+		steering_lose_receiver(x, sw);
 	sw->receiver = ours ? ours : free_one;
 	sw->step = ours && sw->is_directed ? SFLOW_RENEW : SFLOW_TAKE;
 	if (sw->receiver > 0)
@@ -259,7 +259,7 @@ take_sampler(const struct sflow_steering *x, const struct sflow_switch *sw, cons
 
 /* What the walk has seen of the port. */
 static void
-judge_port(const struct sflow_steering *x, const struct sflow_switch *sw, struct steered_port *port)
+steering_judge_port(const struct sflow_steering *x, const struct sflow_switch *sw, struct steered_port *port)
 {
 	struct sflow_port *seen = &port->sflow;
 	bool was_held = port->is_held, by_hand;
@@ -302,7 +302,7 @@ take_samplers(const struct sflow_steering *x, struct sflow_switch *sw, const str
 	if (answer->has_more && answer->n_samplers > 0 && sw->n_rows < ROWS_MOST)
 		return;
 	for EACH_PORT(x->steering, i, sw->agent)
-		judge_port(x, sw, &x->steering->ports[i]);
+		steering_judge_port(x, sw, &x->steering->ports[i]);
 	sw->step = SFLOW_READY;
 }
 
@@ -321,7 +321,7 @@ take_switch_consent(const struct sflow_steering *x, struct sflow_switch *sw, uin
 	struct steered_agent *agent = switch_agent(x, sw);
 
 	if (job->n_ports == 0 && job->request.ttl_s == 0) {
-		lose_receiver(x, sw);
+		steering_lose_receiver(x, sw);
 		return;
 	}
 	steering_change_trouble(x->steering, agent, STEERING_FINE);
@@ -358,7 +358,7 @@ take_switch_refusal(const struct sflow_steering *x, struct sflow_switch *sw, uin
 	bool is_raced = error_status == INCONSISTENT_VALUE || error_status == WRONG_VALUE || error_status == COMMIT_FAILED;
 
 	if (sw->is_leaving) {
-		lose_receiver(x, sw);
+		steering_lose_receiver(x, sw);
 		return;
 	}
 	for (uint32_t p = 0; p < job->n_ports; p++) {

@@ -75,7 +75,7 @@ query_find_beside(struct query *query)
 }
 
 static void
-add_sample(double beside[ESTIMATE_N_UNITS], double weight, double octets)
+beside_add_sample(double beside[ESTIMATE_N_UNITS], double weight, double octets)
 {
 	beside[ESTIMATE_PKTS] += weight;
 	beside[ESTIMATE_OCTETS] += weight * octets;
@@ -113,7 +113,7 @@ add_samples(struct query *query, struct query_port *port, bool is_first, uint64_
 			if (is_first ? time_us > to_us + REORDERED_US : time_us + REORDERED_US < from_us)
 				break;
 			if (time_us >= from_us && time_us < to_us && (direction == EASE_IN || direction == EASE_OUT))
-				add_sample(port->side[direction].beside, sqlite3_column_double(stmt, 2),
+				beside_add_sample(port->side[direction].beside, sqlite3_column_double(stmt, 2),
 				    sqlite3_column_double(stmt, 3));
 		}
 		err = err < 0 ? err : 0;

@@ -72,7 +72,7 @@ put_only(FILE *sql, const struct query_want *want)
 
 /* Keys are read of the ports asked for, totals of all ports of their agents. */
 static void
-put_ports(FILE *sql, const struct query *query)
+cluster_put_ports(FILE *sql, const struct query *query)
 {
 	size_t n = 0, n_left_out = 0, listed = 0;
 
@@ -140,7 +140,7 @@ cluster_write_where(FILE *sql, const struct query *query, const struct query_wan
 	put_listed(sql, query);
 	if (!want->dimension)
 		return;
-	put_ports(sql, query);
+	cluster_put_ports(sql, query);
 	if (want->by_port)
 		put_without_uncounted(sql, query, want->options);
 	else
@@ -156,7 +156,7 @@ struct asking {
 };
 
 static void
-put_where(FILE *sql, const void *arg)
+cluster_put_where(FILE *sql, const void *arg)
 {
 	const struct asking *a = arg;
 
@@ -185,7 +185,7 @@ struct arriving {
 };
 
 static int
-take_row(void *arg, const struct row_cell *cells)
+cluster_take_row(void *arg, const struct row_cell *cells)
 {
 	struct arriving *a = arg;
 	const struct row_cell *half1 = &cells[FIRST_SUM - 2], *half2 = &cells[FIRST_SUM - 1];
@@ -231,7 +231,7 @@ cluster_ask_sums(struct query *query, const struct query_want *want, const struc
 	struct arriving a = {.query = query, .n_sums = source.n_sums, .take = take, .arg = arg};
 	struct sums_run *asked = cluster_runs(runs, n_runs);
 	const struct sums_rows rows = {.place = place, .table = source.table, .runs = asked, .n_runs = n_runs,
-	    .write_where = put_where, .arg = &asking};
+	    .write_where = cluster_put_where, .arg = &asking};
 	const struct sums_list totals = {&rows, SUMS_TOTALS};
 	int err;
 
@@ -245,7 +245,7 @@ cluster_ask_sums(struct query *query, const struct query_want *want, const struc
 	    SQL_TEXT("half2", want->by_port ? "''" : source.half2), SQL_WRITE("rows", sums_sql_rows, &rows),
 	    source.sums ? (struct sql_value)SQL_TEXT("sums", source.sums)
 			: (struct sql_value)SQL_WRITE("sums", sums_sql_list, &totals)),
-	    a.types, FIRST_SUM + a.n_sums, take_row, &a);
+	    a.types, FIRST_SUM + a.n_sums, cluster_take_row, &a);
 	free(asked);
 	return err;
 }
@@ -270,7 +270,7 @@ cluster_packer_open(struct cluster_packer **out, struct query *query, const stru
 }
 
 static int
-hand_over(struct cluster_packer *p)
+cluster_hand_over(struct cluster_packer *p)
 {
 	struct pack_reader reader;
 	int err;
@@ -293,14 +293,14 @@ cluster_packer_add(void *arg, const struct cluster_entry *entry)
 	p->pack.keys[i] = entry->key;
 	for (unsigned c = 0; c < p->pack.n_columns; c++)
 		p->pack.columns[c][i] = entry->values[c];
-	return p->pack.n < PACK_ENTRIES ? 0 : hand_over(p);
+	return p->pack.n < PACK_ENTRIES ? 0 : cluster_hand_over(p);
 }
 
 int
 cluster_packer_close(struct cluster_packer *p, int err)
 {
 	if (p && err == 0)
-		err = hand_over(p);
+		err = cluster_hand_over(p);
 	free(p);
 	return err;
 }

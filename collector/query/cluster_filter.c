@@ -40,7 +40,7 @@ part_of_key(const struct key_layout *layout, enum key_field field, unsigned firs
 }
 
 static struct key_column
-column_of(enum store_key_kind kind, enum filter_field field)
+cluster_column_of(enum store_key_kind kind, enum filter_field field)
 {
 	const struct key_layout *layout = key_layout_of(kind);
 	struct key_column column = {""};
@@ -94,7 +94,7 @@ is_in(const struct filter_node *node, uint32_t number)
 static void
 put_implied(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
 {
-	const struct key_column address = column_of(kind, FILTER_SRC_IP);
+	const struct key_column address = cluster_column_of(kind, FILTER_SRC_IP);
 
 	if (node->field == FILTER_ETHERTYPE && *address.sql)
 		fprintf(sql, "((length(%s) = 4 AND %d) OR (length(%s) = %d AND %d))", address.sql,
@@ -112,19 +112,19 @@ put_guard(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
 	bool is_conversation = kind == STORE_KEY_CONVERSATION;
 
 	if (is_icmp || (is_port && is_conversation))
-		fprintf(sql, " AND %s %s (unhex('%02x'), unhex('%02x'))", column_of(kind, FILTER_IP_PROTO).sql,
+		fprintf(sql, " AND %s %s (unhex('%02x'), unhex('%02x'))", cluster_column_of(kind, FILTER_IP_PROTO).sql,
 		    is_icmp ? "IN" : "NOT IN", STORE_PROTO_ICMP, STORE_PROTO_ICMP6);
 	if (is_conversation && is_icmp)
-		fprintf(sql, " AND %s = unhex('%04x')", column_of(kind, FILTER_SRC_PORT).sql, STORE_ICMP_MARK);
+		fprintf(sql, " AND %s = unhex('%04x')", cluster_column_of(kind, FILTER_SRC_PORT).sql, STORE_ICMP_MARK);
 	if (is_conversation && is_port && node->range.low == 0)
 		fprintf(sql, " AND NOT (%s = unhex('0000') AND %s = unhex('0000'))",
-		    column_of(kind, FILTER_SRC_PORT).sql, column_of(kind, FILTER_DST_PORT).sql);
+		    cluster_column_of(kind, FILTER_SRC_PORT).sql, cluster_column_of(kind, FILTER_DST_PORT).sql);
 }
 
 static void
 put_range(FILE *sql, enum store_key_kind kind, const struct filter_node *node)
 {
-	const struct key_column column = column_of(kind, (enum filter_field)node->field);
+	const struct key_column column = cluster_column_of(kind, (enum filter_field)node->field);
 	bool is_octet = FILTER_BIT(node->field) & (FILTER_BIT(FILTER_IP_PROTO) | FILTER_ICMP);
 	uint32_t max = is_octet ? 0xff : 0xffff;
 	uint32_t high = node->range.high < max ? node->range.high : max;
@@ -172,7 +172,7 @@ static void
 put_node(FILE *sql, const struct query *query, enum store_key_kind kind, const struct filter_node *node)
 {
 	const struct filter *f = query->filter;
-	const struct key_column column = column_of(kind, (enum filter_field)node->field);
+	const struct key_column column = cluster_column_of(kind, (enum filter_field)node->field);
 
 	switch ((enum filter_op)node->op) {
 	case FILTER_ALL_OF:

@@ -203,7 +203,7 @@ sums_of_range(struct query *query, const struct query_want *want, query_body_fn 
 }
 
 static int
-read_sums(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+cluster_read_sums(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
 {
 	struct query_steps *steps = query->steps;
 	struct answer *answer = NULL;
@@ -245,7 +245,7 @@ struct by_step {
 };
 
 static int
-take_totals(void *arg, const struct cluster_entry *entry)
+cluster_take_totals(void *arg, const struct cluster_entry *entry)
 {
 	const struct by_step *by = arg;
 
@@ -255,10 +255,10 @@ take_totals(void *arg, const struct cluster_entry *entry)
 }
 
 static int
-totals_by_step(struct query *query, uint64_t step_us, query_totals_fn *take, void *arg)
+cluster_totals_by_step(struct query *query, uint64_t step_us, query_totals_fn *take, void *arg)
 {
 	return read_runs(query, &(struct query_want){.kind = STORE_PART_TOTALS, .longest_us = step_us}, step_us,
-	    take_totals, &(struct by_step){step_us, take, arg});
+	    cluster_take_totals, &(struct by_step){step_us, take, arg});
 }
 
 static void
@@ -273,7 +273,7 @@ static const struct query_store cluster_store = {
 	.agent_columns = "lacks_minute, collector, NULL", .gap_collector = "collector",
 	.close = close_cluster, .forget = mirror_forget,
 	.prepare = mirror_prepare, .prepared = mirror_prepared, .step = mirror_step,
-	.sums = read_sums, .totals_by_step = totals_by_step,
+	.sums = cluster_read_sums, .totals_by_step = cluster_totals_by_step,
 	.begin_steps = begin_steps, .end_steps = end_steps,
 	.top_keys = cluster_top_keys, .stated = cluster_stated,
 };

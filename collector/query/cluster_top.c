@@ -84,7 +84,7 @@ put_factors(FILE *sql, const void *arg)
 }
 
 static void
-put_where(FILE *sql, const void *arg)
+cluster_top_put_where(FILE *sql, const void *arg)
 {
 	const struct ranking *r = arg;
 
@@ -96,7 +96,7 @@ ask_servers(struct ranking *r, const char *text, bool with_factors, const enum c
     void *arg)
 {
 	const struct sums_rows rows = {.place = mirror_place(r->query->mirror), .table = CLUSTER_KEYS, .runs = r->runs,
-	    .n_runs = r->n_runs, .write_where = put_where, .write_join = with_factors ? put_factors : NULL, .arg = r};
+	    .n_runs = r->n_runs, .write_where = cluster_top_put_where, .write_join = with_factors ? put_factors : NULL, .arg = r};
 	const struct dimension *d = r->dimension;
 	bool pkts = r->options->sort == ESTIMATE_PKTS;
 	char z[32];
@@ -137,7 +137,7 @@ take_ranked(void *arg, const struct row_cell *cells)
 
 /* Keys of each port, and keys: about as many. */
 static int
-take_numbers(void *arg, const struct row_cell *cells)
+cluster_top_take_numbers(void *arg, const struct row_cell *cells)
 {
 	((uint64_t *)arg)[0] = (uint64_t)cells[0].i;
 	((uint64_t *)arg)[1] = (uint64_t)cells[1].i;
@@ -363,7 +363,7 @@ rank_keys(struct ranking *r, struct query_key **keys, size_t *n, struct query_le
 		return err;
 	r->want.by_port = true; /* of ports that count */
 	err = ask_servers(r, "SELECT uniqCombined(agent, if_index, {key}), uniqCombined({key}){rows}", false, types, 2,
-	    take_numbers, numbers);
+	    cluster_top_take_numbers, numbers);
 	if (err || numbers[0] <= FETCHED_ALL || numbers[1] <= r->options->top)
 		return err;
 	err = query_sum_folded(r->query, r->dimension->kind);

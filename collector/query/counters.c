@@ -49,7 +49,7 @@ query_count(sqlite3_stmt *stmt, int column)
 }
 
 static int
-read_totals(struct query *query, const struct query_port *port, const char *sql, uint64_t at_us,
+counters_read_totals(struct query *query, const struct query_port *port, const char *sql, uint64_t at_us,
     struct totals *totals)
 {
 	sqlite3_stmt *stmt;
@@ -79,7 +79,7 @@ static int
 newest_until(struct query *query, const struct query_port *port, uint64_t at_us,
     struct totals *totals)
 {
-	return read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE agent = ?1"
+	return counters_read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE agent = ?1"
 	    " AND if_index = ?2 AND time_us <= ?3 ORDER BY time_us DESC LIMIT 1", at_us, totals);
 }
 
@@ -87,7 +87,7 @@ static int
 oldest_from(struct query *query, const struct query_port *port, uint64_t at_us,
     struct totals *totals)
 {
-	return read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE agent = ?1"
+	return counters_read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE agent = ?1"
 	    " AND if_index = ?2 AND time_us >= ?3 ORDER BY time_us LIMIT 1", at_us, totals);
 }
 
@@ -167,7 +167,7 @@ add_all_stretches(struct query *query, const struct query_port *port, struct tot
 	while (err == 0 && first.known && first.discontinuity_us != last->discontinuity_us) {
 		struct totals next, end;
 
-		err = read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE"
+		err = counters_read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE"
 		    " agent = ?1 AND if_index = ?2 AND time_us > ?3 AND discontinuity_us <>"
 		    " (SELECT discontinuity_us FROM counter WHERE agent = ?1 AND if_index = ?2 AND"
 		    " time_us <= ?3 ORDER BY time_us DESC LIMIT 1) ORDER BY time_us LIMIT 1",

@@ -409,7 +409,7 @@ query_find_edge(struct query *query, const struct report_options *options, uint6
 #define COUNTED_COLUMNS "time_us, discontinuity_us, pool_in, in_octets, pool_out, out_octets, stalled_pkts"
 
 static int
-read_counters(struct query *query, const char *sql, const struct query_port *port, uint64_t at_us,
+edge_read_counters(struct query *query, const char *sql, const struct query_port *port, uint64_t at_us,
     struct query_counters *counted)
 {
 	sqlite3_stmt *stmt;
@@ -440,7 +440,7 @@ read_counters(struct query *query, const char *sql, const struct query_port *por
 
 /* What is counted between counters so far apart is in no window (gaps.c), unless samples tell when it passed. */
 static bool
-is_gap(uint64_t from_us, uint64_t until_us)
+edge_is_gap(uint64_t from_us, uint64_t until_us)
 {
 	return until_us > store_window_start(from_us, STORE_WINDOW_US) +
 	    PORT_TOTALS_UNTOLD_MINUTES * (uint64_t)STORE_WINDOW_US;
@@ -462,12 +462,12 @@ find_around(struct query *query, struct query_port *port, uint64_t at_us)
 		return 0;
 	if (!query->store->is_remote && is_next) {
 		a->before = a->after;
-		err = read_counters(query, COUNTERS_WHERE("> ?3 ORDER BY time_us"), port, a->before.time_us, &a->after);
+		err = edge_read_counters(query, COUNTERS_WHERE("> ?3 ORDER BY time_us"), port, a->before.time_us, &a->after);
 		if (err || !a->after.known || at_us <= a->after.time_us)
 			return err;
 	}
-	err = read_counters(query, COUNTERS_WHERE("<= ?3 ORDER BY time_us DESC"), port, at_us, &a->before);
-	return err ? err : read_counters(query, COUNTERS_WHERE("> ?3 ORDER BY time_us"), port, at_us, &a->after);
+	err = edge_read_counters(query, COUNTERS_WHERE("<= ?3 ORDER BY time_us DESC"), port, at_us, &a->before);
+	return err ? err : edge_read_counters(query, COUNTERS_WHERE("> ?3 ORDER BY time_us"), port, at_us, &a->after);
 }
 
 int
@@ -490,7 +490,7 @@ query_reading_at(struct query *query, struct query_port *port, uint64_t at_us, s
 		return 0;
 	for (int i = 0; i < QUERY_N_COUNTED; i++)
 		at->across[i] = after->value[i] - before->value[i];
-	at->is_gap = is_gap(before->time_us, after->time_us);
+	at->is_gap = edge_is_gap(before->time_us, after->time_us);
 	if (at->is_gap)
 		return 0;
 	at->apart_us = after->value[QUERY_COUNTED_IN_PKTS] != before->value[QUERY_COUNTED_IN_PKTS] ||

@@ -119,7 +119,7 @@ is_about(const struct estimate_stratum *side, const struct query_cut *cut)
 }
 
 static double
-octets_of(const struct query_port *port)
+ends_octets_of(const struct query_port *port)
 {
 	const struct estimate_stratum *side = query_listed(port);
 
@@ -145,11 +145,11 @@ query_add_divided(struct query *query)
 	int err = 0;
 
 	for (size_t i = 0; i < query->n_ports; i++)
-		all += query->ports[i].chosen ? octets_of(&query->ports[i]) : 0;
+		all += query->ports[i].chosen ? ends_octets_of(&query->ports[i]) : 0;
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
 		struct query_port *port = &query->ports[i];
 
-		if (has_ends && port->chosen && octets_of(port) * SMALLEST_PART > all)
+		if (has_ends && port->chosen && ends_octets_of(port) * SMALLEST_PART > all)
 			err = add_ends(query, port);
 		port->is_divided |= port->chosen && is_about(query_listed(port), query_listed_cut(port));
 	}

@@ -33,7 +33,7 @@ check_readable(struct query *query)
 }
 
 static int
-check_version(struct query *query)
+file_check_version(struct query *query)
 {
 	sqlite3_stmt *stmt = query_prepare(query, "PRAGMA user_version");
 	int more = stmt ? query_step(query, stmt) : -EIO, version = 0;
@@ -90,7 +90,7 @@ open_file(struct query *query)
 	sqlite3_busy_timeout(query->db, BUSY_WAIT_MS);
 	if (sqlite3_exec(query->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return query_fail_sql(query);
-	err = check_version(query);
+	err = file_check_version(query);
 	return err ? err : check_tables(query);
 }
 
@@ -171,7 +171,7 @@ read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, u
 
 /* Unsettled parts are in no level yet, so they are always read in addition. */
 static int
-read_sums(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+file_read_sums(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
 {
 	const struct query_run unsettled = {LEVEL_UNSETTLED, query->range.from_us, query->range.to_us};
 	struct query_run *runs;
@@ -199,7 +199,7 @@ struct by_step {
 };
 
 static int
-take_totals(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
+file_take_totals(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
 {
 	const struct by_step *by = arg;
 
@@ -211,16 +211,16 @@ take_totals(struct query *query, struct pack_reader *reader, const struct query_
 }
 
 static int
-totals_by_step(struct query *query, uint64_t step_us, query_totals_fn *take, void *arg)
+file_totals_by_step(struct query *query, uint64_t step_us, query_totals_fn *take, void *arg)
 {
-	return read_sums(query, &(struct query_want){.kind = STORE_PART_TOTALS, .longest_us = step_us}, take_totals,
+	return file_read_sums(query, &(struct query_want){.kind = STORE_PART_TOTALS, .longest_us = step_us}, file_take_totals,
 	    &(struct by_step){take, arg});
 }
 
 /* ---- opening ---- */
 
 static const struct query_store file_store = {
-	.agent_columns = "0, 0, (SELECT name FROM polled WHERE polled.agent = id)", .gap_collector = "0", .sums = read_sums, .totals_by_step = totals_by_step,
+	.agent_columns = "0, 0, (SELECT name FROM polled WHERE polled.agent = id)", .gap_collector = "0", .sums = file_read_sums, .totals_by_step = file_totals_by_step,
 };
 
 int

@@ -74,7 +74,7 @@ check_sites(struct query *query, const struct filter *filter)
 
 /* Where no port of it is elsewhere, the agent's site is that of all its ports. */
 static void
-set_site(struct query_agent *agent, const struct filter *filter, struct filter_subject *subject)
+filtered_set_site(struct query_agent *agent, const struct filter *filter, struct filter_subject *subject)
 {
 	if (agent->has_port_sites)
 		return;
@@ -111,7 +111,7 @@ query_choose_agents(struct query *query, const struct filter *filter)
 		struct query_agent *agent = &query->agents[i];
 		struct filter_subject subject = {.known = FILTER_BIT(FILTER_AGENT)};
 
-		set_site(agent, filter, &subject);
+		filtered_set_site(agent, filter, &subject);
 		subject.named = agent->named;
 		agent->chosen = filter_judge(filter, &subject) != FILTER_NO;
 		n_chosen += agent->chosen;

@@ -134,7 +134,7 @@ read_window(struct query *query, uint64_t from_us, uint64_t to_us)
 
 /* Part of what was counted between two readings that lies between two others; NAN: not known. */
 static double
-part_of(const struct query_reading *first, const struct query_reading *last, const struct query_reading *from,
+fine_part_of(const struct query_reading *first, const struct query_reading *last, const struct query_reading *from,
     const struct query_reading *to, int value)
 {
 	double all = last->value[value] - first->value[value], part = to->value[value] - from->value[value];
@@ -168,7 +168,7 @@ find_parts(const struct query_fine *fine, const struct fine_port *kept, const st
 		double pool = u == ESTIMATE_PKTS ? kept->side[d].pool_pkts + kept->cut[d].pkts
 						 : kept->side[d].pool_octets + kept->cut[d].octets;
 
-		parts[d][u] = pool > 0 ? part_of(kept->ends, &kept->ends[fine->n_ends - 1], from, to, i) : 0;
+		parts[d][u] = pool > 0 ? fine_part_of(kept->ends, &kept->ends[fine->n_ends - 1], from, to, i) : 0;
 		if (isnan(parts[d][u]))
 			return false;
 	}
@@ -197,7 +197,7 @@ end_at(const struct query_fine *fine, const struct fine_port *kept, uint64_t at_
 }
 
 static void
-set_step(const struct query *query, struct query_port *port, struct fine_port *kept)
+fine_set_step(const struct query *query, struct query_port *port, struct fine_port *kept)
 {
 	const struct query_fine *fine = query->fine;
 	const struct query_reading *from = end_at(fine, kept, query->range.from_us), *to = end_at(fine, kept, query->range.to_us);
@@ -241,7 +241,7 @@ query_fine_windows(struct query *query)
 	query_narrow(query, step.from_us, step.to_us);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen && has_total(&fine->ports[i]))
-			set_step(query, &query->ports[i], &fine->ports[i]);
+			fine_set_step(query, &query->ports[i], &fine->ports[i]);
 		else
 			set_samples(&query->ports[i], &fine->ports[i]);
 	return err;
@@ -281,7 +281,7 @@ find_asked(const struct report_options *options, const struct query_sample *samp
 }
 
 static int
-add_sample(struct query *query, const struct query_sample *sample, void *arg)
+fine_add_sample(struct query *query, const struct query_sample *sample, void *arg)
 {
 	struct query_fine *fine = query->fine;
 	uint64_t into_us = sample->time_us - fine->read_from_us;
@@ -356,7 +356,7 @@ read_at_once(struct query *query, const struct report_options *options, const st
 	fine->n_read = 0;
 	query->range = (struct query_range){fine->from_us, to_us < query->asked.to_us ? to_us : query->asked.to_us};
 	if (err == 0)
-		err = query_each_sample(query, dimension, add_sample, (void *)(uintptr_t)options);
+		err = query_each_sample(query, dimension, fine_add_sample, (void *)(uintptr_t)options);
 	query->range = step;
 	if (err == 0)
 		err = sort_samples(query);
@@ -392,7 +392,7 @@ read_samples(struct query *query, const struct report_options *options, const st
 }
 
 static int
-compare_keys(const void *a, const void *b)
+fine_compare_keys(const void *a, const void *b)
 {
 	const struct query_key *one = a, *other = b;
 
@@ -406,9 +406,9 @@ unite_keys(struct query_key *keys, size_t n)
 {
 	size_t kept = 0;
 
-	qsort(keys, n, sizeof(*keys), compare_keys);
+	qsort(keys, n, sizeof(*keys), fine_compare_keys);
 	for (size_t i = 0; i < n; i++)
-		if (kept > 0 && compare_keys(&keys[kept - 1], &keys[i]) == 0)
+		if (kept > 0 && fine_compare_keys(&keys[kept - 1], &keys[i]) == 0)
 			estimate_add_sums(&keys[kept - 1].sums, &keys[i].sums);
 		else
 			keys[kept++] = keys[i];
@@ -417,7 +417,7 @@ unite_keys(struct query_key *keys, size_t n)
 
 /* Sets the sides' sums, and the keys, a row for each sample. */
 static int
-add_step(struct query *query, const struct query_key *only, struct query_key **keys, size_t *n)
+fine_add_step(struct query *query, const struct query_key *only, struct query_key **keys, size_t *n)
 {
 	struct query_fine *fine = query->fine;
 	size_t step = 0;
@@ -525,7 +525,7 @@ query_fine_keys(struct query *query, const struct report_options *options, const
 
 	*n = 0;
 	if (err == 0)
-		err = add_step(query, options->only, keys, n);
+		err = fine_add_step(query, options->only, keys, n);
 	if (err)
 		return err;
 	*n = unite_keys(*keys, *n);

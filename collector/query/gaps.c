@@ -83,7 +83,7 @@ grow_items(struct query *query, void **items, size_t n, size_t *room, size_t oct
 }
 
 static int
-add_gap(struct query *query, sqlite3_stmt *stmt)
+gaps_add_gap(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_gaps *gaps = query->gaps;
 	struct query_gap *gap;
@@ -136,7 +136,7 @@ load_gaps(struct query *query)
 	query->range = query->asked;
 	snprintf(sql, sizeof(sql), "SELECT agent, if_index, from_us, until_us, " VALUES ", %s FROM gap"
 	    " WHERE until_us > :from AND from_us < :to", query->store->gap_collector);
-	err = query_rows(query, sql, add_gap);
+	err = query_rows(query, sql, gaps_add_gap);
 	if (err == 0 && query->store->is_shared && query->gaps->n > 0)
 		err = query_rows(query, "SELECT agent, hour_us, collector, minutes FROM cover"
 		    " ORDER BY agent, hour_us", add_hour);
@@ -243,7 +243,7 @@ pools_of(const struct query_port *port, double pools[PORT_TOTALS_N_VALUES])
 
 /* Half of n that comes at one moment, in the range with probability p, has the variance n^2 p (1 - p) / 4. */
 static void
-add_untold(struct query_port *port, const struct query_gap *gap, const double before[PORT_TOTALS_N_VALUES])
+gaps_add_untold(struct query_port *port, const struct query_gap *gap, const double before[PORT_TOTALS_N_VALUES])
 {
 	double part[PORT_TOTALS_N_VALUES];
 
@@ -280,7 +280,7 @@ query_add_gaps(struct query *query)
 			add_uncovered(query, port, gap, from_us, to_us);
 		else
 			add_piece(query, port, gap, from_us, to_us);
-		add_untold(port, gap, before);
+		gaps_add_untold(port, gap, before);
 	}
 	return err;
 }

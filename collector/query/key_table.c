@@ -75,7 +75,7 @@ drop_keys(struct query *query, const struct report_options *options, struct quer
 /* ---- keys ---- */
 
 static bool
-is_same(const struct query_key *a, const struct query_key *b)
+key_table_is_same(const struct query_key *a, const struct query_key *b)
 {
 	return a->port == b->port && a->n_octets == b->n_octets &&
 	    memcmp(a->key1, b->key1, sizeof(a->key1) + sizeof(a->key2)) == 0;
@@ -125,7 +125,7 @@ key_table_find(struct query *query, struct key_table *t, const struct query_key 
 	uint32_t i;
 
 	while ((i = t->buckets[b & (t->n_buckets - 1)]) != KEY_TABLE_NONE) {
-		if (is_same(&t->items[i], key))
+		if (key_table_is_same(&t->items[i], key))
 			return &t->items[i];
 		b++;
 	}

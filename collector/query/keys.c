@@ -234,7 +234,7 @@ struct kept_sums {
 };
 
 static int
-add_sample(struct query *query, const struct query_sample *sample, void *arg)
+keys_add_sample(struct query *query, const struct query_sample *sample, void *arg)
 {
 	struct kept_sums *kept = arg;
 	struct query_key *key;
@@ -259,7 +259,7 @@ query_keys_of_samples(struct query *query, const struct report_options *options,
 	if (!kept.sides)
 		err = query_fail(query, -ENOMEM, "no memory");
 	if (err == 0)
-		err = query_each_sample(query, dimension, add_sample, &kept);
+		err = query_each_sample(query, dimension, keys_add_sample, &kept);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		for (int d = EASE_IN; d <= EASE_OUT; d++)
 			query_use_kept(&query->ports[i].side[d], &kept.sides[i][d]);

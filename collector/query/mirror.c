@@ -118,7 +118,7 @@ most_rows(const struct query *query)
 }
 
 static int
-take_row(void *arg, const struct row_cell *cells)
+mirror_take_row(void *arg, const struct row_cell *cells)
 {
 	struct filling *f = arg;
 	int err = 0;
@@ -186,7 +186,7 @@ ask_rows(struct filling *f, unsigned i)
 		    SQL_U64("around_to_us", at_most_int64(range->to_us + around_us)),
 		    SQL_U64("minute_us", minute_us), SQL_U64("before_us", minute_us > MINUTE_US ? minute_us - MINUTE_US : 0),
 		    SQL_TEXT("minutes", "(start_us >= {before_us} AND start_us < {to_us})"), SQL_TEXT("and_more", ""),
-		    SQL_U64("new_address", EASE_NOTIFY_NEW_ADDRESS)), f->types, f->n_types, take_row, f);
+		    SQL_U64("new_address", EASE_NOTIFY_NEW_ADDRESS)), f->types, f->n_types, mirror_take_row, f);
 	free(rest);
 	return err ? err : more;
 }
@@ -300,7 +300,7 @@ note_read(void *arg, int action, const char *table, const char *column, const ch
 }
 
 static bool
-is_there(const struct query *query, size_t i)
+mirror_is_there(const struct query *query, size_t i)
 {
 	const struct query_fetch_range *has = &query->mirror->loaded[i].fetch_range;
 	const struct query_fetch_range *want = &query->fetch_range;
@@ -330,7 +330,7 @@ fill_noted(struct query *query, uint32_t noted)
 
 	for (size_t i = 0; err == 0 && i < MIRROR_N_TABLES; i++) {
 		if (!(noted >> i & 1) || !is_for(&mirror_tables[i], &query->fetch_range) ||
-		    is_there(query, i))
+		    mirror_is_there(query, i))
 			continue;
 		for (size_t k = 0; k < MIRROR_N_TABLES; k++)
 			if (strcmp(mirror_tables[k].name, mirror_tables[i].name) == 0)
@@ -412,7 +412,7 @@ take_version(void *arg, const struct row_cell *cells)
 }
 
 static int
-check_version(struct query *query)
+mirror_check_version(struct query *query)
 {
 	static const enum cluster_type type = CLUSTER_U64;
 	int64_t version = 0;
@@ -456,7 +456,7 @@ make_tables(struct query *query)
 }
 
 static void
-set_place(struct mirror *m, const struct query_cluster *where)
+mirror_set_place(struct mirror *m, const struct query_cluster *where)
 {
 	const struct cluster_url *first = &where->servers[0];
 	const char *database = where->database && *where->database ? where->database
@@ -481,10 +481,10 @@ mirror_open(struct query *query, const struct query_cluster *where)
 	if (!m || asprintf(&query->path, "clickhouse:%s:%u", where->servers[0].host,
 	    where->servers[0].port) < 0)
 		return query_fail(query, -ENOMEM, "no memory");
-	set_place(m, where);
+	mirror_set_place(m, where);
 	err = cluster_http_open(&m->http, &config, query->error, sizeof(query->error));
 	if (err == 0)
-		err = check_version(query);
+		err = mirror_check_version(query);
 	return err == 0 ? make_tables(query) : err;
 }
 

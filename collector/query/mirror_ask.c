@@ -86,7 +86,7 @@ time_left_ms(const struct query_limits *limits)
 }
 
 static int
-take_octets(void *arg, const void *octets, size_t n)
+mirror_ask_take_octets(void *arg, const void *octets, size_t n)
 {
 	return row_stream_take(arg, octets, n);
 }
@@ -109,7 +109,7 @@ ask_text(struct query *query, const char *text, const enum cluster_type *types, 
 	row_stream_init(&stream, types, n_types, row, arg);
 	*query->error = '\0';
 	err = cluster_http_ask(m->http, &(struct cluster_question){.sql = text,
-	    .settings = settings, .server = CLUSTER_ANY_SERVER, .take = take_octets,
+	    .settings = settings, .server = CLUSTER_ANY_SERVER, .take = mirror_ask_take_octets,
 	    .arg = &stream});
 	if (err)
 		err = fail_ask(query, err);

@@ -38,7 +38,7 @@ add_set(struct query_names *names, int64_t collector)
 
 /* Rows that this version does not understand were written by a newer one, whose schema is newer, or by hand. */
 static int
-add_row(struct query *query, sqlite3_stmt *stmt)
+names_add_row(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_names *names = query->names;
 	int64_t collector = sqlite3_column_int64(stmt, 0);
@@ -61,7 +61,7 @@ query_load_names(struct query *query)
 	struct query_names *names = query->names = calloc(1, sizeof(*names));
 	char error[DEVICE_NAMES_ERROR];
 	int err = names ? query_rows(query, "SELECT collector, line, text FROM naming WHERE line > 0"
-					    " ORDER BY collector, line", add_row)
+					    " ORDER BY collector, line", names_add_row)
 			: query_fail(query, -ENOMEM, "no memory");
 
 	for (size_t i = 0; err == 0 && i < names->n; i++) {
@@ -95,21 +95,21 @@ query_forget_names(struct query *query)
 /* ---- agents ---- */
 
 static void
-read_id(const char *text, uint8_t id[EASE_AGENT_ID_LEN])
+names_read_id(const char *text, uint8_t id[EASE_AGENT_ID_LEN])
 {
 	for (size_t i = 0; i < EASE_AGENT_ID_LEN; i++)
 		id[i] = (uint8_t)strtoul((const char[]){text[2 * i], text[2 * i + 1], 0}, NULL, 16);
 }
 
 static void
-place_agent(const struct query_names *names, size_t i, struct query_agent *agent)
+names_place_agent(const struct query_names *names, size_t i, struct query_agent *agent)
 {
 	struct device_names_agent *found = &names->agents[i];
 	uint8_t id[EASE_AGENT_ID_LEN];
 	size_t set = 0;
 	bool has_own = false;
 
-	read_id(agent->id_text, id);
+	names_read_id(agent->id_text, id);
 	for (size_t s = 0; s < names->n && !has_own; s++)
 		if (names->sets[s].collector == agent->collector) {
 			set = s;
@@ -128,7 +128,7 @@ place_agent(const struct query_names *names, size_t i, struct query_agent *agent
  * who send from it the later one, which replaced the other, or both are behind one address. Of those who only state it the
  * first one, unless one sender sends both. */
 static bool
-goes_before(const struct query_agent *a, const struct query_agent *b)
+names_goes_before(const struct query_agent *a, const struct query_agent *b)
 {
 	bool is_later = a->first_us > b->first_us || (a->first_us == b->first_us && a > b);
 
@@ -141,7 +141,7 @@ static bool
 lacks_address(const struct query *query, const struct query_agent *agent)
 {
 	for (const struct query_agent *a = query->agents; a < query->agents + query->n_agents && *agent->sender; a++)
-		if (strcmp(a->sender, agent->sender) != 0 && strcmp(a->address, agent->address) == 0 && goes_before(a, agent))
+		if (strcmp(a->sender, agent->sender) != 0 && strcmp(a->address, agent->address) == 0 && names_goes_before(a, agent))
 			return true;
 	return false;
 }
@@ -157,7 +157,7 @@ own_name(const struct query_agent *agent)
 
 /* What it is called if no other is called so. */
 static void
-set_base(const struct query *query, struct query_agent *agent)
+names_set_base(const struct query *query, struct query_agent *agent)
 {
 	const struct query_names *names = query->names;
 	const char *given = names->n > 0 ? names->agents[agent - query->agents].name : NULL;
@@ -194,7 +194,7 @@ digits_needed(const struct query *query, const struct query_agent *agent)
 		if (a != agent && strcmp(a->name, agent->name) == 0) {
 			uint8_t same = n_same_digits(a->id_text, agent->id_text);
 
-			lacks_name = lacks_name || (a->names_itself == agent->names_itself ? goes_before(a, agent) : !a->names_itself);
+			lacks_name = lacks_name || (a->names_itself == agent->names_itself ? names_goes_before(a, agent) : !a->names_itself);
 			digits = digits > same ? digits : same + 1;
 		}
 	if (!lacks_name)
@@ -215,9 +215,9 @@ query_name_agents(struct query *query)
 	for (struct query_agent *a = query->agents; a < end; a++)
 		a->lacks_address = lacks_address(query, a);
 	for (size_t i = 0; query->names->n > 0 && i < query->n_agents; i++)
-		place_agent(query->names, i, &query->agents[i]);
+		names_place_agent(query->names, i, &query->agents[i]);
 	for (struct query_agent *a = query->agents; a < end; a++)
-		set_base(query, a);
+		names_set_base(query, a);
 	for (struct query_agent *a = query->agents; a < end; a++)
 		a->digits = digits_needed(query, a);
 	for (struct query_agent *a = query->agents; a < end; a++)

@@ -115,7 +115,7 @@ port_is_counted(const struct report_options *options, const struct query_port *p
 enum { SAMPLES_PER_ONE = 100 };
 
 static bool
-is_sampled(uint64_t samples, uint64_t others)
+ports_is_sampled(uint64_t samples, uint64_t others)
 {
 	return samples > 0 && samples * SAMPLES_PER_ONE >= samples + others;
 }
@@ -155,7 +155,7 @@ query_choose_sides(struct query *query)
 		struct query_agent *agent = &query->agents[i];
 		const uint64_t in = agent->samples[EASE_IN], out = agent->samples[EASE_OUT];
 
-		agent->listed = out > 0 && !is_sampled(in, out) && !(in == 0 && may_be_chance(query, agent)) ? EASE_OUT : EASE_IN;
+		agent->listed = out > 0 && !ports_is_sampled(in, out) && !(in == 0 && may_be_chance(query, agent)) ? EASE_OUT : EASE_IN;
 		query->n_sent_agents += agent->listed == EASE_OUT;
 	}
 }
@@ -163,7 +163,7 @@ query_choose_sides(struct query *query)
 const char *
 query_sampled_text(uint64_t in, uint64_t out)
 {
-	bool ingress = is_sampled(in, out), egress = is_sampled(out, in);
+	bool ingress = ports_is_sampled(in, out), egress = ports_is_sampled(out, in);
 
 	return ingress && egress ? "both" : ingress ? "ingress" : egress ? "egress" : "";
 }

@@ -52,7 +52,7 @@ column_text(sqlite3_stmt *stmt, int column, char *text, size_t size)
 /* ---- agents and ports ---- */
 
 static int
-add_agent(struct query *query, sqlite3_stmt *stmt)
+query_add_agent(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_agent *agents = realloc(query->agents,
 	    (query->n_agents + 1) * sizeof(*agents));
@@ -94,7 +94,7 @@ load_agents(struct query *query, const struct report_options *options)
 	int err;
 
 	snprintf(sql, sizeof(sql), AGENTS, query->store->agent_columns);
-	err = query_rows(query, sql, add_agent);
+	err = query_rows(query, sql, query_add_agent);
 	if (err == 0)
 		err = query_load_names(query);
 	if (err == 0)
@@ -103,7 +103,7 @@ load_agents(struct query *query, const struct report_options *options)
 }
 
 static int
-add_port(struct query *query, sqlite3_stmt *stmt)
+query_add_port(struct query *query, sqlite3_stmt *stmt)
 {
 	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
 	uint64_t if_index = (uint64_t)sqlite3_column_int64(stmt, 1);
@@ -154,7 +154,7 @@ static int
 load_ports(struct query *query)
 {
 	int err = query_rows(query, "SELECT agent, if_index FROM port"
-	    " UNION SELECT agent, if_index FROM account ORDER BY 1, 2", add_port);
+	    " UNION SELECT agent, if_index FROM account ORDER BY 1, 2", query_add_port);
 
 	if (err == 0)
 		err = query_rows(query, "SELECT agent, if_index, since_us, name, alias,"

@@ -19,7 +19,7 @@ struct arrivals {
 };
 
 static int
-add_totals(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
+sums_add_totals(struct query *query, struct pack_reader *reader, const struct query_body *body, void *arg)
 {
 	struct query_port *port = NULL, *found;
 	struct arrivals *arrivals = arg;
@@ -78,7 +78,7 @@ query_sum_windows(struct query *query)
 
 	if (!arrivals)
 		return query_fail(query, -ENOMEM, "no memory");
-	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS}, add_totals,
+	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS}, sums_add_totals,
 	    arrivals);
 	if (err == 0)
 		err = query_add_gaps(query);

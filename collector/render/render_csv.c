@@ -39,7 +39,7 @@ column_suffixes(enum report_type type)
 #define FORMULA "=+-@"
 
 static int
-put_text(FILE *out, const char *text)
+render_csv_put_text(FILE *out, const char *text)
 {
 	char *shown = utf8_printable_copy(text);
 	bool quoted;
@@ -64,7 +64,7 @@ put_text(FILE *out, const char *text)
 
 /* An empty field is not known. */
 static void
-put_quantile(FILE *out, const struct estimate_figure *figure)
+render_csv_put_quantile(FILE *out, const struct estimate_figure *figure)
 {
 	const double values[] = {figure->estimate, figure->low, figure->high};
 
@@ -76,13 +76,13 @@ put_quantile(FILE *out, const struct estimate_figure *figure)
 }
 
 static int
-put_value(FILE *out, enum report_type type, const struct report_value *value)
+render_csv_put_value(FILE *out, enum report_type type, const struct report_value *value)
 {
 	char time[CLOCK_RFC3339_MAX];
 
 	switch (type) {
 	case REPORT_TEXT:
-		return put_text(out, value->text);
+		return render_csv_put_text(out, value->text);
 	case REPORT_PKTS:
 	case REPORT_OCTETS:
 	case REPORT_SHARE:
@@ -91,7 +91,7 @@ put_value(FILE *out, enum report_type type, const struct report_value *value)
 		break;
 	case REPORT_NS:
 	case REPORT_DEPTH:
-		put_quantile(out, &value->figure);
+		render_csv_put_quantile(out, &value->figure);
 		break;
 	case REPORT_RANK:
 		fprintf(out, value->rank.high == ESTIMATE_RANK_OPEN ? "%u," : "%u,%u", value->rank.low, value->rank.high);
@@ -115,7 +115,7 @@ put_unknown(FILE *out, enum report_type type)
 }
 
 static void
-put_header(FILE *out, const struct report_result *result)
+render_csv_put_header(FILE *out, const struct report_result *result)
 {
 	const char *comma = "";
 
@@ -131,7 +131,7 @@ put_header(FILE *out, const struct report_result *result)
 }
 
 static int
-put_row(FILE *out, const struct report_result *result, const struct report_value *row)
+render_csv_put_row(FILE *out, const struct report_result *result, const struct report_value *row)
 {
 	const char *comma = "";
 	int err = 0;
@@ -142,7 +142,7 @@ put_row(FILE *out, const struct report_result *result, const struct report_value
 		fputs(comma, out);
 		comma = ",";
 		if (row[c].known)
-			err = put_value(out, result->columns[c].type, &row[c]);
+			err = render_csv_put_value(out, result->columns[c].type, &row[c]);
 		else
 			put_unknown(out, result->columns[c].type);
 	}
@@ -151,25 +151,25 @@ put_row(FILE *out, const struct report_result *result, const struct report_value
 }
 
 static int
-put_table(FILE *out, const struct report_result *result)
+render_csv_put_table(FILE *out, const struct report_result *result)
 {
 	int err = 0;
 
-	put_header(out, result);
+	render_csv_put_header(out, result);
 	for (size_t r = 0; r < result->n_rows && err == 0; r++)
-		err = put_row(out, result, report_cell(result, r, 0));
+		err = render_csv_put_row(out, result, report_cell(result, r, 0));
 	return err;
 }
 
 int
 render_csv(FILE *out, const struct report_result *result, const struct render_options *options)
 {
-	int err = put_table(out, result);
+	int err = render_csv_put_table(out, result);
 
 	(void)options; /* times are UTC */
 	for (const struct report_result *below = result->below; below && err == 0; below = below->below) {
 		putc('\n', out);
-		err = put_table(out, below);
+		err = render_csv_put_table(out, below);
 	}
 	return ferror(out) ? -EIO : err;
 }

@@ -71,7 +71,7 @@ format_cell(const struct grid *grid, const struct estimate_figure *figure, char 
 }
 
 static void
-add_rows(struct grid *grid, struct table *table)
+grid_add_rows(struct grid *grid, struct table *table)
 {
 	char text[NUMBER_TEXT];
 
@@ -93,7 +93,7 @@ add_rows(struct grid *grid, struct table *table)
 }
 
 static void
-add_headings(const struct grid *grid, struct table *table)
+grid_add_headings(const struct grid *grid, struct table *table)
 {
 	char text[NUMBER_TEXT];
 
@@ -138,8 +138,8 @@ render_grid(FILE *out, const struct report_result *result, const struct render_o
 
 		grid.n_left_out += s == REPORT_GRID_ADDRESSES || d == REPORT_GRID_ADDRESSES;
 	}
-	add_headings(&grid, &table);
-	add_rows(&grid, &table);
+	grid_add_headings(&grid, &table);
+	grid_add_rows(&grid, &table);
 	err = table_print(&table, out);
 	table_free(&table);
 	if (err == 0)

@@ -44,7 +44,7 @@ number_json(double number)
 }
 
 static json_t *
-time_json(uint64_t time_us)
+render_time_json(uint64_t time_us)
 {
 	char text[CLOCK_RFC3339_MAX];
 
@@ -97,7 +97,7 @@ value_json(enum report_type type, const struct report_value *value)
 		return json_pack("[I, o]", (json_int_t)value->rank.low,
 		    value->rank.high == ESTIMATE_RANK_OPEN ? json_null() : json_integer(value->rank.high));
 	case REPORT_TIME:
-		return time_json(value->time_us);
+		return render_time_json(value->time_us);
 	default:
 		return number_json(value->number);
 	}
@@ -130,7 +130,7 @@ sum_row_json(const struct report_result *result, const struct report_value *row)
 
 /* Rows below the rows; what they have together is in the account. */
 static json_t *
-add_sums(const struct report_result *result, json_t *object)
+json_add_sums(const struct report_result *result, json_t *object)
 {
 	static const char *const names[REPORT_N_SUMS] = {NULL, "others", "not_seen", "rest", "no_sample", "lost"};
 
@@ -214,12 +214,12 @@ account_json(const struct report_result *result)
 static json_t *
 add_key_fields(const struct report_result *result, json_t *object)
 {
-	object = add_sums(result, with_member(object, "account", account_json(result)));
+	object = json_add_sums(result, with_member(object, "account", account_json(result)));
 	return with_member(object, "mean_skip", number_json(result->list->mean_skip));
 }
 
 static json_t *
-counters_json(const struct report_result *result)
+render_counters_json(const struct report_result *result)
 {
 	json_t *object = json_object();
 
@@ -258,7 +258,7 @@ totals_json(const struct report_result *result)
 }
 
 static json_t *
-add_change(json_t *object, const struct report_change *change)
+json_add_change(json_t *object, const struct report_change *change)
 {
 	object = with_member(object, "before",
 	    change->known ? figure_json(&change->before) : json_null());
@@ -292,7 +292,7 @@ rows_json(const struct report_result *result)
 		json_t *row = row_json(result, report_cell(result, r, 0));
 
 		if (result->list && result->list->changes)
-			row = add_change(row, &result->list->changes[r]);
+			row = json_add_change(row, &result->list->changes[r]);
 		if (result->steps)
 			row = add_within(row, &result->steps->within[r]);
 		rows = append_value(rows, row);
@@ -404,14 +404,14 @@ result_json(const struct report_result *result)
 	json_t *object = json_object();
 
 	object = with_member(object, "report", json_string(result->report));
-	object = with_member(object, "from", time_json(result->from_us));
-	object = with_member(object, "to", time_json(result->to_us));
+	object = with_member(object, "from", render_time_json(result->from_us));
+	object = with_member(object, "to", render_time_json(result->to_us));
 	object = with_member(object, "seconds", number_json(result->seconds));
 	object = with_member(object, "empty", json_boolean(result->empty));
 	object = with_member(object, "newest",
-	    result->newest_us ? time_json(result->newest_us) : json_null());
+	    result->newest_us ? render_time_json(result->newest_us) : json_null());
 	if (result->counted_to_us > 0)
-		object = with_member(object, "counted_to", time_json(result->counted_to_us));
+		object = with_member(object, "counted_to", render_time_json(result->counted_to_us));
 	object = with_member(object, "completeness", result->expected
 	    ? json_real((double)result->samples / (double)result->expected) : json_null());
 	object = with_member(object, "samples", json_integer((json_int_t)result->samples));
@@ -425,7 +425,7 @@ result_json(const struct report_result *result)
 	if (result->list)
 		object = add_key_fields(result, object);
 	if (result->n_counters > 0)
-		object = with_member(object, "collector", counters_json(result));
+		object = with_member(object, "collector", render_counters_json(result));
 	for (size_t i = 0; i < result->n_notes; i++)
 		object = add_note(object, result->notes[i]);
 	return with_member(object, "notes", said_json(result));

@@ -29,7 +29,7 @@ is_quantile(enum report_type type)
 }
 
 static bool
-is_shown(const struct report_result *result, size_t column)
+text_is_shown(const struct report_result *result, size_t column)
 {
 	return result->columns[column].heading && !(result->hidden >> column & 1);
 }
@@ -161,12 +161,12 @@ format_bar(const struct estimate_figure *figure, double full, char *text)
 /* ---- rows ---- */
 
 static void
-add_headings(struct table *table, const struct report_result *result)
+text_add_headings(struct table *table, const struct report_result *result)
 {
 	for (size_t c = 0; c < result->n_columns; c++) {
 		const struct report_column *column = &result->columns[c];
 
-		if (!is_shown(result, c))
+		if (!text_is_shown(result, c))
 			continue;
 		table_add_column(table, column->heading,
 		    column->type != REPORT_TEXT && column->type != REPORT_TIME &&
@@ -194,7 +194,7 @@ largest_high(const struct report_result *result, size_t column)
 
 /* unknown: the text of a cell whose value is unknown. */
 static void
-add_row(struct table *table, const struct report_result *result, const struct report_value *row,
+text_add_row(struct table *table, const struct report_result *result, const struct report_value *row,
     const char *unknown, const struct render_options *options)
 {
 	char text[NUMBER_TEXT];
@@ -205,7 +205,7 @@ add_row(struct table *table, const struct report_result *result, const struct re
 		enum report_type type = result->columns[c].type;
 		bool known = row[c].known && (!is_figure(type) || is_quantile(type) || result->seconds > 0);
 
-		if (!is_shown(result, c))
+		if (!text_is_shown(result, c))
 			continue;
 		if (known)
 			format_value(result, type, &row[c], options, text);
@@ -218,11 +218,11 @@ add_row(struct table *table, const struct report_result *result, const struct re
 }
 
 static size_t
-column_of(const struct report_result *result, enum report_type type)
+text_column_of(const struct report_result *result, enum report_type type)
 {
 	size_t c = 0;
 
-	while (c < result->n_columns && (result->columns[c].type != type || !is_shown(result, c)))
+	while (c < result->n_columns && (result->columns[c].type != type || !text_is_shown(result, c)))
 		c++;
 	return c;
 }
@@ -245,9 +245,9 @@ add_named_row(struct table *table, const struct report_result *result,
 {
 	size_t at = 0;
 
-	add_row(table, result, row, "", options);
-	for (size_t c = 0; result->columns[c].type == REPORT_RANK || !is_shown(result, c); c++)
-		at += is_shown(result, c);
+	text_add_row(table, result, row, "", options);
+	for (size_t c = 0; result->columns[c].type == REPORT_RANK || !text_is_shown(result, c); c++)
+		at += text_is_shown(result, c);
 	table_set(table, at, name);
 }
 
@@ -279,7 +279,7 @@ add_sum_rows(struct table *table, const struct report_result *result,
 }
 
 static void
-add_change(struct table *table, const struct report_result *result, size_t row)
+text_add_change(struct table *table, const struct report_result *result, size_t row)
 {
 	const struct report_change *change = &result->list->changes[row];
 	double factor = (result->list->sort == ESTIMATE_OCTETS ? 8 : 1) / result->list->past_seconds;
@@ -292,19 +292,19 @@ add_change(struct table *table, const struct report_result *result, size_t row)
 }
 
 static int
-print_rows(FILE *out, const struct report_result *result, const struct render_options *options)
+text_print_rows(FILE *out, const struct report_result *result, const struct render_options *options)
 {
 	const struct report_list *list = result->list;
-	size_t sorted_by = column_of(result, list && list->sort == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
+	size_t sorted_by = text_column_of(result, list && list->sort == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
 	double full = list ? largest_high(result, sorted_by) : 0;
 	struct table table = {0};
 	int err;
 
-	add_headings(&table, result);
+	text_add_headings(&table, result);
 	for (size_t r = 0; r < result->n_rows; r++) {
-		add_row(&table, result, report_cell(result, r, 0), "-", options);
+		text_add_row(&table, result, report_cell(result, r, 0), "-", options);
 		if (list && list->changes)
-			add_change(&table, result, r);
+			text_add_change(&table, result, r);
 		if (list)
 			add_bar(&table, &report_cell(result, r, sorted_by)->figure, full);
 	}
@@ -318,7 +318,7 @@ print_rows(FILE *out, const struct report_result *result, const struct render_op
 
 /* How much of the total is counted: all of it, a part, or nothing. */
 static void
-print_counted(FILE *out, const struct report_result *result, enum estimate_unit unit, double factor, const char *what)
+text_print_counted(FILE *out, const struct report_result *result, enum estimate_unit unit, double factor, const char *what)
 {
 	double total = result->total[unit], uncounted = result->uncounted.total[unit];
 	double part = estimate_deviation(total, result->total_variance[unit] + result->uncounted.variance[unit]);
@@ -352,7 +352,7 @@ print_totals(FILE *out, const struct report_result *result)
 
 	if (result->seconds <= 0)
 		return;
-	print_counted(out, result, unit, factor, what);
+	text_print_counted(out, result, unit, factor, what);
 	number_format_rate(result->from_samples[unit] * factor, what, sampled);
 	if (result->list && result->uncounted.total[unit] < result->total[unit] * (1 - 1e-9))
 		fprintf(out, " (%s by samples)", sampled);
@@ -363,7 +363,7 @@ static void
 print_listed(FILE *out, const struct report_result *result)
 {
 	const struct report_sum *sums = result->sums;
-	size_t c = column_of(result, REPORT_COUNT);
+	size_t c = text_column_of(result, REPORT_COUNT);
 	double n = sums[REPORT_SUM_OTHERS].row[c].number + sums[REPORT_SUM_REST].row[c].number;
 	char number[NUMBER_TEXT];
 
@@ -478,13 +478,13 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	print_header(out, result, options);
 	err = print_notes(out, result, 0, NOTE_N_ABOVE, options);
 	if (err == 0)
-		err = (result->list && result->list->as_grid ? render_grid : print_rows)(out, result, options);
+		err = (result->list && result->list->as_grid ? render_grid : text_print_rows)(out, result, options);
 	if (err == 0)
 		err = print_notes(out, result, NOTE_N_ABOVE, NOTE_N_IDS, options);
 	for (const struct report_result *below = result->below; err == 0 && below; below = below->below)
 		if (below->n_rows > 0) {
 			putc('\n', out);
-			err = print_rows(out, below, options);
+			err = text_print_rows(out, below, options);
 		}
 	if (err == 0 && result->n_counters > 0 && options->all)
 		err = print_counters(out, result, options);

@@ -90,7 +90,7 @@ measure_widths(const struct table *table, int *widths)
 
 /* Spaces are owed until something follows them, so that no line ends in any. */
 static void
-put_text(FILE *out, const char *text, int *owed)
+table_put_text(FILE *out, const char *text, int *owed)
 {
 	for (; *text; text++) {
 		if (*text == ' ') {
@@ -112,7 +112,7 @@ print_row(const struct table *table, size_t row, const int *widths, FILE *out)
 		int fill = widths[c] - width_of(text);
 
 		owed += table->right[c] ? fill : 0;
-		put_text(out, text, &owed);
+		table_put_text(out, text, &owed);
 		owed += 2 + (table->right[c] ? 0 : fill);
 	}
 	putc('\n', out);

@@ -169,7 +169,7 @@ open_place(struct places *places, const uint8_t *octets, size_t n_octets, const 
 }
 
 static void
-set_place(struct place *p, const struct query_port *port, uint64_t first_us, uint64_t last_us, int32_t vlan)
+addresses_set_place(struct place *p, const struct query_port *port, uint64_t first_us, uint64_t last_us, int32_t vlan)
 {
 	p->port = port;
 	p->since_us = first_us;
@@ -180,15 +180,15 @@ set_place(struct place *p, const struct query_port *port, uint64_t first_us, uin
 /* Adds a port where the address was. Rows of a port are one, so times between its first and its last are not
  * known: of an address that came back it is known when it was elsewhere last. */
 static void
-add_port(struct place *p, const struct query_port *port, uint64_t first_us, uint64_t last_us, int32_t vlan)
+addresses_add_port(struct place *p, const struct query_port *port, uint64_t first_us, uint64_t last_us, int32_t vlan)
 {
 	p->moves += p->port != NULL;
 	if (!p->port) {
-		set_place(p, port, first_us, last_us, vlan);
+		addresses_set_place(p, port, first_us, last_us, vlan);
 	} else if (last_us > p->last_us || (last_us == p->last_us && first_us > p->since_us)) {
 		p->before = p->port;
 		p->before_us = p->last_us;
-		set_place(p, port, first_us, last_us, vlan);
+		addresses_set_place(p, port, first_us, last_us, vlan);
 	} else if (!p->before || last_us > p->before_us) {
 		p->before = port;
 		p->before_us = last_us;
@@ -197,7 +197,7 @@ add_port(struct place *p, const struct query_port *port, uint64_t first_us, uint
 
 /* Columns: address, agent, ifIndex, first and last time, VLAN, how often. 0 or -ENOMEM. */
 static int
-add_row(struct places *places, sqlite3_stmt *stmt)
+addresses_add_row(struct places *places, sqlite3_stmt *stmt)
 {
 	const uint8_t *octets = sqlite3_column_blob(stmt, 0);
 	int n_octets = sqlite3_column_bytes(stmt, 0);
@@ -213,7 +213,7 @@ add_row(struct places *places, sqlite3_stmt *stmt)
 	p = open_place(places, octets, (size_t)n_octets, port);
 	if (!p)
 		return -ENOMEM;
-	add_port(p, port, (uint64_t)sqlite3_column_int64(stmt, 3), later ? to_us - 1 : last_us,
+	addresses_add_port(p, port, (uint64_t)sqlite3_column_int64(stmt, 3), later ? to_us - 1 : last_us,
 	    untagged ? UNTAGGED : sqlite3_column_int(stmt, 5));
 	p->seen += (uint64_t)sqlite3_column_int64(stmt, 6);
 	p->seen_later = p->seen_later || later;
@@ -266,7 +266,7 @@ bind_prefix(sqlite3_stmt *stmt, const struct filter *filter)
 }
 
 static int
-read_places(struct places *places)
+addresses_read_places(struct places *places)
 {
 	sqlite3_stmt *stmt;
 	int err;
@@ -279,7 +279,7 @@ read_places(struct places *places)
 		return -EIO;
 	sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":layer"), place_layer(places->options));
 	bind_prefix(stmt, places->options->filter);
-	while ((err = query_step(places->query, stmt)) == 1 && (err = add_row(places, stmt)) == 0)
+	while ((err = query_step(places->query, stmt)) == 1 && (err = addresses_add_row(places, stmt)) == 0)
 		continue;
 	end_address(places);
 	sqlite3_finalize(stmt);
@@ -303,7 +303,7 @@ fill_before(struct report_value *row, const struct place *place)
 }
 
 static void
-fill_address(struct address_names *names, struct report_value *row, const struct place *place)
+addresses_fill_address(struct address_names *names, struct report_value *row, const struct place *place)
 {
 	char text[FRAME_IP_TEXT + ADDRESS_NAME_ROOM];
 	char address[FRAME_IP_TEXT], name[ADDRESS_NAME_ROOM];
@@ -317,13 +317,13 @@ fill_address(struct address_names *names, struct report_value *row, const struct
 }
 
 static int
-add_place(struct report_result *result, struct address_names *names, const struct place *place)
+addresses_add_place(struct report_result *result, struct address_names *names, const struct place *place)
 {
 	struct report_value *row = result_add_row(result);
 
 	if (!row)
 		return -ENOMEM;
-	fill_address(names, row, place);
+	addresses_fill_address(names, row, place);
 	row[COLUMN_SITE] = cell_site(place->port->site);
 	row[COLUMN_AGENT] = cell_text(place->port->agent->name);
 	row[COLUMN_PORT] = cell_text(place->port->name);
@@ -372,10 +372,10 @@ report_addresses(struct query *query, const struct report_options *asked, uint64
 	places.room = PLACES_MIN + 2 * options.top;
 	places.items = malloc(places.room * sizeof(*places.items));
 	if (err == 0)
-		err = places.items ? read_places(&places) : -ENOMEM;
+		err = places.items ? addresses_read_places(&places) : -ENOMEM;
 	sort_places(&places);
 	for (size_t i = 0; err == 0 && i < places.n && i < options.top; i++)
-		err = add_place(result, options.names, &places.items[i]);
+		err = addresses_add_place(result, options.names, &places.items[i]);
 	result_leave_out(result, places.n_dropped + (places.n > options.top ? places.n - options.top : 0));
 	result_hide_agent(result, query, COLUMN_AGENT);
 	result_finish(result, query);

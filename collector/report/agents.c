@@ -326,7 +326,7 @@ fill_asked(struct query *query, const struct query_agent *agent, uint64_t now_us
 /* ---- events ---- */
 
 static int
-add_event(const struct query *query, struct report_result *events, sqlite3_stmt *stmt)
+agents_add_event(const struct query *query, struct report_result *events, sqlite3_stmt *stmt)
 {
 	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
 	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
@@ -356,7 +356,7 @@ add_event(const struct query *query, struct report_result *events, sqlite3_stmt 
 /* By agent and kind, with port and address of the newest. Also those after the newest samples: such
  * an event may be the reason why no more came. */
 static int
-add_events(struct query *query, bool all, struct report_result *events)
+agents_add_events(struct query *query, bool all, struct report_result *events)
 {
 	sqlite3_stmt *stmt;
 	int err;
@@ -371,7 +371,7 @@ add_events(struct query *query, bool all, struct report_result *events)
 	if (stmt)
 		sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":all"), all);
 	while (err == 0 && (err = query_step(query, stmt)) == 1)
-		err = add_event(query, events, stmt);
+		err = agents_add_event(query, events, stmt);
 	sqlite3_finalize(stmt);
 	return err;
 }
@@ -437,7 +437,7 @@ note_refusal(struct report_result *result, const struct report_value *row)
 }
 
 static int
-add_agent(struct report_result *result, struct query *query, const struct query_agent *agent, uint64_t now_us)
+agents_add_agent(struct report_result *result, struct query *query, const struct query_agent *agent, uint64_t now_us)
 {
 	struct report_value *row = result_add_row(result);
 	struct clocks clocks;
@@ -586,7 +586,7 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 	result->hidden |= query->n_sent_agents > 0 ? 0 : 1u << COLUMN_SAMPLED;
 	for (size_t i = 0; err == 0 && i < query->n_agents; i++)
 		if (query->agents[i].chosen)
-			err = add_agent(result, query, &query->agents[i], now_us);
+			err = agents_add_agent(result, query, &query->agents[i], now_us);
 	result->hidden |= is_anybody_asked(result) ? 0 : 1u << COLUMN_ASKED;
 	result_finish(result, query);
 	if (err == 0)
@@ -598,7 +598,7 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 	if (err == 0)
 		err = result_add_below(result, "events", event_columns, EVENT_COLUMNS);
 	if (err == 0)
-		err = add_events(query, options->all && !options->has_to, result->below);
+		err = agents_add_events(query, options->all && !options->has_to, result->below);
 	if (result->below)
 		result_hide_agent(result->below, query, EVENT_AGENT);
 	if (err == 0)

@@ -28,7 +28,7 @@ variance_of(const struct estimate_stratum *in, double mean_skip)
 }
 
 static void
-add_port(const struct query_port *port, double mean_skip, struct sum *sum)
+agreement_add_port(const struct query_port *port, double mean_skip, struct sum *sum)
 {
 	const struct estimate_stratum *in = query_listed(port);
 
@@ -51,7 +51,7 @@ agreement_judge(const struct query *query, const struct report_options *options,
 		return;
 	for (size_t i = 0; i < query->n_ports; i++)
 		if (port_is_counted(options, &query->ports[i]))
-			add_port(&query->ports[i], result->list->mean_skip, &sum);
+			agreement_add_port(&query->ports[i], result->list->mean_skip, &sum);
 	sum.slack += sum.counted * fmin(1, ENDS_S / result->seconds);
 	if (fabs(sum.by_samples - sum.counted) <= DEVIATIONS * sqrt(sum.variance) + sum.slack)
 		return;

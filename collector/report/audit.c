@@ -406,7 +406,7 @@ fill_verdict(struct report_value *row, const struct judged *j)
 }
 
 static int
-add_port(struct report_result *result, const struct judged *j)
+audit_add_port(struct report_result *result, const struct judged *j)
 {
 	const struct audit_result *r = &j->result;
 	struct report_value *row = result_add_row(result);
@@ -453,7 +453,7 @@ add_port(struct report_result *result, const struct judged *j)
 
 /* What a tool that multiplies samples by rates shows of all that the ports counted. Their errors are independent. */
 static int
-add_all(struct report_result *result, const struct judged *judged, size_t n)
+audit_add_all(struct report_result *result, const struct judged *judged, size_t n)
 {
 	double counted = 0, by_samples = 0, below = 0, above = 0, samples = 0;
 	struct report_value *row;
@@ -488,7 +488,7 @@ add_all(struct report_result *result, const struct judged *judged, size_t n)
 /* ---- ports ---- */
 
 static bool
-is_aggregate(const struct query *query, const struct query_port *port)
+audit_is_aggregate(const struct query *query, const struct query_port *port)
 {
 	for (size_t i = 0; i < query->n_ports; i++)
 		if (query->ports[i].agent == port->agent && query->ports[i].lag_parent == port->if_index)
@@ -510,7 +510,7 @@ static bool
 lacks_samples(const struct query *query, const struct query_port *port, double mean)
 {
 	return port->received == 0 && counted_frames(port) >= fmax(UNSAMPLED_FRAMES, UNSAMPLED_SAMPLES * mean) &&
-	    !is_aggregate(query, port);
+	    !audit_is_aggregate(query, port);
 }
 
 /* The largest mean skip of an agent's ports. */
@@ -540,7 +540,7 @@ add_loss(struct audit_result *r, const struct load_loss *loss)
 }
 
 static int
-judge_ports(struct query *query, struct judged *judged, size_t n, size_t n_sampled)
+audit_judge_ports(struct query *query, struct judged *judged, size_t n, size_t n_sampled)
 {
 	struct loss_by_load losses;
 	struct audit_reader reader;
@@ -584,11 +584,11 @@ add_ports(struct query *query, struct report_result *result)
 		result_count_port(result, port);
 	}
 	if (err == 0)
-		err = judge_ports(query, judged, n, n_sampled > 0 ? n_sampled : 1);
+		err = audit_judge_ports(query, judged, n, n_sampled > 0 ? n_sampled : 1);
 	for (size_t i = 0; err == 0 && i < n; i++)
-		err = add_port(result, &judged[i]);
+		err = audit_add_port(result, &judged[i]);
 	if (err == 0)
-		err = add_all(result, judged, n);
+		err = audit_add_all(result, judged, n);
 	free(judged);
 	return err;
 }

@@ -102,7 +102,7 @@ first_account(const struct audit_reader *reader, int64_t agent)
 /* ---- samples ---- */
 
 static bool
-has_room(struct query *query, void **items, size_t *room, size_t n, size_t size)
+audit_has_room(struct query *query, void **items, size_t *room, size_t n, size_t size)
 {
 	void *more;
 
@@ -171,7 +171,7 @@ read_boot(struct audit_reader *reader, const struct query_port *port, int64_t bo
 	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)query->range.to_us);
 	sqlite3_bind_int64(stmt, 6, AUDIT_SAMPLES_MAX);
 	while ((err = query_step(query, stmt)) == 1) {
-		if (!has_room(query, (void **)&reader->samples, &reader->samples_room, reader->n_samples,
+		if (!audit_has_room(query, (void **)&reader->samples, &reader->samples_room, reader->n_samples,
 		    sizeof(*reader->samples))) {
 			err = -ENOMEM;
 			break;
@@ -200,7 +200,7 @@ sum_of_three(sqlite3_stmt *stmt, int column)
 }
 
 static int
-read_counters(struct audit_reader *reader, const struct query_port *port)
+audit_read_counters(struct audit_reader *reader, const struct query_port *port)
 {
 	struct query *query = reader->query;
 	sqlite3_stmt *stmt;
@@ -222,7 +222,7 @@ read_counters(struct audit_reader *reader, const struct query_port *port)
 		/* of sFlow the collector fills in what it knows */
 		bool is_ease = sqlite3_column_int64(stmt, 13) < QUERY_SFLOW_BOOTS;
 
-		if (!has_room(query, (void **)&reader->counters, &reader->counters_room, reader->n_counters,
+		if (!audit_has_room(query, (void **)&reader->counters, &reader->counters_room, reader->n_counters,
 		    sizeof(*reader->counters))) {
 			err = -ENOMEM;
 			break;
@@ -299,7 +299,7 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 	const struct query_agent *agent = port->agent;
 	double expected = 0, received = 0;
 	bool own = false, several = false, is_sflow = agent->boot >= QUERY_SFLOW_BOOTS;
-	int err = read_counters(reader, port);
+	int err = audit_read_counters(reader, port);
 	int64_t boot = -1;
 
 	reader->n_samples = 0;

@@ -95,7 +95,7 @@ struct billing {
 /* ---- a port's counters ---- */
 
 static struct counters
-read_row(sqlite3_stmt *stmt, const struct counters *before)
+billing_read_row(sqlite3_stmt *stmt, const struct counters *before)
 {
 	struct counters row = {.time_us = query_u64(stmt, 0), .discontinuity_us = query_u64(stmt, 1)};
 	bool goes_on = before->reading.stretch > 0 && row.discontinuity_us == before->discontinuity_us;
@@ -129,7 +129,7 @@ reading_at(const struct counters *a, const struct counters *b, uint64_t at_us)
 
 /* Sets ends. */
 static int
-read_port(struct billing *b, const struct query_port *port)
+billing_read_port(struct billing *b, const struct query_port *port)
 {
 	static const char sql[] = "SELECT time_us, discontinuity_us, in_octets, out_octets FROM counter WHERE agent = ?1 AND"
 	    " if_index = ?2 AND time_us >= ifnull((SELECT max(time_us) FROM counter WHERE agent = ?1 AND if_index = ?2 AND"
@@ -153,7 +153,7 @@ read_port(struct billing *b, const struct query_port *port)
 	}
 	while (err == 0 && (err = query_step(b->query, stmt)) == 1) {
 		err = 0;
-		row = read_row(stmt, &before);
+		row = billing_read_row(stmt, &before);
 		for (; next <= b->n && b->from_us + next * INTERVAL_US <= row.time_us; next++)
 			if (before.reading.stretch > 0 || b->from_us + next * INTERVAL_US == row.time_us)
 				b->ends[next] = reading_at(&before, &row, b->from_us + next * INTERVAL_US);
@@ -176,7 +176,7 @@ octets_in(const struct billing *b, size_t i, double octets[WAYS])
 
 /* Adds the port's intervals to the row's. From its first to its last one those that are missing are holes. */
 static void
-add_port(struct billing *b)
+billing_add_port(struct billing *b)
 {
 	double octets[WAYS];
 	size_t first = 0, last = b->n;
@@ -213,7 +213,7 @@ billed_bps(double octets)
 }
 
 static bool
-is_known(const struct billing *b, size_t i)
+billing_is_known(const struct billing *b, size_t i)
 {
 	return b->has[i] > 0 && !b->is_hole[i];
 }
@@ -226,7 +226,7 @@ set_direction(struct billing *b, int way, struct report_value *row)
 	size_t n = 0;
 
 	for (size_t i = 0; i < b->n; i++)
-		if (is_known(b, i)) {
+		if (billing_is_known(b, i)) {
 			b->sorted[n++] = b->octets[way][i];
 			all += b->octets[way][i];
 		}
@@ -246,12 +246,12 @@ set_intervals(struct billing *b, const struct query_port *port, struct report_va
 	struct note_values *note;
 
 	for (size_t i = 0; i < b->n; i++)
-		if (is_known(b, i)) {
+		if (billing_is_known(b, i)) {
 			first = known++ == 0 ? i : first;
 			last = i;
 		}
 	for (size_t i = first; i <= last && known > 0; i++) {
-		hole = is_known(b, i) ? 0 : hole + 1;
+		hole = billing_is_known(b, i) ? 0 : hole + 1;
 		missing += hole > 0;
 		longest = hole > longest ? hole : longest;
 	}
@@ -274,7 +274,7 @@ set_intervals(struct billing *b, const struct query_port *port, struct report_va
 
 /* first: the row's first port, or the aggregate itself. */
 static int
-add_row(struct billing *b, const struct query_port *first, size_t n_ports)
+billing_add_row(struct billing *b, const struct query_port *first, size_t n_ports)
 {
 	struct report_value *row = result_add_row(b->result);
 
@@ -364,7 +364,7 @@ is_same_row(const struct billing *b, const struct query_port *x, const struct qu
 }
 
 static bool
-has_any(const struct billing *b)
+billing_has_any(const struct billing *b)
 {
 	for (size_t i = 0; i < b->n; i++)
 		if (b->has[i] > 0)
@@ -386,13 +386,13 @@ bill_port(struct billing *b, size_t i, size_t *next)
 	for (*next = i; err == 0 && *next < b->n_ports && is_same_row(b, first, b->ports[*next]); ++*next) {
 		if (query_is_over_limit(b->query))
 			return query_fail(b->query, -ETIMEDOUT, "the question takes too long: ask for a shorter range, or one switch");
-		err = read_port(b, b->ports[*next]);
-		add_port(b);
+		err = billing_read_port(b, b->ports[*next]);
+		billing_add_port(b);
 	}
-	if (err || !has_any(b))
+	if (err || !billing_has_any(b))
 		return err;
 	lag = b->options->by == REPORT_BY_LAG ? query_find_port(b->query, first->agent->id, lag_of(first)) : NULL;
-	return add_row(b, lag ? lag : first, *next - i);
+	return billing_add_row(b, lag ? lag : first, *next - i);
 }
 
 /* ---- the report ---- */

@@ -12,7 +12,7 @@
 /* ---- with a rate ---- */
 
 static size_t
-column_of(const struct report_result *result, enum report_type type)
+compare_column_of(const struct report_result *result, enum report_type type)
 {
 	size_t c = 0;
 
@@ -49,8 +49,8 @@ compare_with_rate(struct report_result *result, enum estimate_unit unit, double 
 {
 	enum report_type figure = unit == ESTIMATE_OCTETS ? REPORT_OCTETS : REPORT_PKTS;
 	double n_warned = 0;
-	bool has_column = column_of(result, figure) < result->n_columns ||
-	    (unit == ESTIMATE_OCTETS && column_of(result, REPORT_BITRATE) < result->n_columns);
+	bool has_column = compare_column_of(result, figure) < result->n_columns ||
+	    (unit == ESTIMATE_OCTETS && compare_column_of(result, REPORT_BITRATE) < result->n_columns);
 
 	if (!has_column)
 		return -EINVAL;
@@ -115,7 +115,7 @@ sort_by_key(const struct report_result *result, struct by_key *by_key)
 }
 
 static const struct report_value *
-find_row(const struct by_key *past, const struct report_value *row)
+compare_find_row(const struct by_key *past, const struct report_value *row)
 {
 	size_t from = 0, to = past->result->n_rows;
 
@@ -163,9 +163,9 @@ static struct report_change
 change_of(const struct report_result *result, const struct by_key *by_key, size_t r)
 {
 	const struct report_result *past = by_key->result;
-	const struct report_value *row = report_cell(result, r, 0), *then = find_row(by_key, row);
-	size_t pkts = column_of(result, REPORT_PKTS), octets = column_of(result, REPORT_OCTETS);
-	size_t samples = column_of(result, REPORT_COUNT);
+	const struct report_value *row = report_cell(result, r, 0), *then = compare_find_row(by_key, row);
+	size_t pkts = compare_column_of(result, REPORT_PKTS), octets = compare_column_of(result, REPORT_OCTETS);
+	size_t samples = compare_column_of(result, REPORT_COUNT);
 	size_t c = result->list->sort == ESTIMATE_PKTS ? pkts : octets;
 	struct estimate_figure missed = {0, 0, past->list->given_unseen_pkts};
 	enum estimate_unit unit = result->list->sort;

@@ -75,7 +75,7 @@ with_name(const char *key, const char *name)
 
 /* Both together for people; for programs address and name in a cell each. */
 static void
-fill_address(const struct report_options *options, size_t n_octets, const uint8_t *octets,
+dimensions_fill_address(const struct report_options *options, size_t n_octets, const uint8_t *octets,
     struct report_value *both, struct report_value *alone)
 {
 	char text[FRAME_IP_TEXT], name[ADDRESS_NAME_ROOM];
@@ -91,18 +91,18 @@ static void
 fill_src(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	fill_address(options, key->n_octets, key->key1, &row[1], &row[3]);
+	dimensions_fill_address(options, key->n_octets, key->key1, &row[1], &row[3]);
 }
 
 static void
 fill_dst(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	fill_address(options, key->n_octets, key->key2, &row[2], &row[5]);
+	dimensions_fill_address(options, key->n_octets, key->key2, &row[2], &row[5]);
 }
 
 static void
-fill_pair(const struct report_options *options, const struct query_key *key,
+dimensions_fill_pair(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
 	fill_src(options, key, row);
@@ -128,7 +128,7 @@ fill_subnet(const struct report_options *options, const struct query_key *key,
 
 /* In the columns of an address. */
 static void
-fill_group(const struct report_options *options, enum address_group group, const uint8_t *octets,
+dimensions_fill_group(const struct report_options *options, enum address_group group, const uint8_t *octets,
     struct report_value *both, struct report_value *alone)
 {
 	uint32_t number = (uint32_t)read_be16(octets) << 16 | read_be16(octets + 2);
@@ -146,13 +146,13 @@ fill_groups(const struct report_options *options, const struct query_key *key, s
 	const struct dimension *d = dimension_find(options);
 
 	if (d->key1)
-		fill_group(options, d->group, key->key1, &row[1], &row[3]);
+		dimensions_fill_group(options, d->group, key->key1, &row[1], &row[3]);
 	if (d->key2)
-		fill_group(options, d->group, key->key2, &row[2], &row[5]);
+		dimensions_fill_group(options, d->group, key->key2, &row[2], &row[5]);
 }
 
 static void
-fill_vlan(const struct report_options *options, const struct query_key *key,
+dimensions_fill_vlan(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
 	unsigned vlan = read_be16(key->key1);
@@ -323,7 +323,7 @@ static void
 fill_client(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	fill_address(options, key->n_octets, key->key1, &row[1], &row[2]);
+	dimensions_fill_address(options, key->n_octets, key->key1, &row[1], &row[2]);
 }
 
 /* ---- the dimensions ---- */
@@ -368,16 +368,16 @@ static const struct key_layout inner_pair = {.halves = {{KEY_INNER_SRC_IP}, {KEY
 static const struct dimension dimensions[] = {
 	ETH(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
 	ETH(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
-	ETH(REPORT_BY_PAIR, true, true, fill_pair, NO_PAIR),
+	ETH(REPORT_BY_PAIR, true, true, dimensions_fill_pair, NO_PAIR),
 	IP(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
 	IP(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
-	IP(REPORT_BY_PAIR, true, true, fill_pair, NO_PAIR),
+	IP(REPORT_BY_PAIR, true, true, dimensions_fill_pair, NO_PAIR),
 	INNER(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
 	INNER(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
-	INNER(REPORT_BY_PAIR, true, true, fill_pair, NO_PAIR),
+	INNER(REPORT_BY_PAIR, true, true, dimensions_fill_pair, NO_PAIR),
 	{.by = REPORT_BY_SUBNET, KEY(KIND_IP_PAIR), .key1 = true, .fold = FOLD_SUBNET, .layout = &subnets, .fill = fill_subnet,
 	 .noun = "subnet", .unseen = "subnet without a sample sent", REST("without IP")},
-	ALONE(REPORT_BY_VLAN, KIND_VLAN, &vlans, fill_vlan, "VLAN", "untagged"),
+	ALONE(REPORT_BY_VLAN, KIND_VLAN, &vlans, dimensions_fill_vlan, "VLAN", "untagged"),
 	{.by = REPORT_BY_VNI, .key = &vni_alone, .key1 = true, .layout = &vnis, .fill = fill_vni, .noun = "VNI",
 	 .unseen = "VNI without a sample carried", REST("without a VNI")},
 	ALONE(REPORT_BY_ETHERTYPE, KIND_ETHERTYPE, &ethertypes, fill_ethertype, "ethertype", "header cut off"),

@@ -118,7 +118,7 @@ struct drops {
 
 /* Whether the question is of this port; of one that is no port if it is of all of the agent. */
 static bool
-is_asked(const struct drops *d, int64_t agent_id, uint64_t if_index)
+drops_is_asked(const struct drops *d, int64_t agent_id, uint64_t if_index)
 {
 	const struct query_agent *agent = query_find_agent(d->query, agent_id);
 	const struct query_port *port = query_find_port(d->query, agent_id, if_index);
@@ -130,7 +130,7 @@ is_asked(const struct drops *d, int64_t agent_id, uint64_t if_index)
 }
 
 static void
-name_port(const struct query *query, int64_t agent, uint64_t if_index, char *name, size_t size)
+drops_name_port(const struct query *query, int64_t agent, uint64_t if_index, char *name, size_t size)
 {
 	const struct query_port *port = query_find_port(query, agent, if_index);
 
@@ -167,7 +167,7 @@ name_row(const struct drops *d, sqlite3_stmt *stmt, struct report_value *row)
 	if (d->grouping->by == REPORT_BY_PORT) {
 		const struct query_agent *agent = query_find_agent(d->query, sqlite3_column_int64(stmt, SQL_AGENT));
 
-		name_port(d->query, sqlite3_column_int64(stmt, SQL_AGENT),
+		drops_name_port(d->query, sqlite3_column_int64(stmt, SQL_AGENT),
 		    (uint64_t)sqlite3_column_int64(stmt, SQL_IF_INDEX), text, sizeof(text));
 		row[COLUMN_AGENT] = cell_text(agent ? agent->name : "");
 		row[COLUMN_PORT] = cell_text(text);
@@ -228,7 +228,7 @@ add_told(struct drops *d, sqlite3_stmt *stmt, sqlite3_value *last[SQL_END])
 {
 	struct report_value *row;
 
-	if (!is_asked(d, sqlite3_column_int64(stmt, SQL_AGENT), (uint64_t)sqlite3_column_int64(stmt, SQL_IF_INDEX)))
+	if (!drops_is_asked(d, sqlite3_column_int64(stmt, SQL_AGENT), (uint64_t)sqlite3_column_int64(stmt, SQL_IF_INDEX)))
 		return 0;
 	d->told += sqlite3_column_double(stmt, SQL_N);
 	if (is_same_key(stmt, last)) {
@@ -360,7 +360,7 @@ add_line(struct drops *d, const struct query_agent *agent, const char *port, con
 }
 
 static struct line
-line_of(const struct part *part, double counted)
+drops_line_of(const struct part *part, double counted)
 {
 	struct line line = {.counted = counted};
 	double told;
@@ -405,7 +405,7 @@ counted_by(struct query *query, const struct query_port *port, double *counted)
 
 /* Ports that neither counted nor told of any have no line. */
 static int
-add_port(struct drops *d, const struct query_port *port, struct line *sum)
+drops_add_port(struct drops *d, const struct query_port *port, struct line *sum)
 {
 	const struct part *part = find_part(d, port);
 	double counted;
@@ -414,7 +414,7 @@ add_port(struct drops *d, const struct query_port *port, struct line *sum)
 
 	if (err || (!part && !(counted > 0)))
 		return err;
-	line = line_of(part, counted);
+	line = drops_line_of(part, counted);
 	add_up(sum, &line);
 	return add_line(d, port->agent, port->name, &port->if_index, &line);
 }
@@ -431,9 +431,9 @@ add_placeless(struct drops *d, const struct query_agent *agent, struct line *sum
 		struct line line;
 
 		if (part->agent != agent->id || query_find_port(d->query, part->agent, part->if_index) ||
-		    !is_asked(d, part->agent, part->if_index))
+		    !drops_is_asked(d, part->agent, part->if_index))
 			continue;
-		line = line_of(part, NAN);
+		line = drops_line_of(part, NAN);
 		add_up(sum, &line);
 		source_port_name(part->if_index, name, sizeof(name));
 		err = add_line(d, agent, name, &part->if_index, &line);
@@ -442,7 +442,7 @@ add_placeless(struct drops *d, const struct query_agent *agent, struct line *sum
 }
 
 static int
-add_agent(struct drops *d, const struct query_agent *agent)
+drops_add_agent(struct drops *d, const struct query_agent *agent)
 {
 	struct line sum = {0};
 	size_t before = d->result->below->n_rows;
@@ -450,7 +450,7 @@ add_agent(struct drops *d, const struct query_agent *agent)
 
 	for (size_t i = 0; err == 0 && i < d->query->n_ports; i++)
 		if (d->query->ports[i].agent == agent && d->query->ports[i].chosen)
-			err = add_port(d, &d->query->ports[i], &sum);
+			err = drops_add_port(d, &d->query->ports[i], &sum);
 	if (err == 0)
 		err = add_placeless(d, agent, &sum);
 	if (err == 0 && d->result->below->n_rows > before)
@@ -460,7 +460,7 @@ add_agent(struct drops *d, const struct query_agent *agent)
 }
 
 static int
-add_account(struct drops *d)
+drops_add_account(struct drops *d)
 {
 	int err = result_add_below(d->result, "ports", account_columns, ACCOUNT_COLUMNS);
 
@@ -468,7 +468,7 @@ add_account(struct drops *d)
 		err = read_parts(d);
 	for (size_t i = 0; err == 0 && i < d->query->n_agents; i++)
 		if (d->query->agents[i].chosen)
-			err = add_agent(d, &d->query->agents[i]);
+			err = drops_add_agent(d, &d->query->agents[i]);
 	free(d->parts);
 	if (err == 0 && d->elsewhere > 0)
 		note_count(note_of(d->result, NOTE_ID_DROPPED_ELSEWHERE), "packets", d->elsewhere);
@@ -547,7 +547,7 @@ report_drops(struct query *query, const struct report_options *options, uint64_t
 	if (err == 0)
 		err = add_list(&d);
 	if (err == 0)
-		err = add_account(&d);
+		err = drops_add_account(&d);
 	if (result->below)
 		result_hide_agent(result->below, query, ACCOUNT_AGENT);
 	return err;

@@ -53,7 +53,7 @@ static const struct report_column source_columns[SOURCE_COLUMNS] = {
 /* ---- ports ---- */
 
 static void
-fill_port(const struct query_load *l, struct report_value *row)
+errors_fill_port(const struct query_load *l, struct report_value *row)
 {
 	double errors = l->in_errors + l->out_errors;
 	double pkts = query_rx_pkts(l) + query_tx_pkts(l);
@@ -69,7 +69,7 @@ fill_port(const struct query_load *l, struct report_value *row)
 }
 
 static int
-add_port(struct query *query, const struct ports_report *report, const struct query_port *port,
+errors_add_port(struct query *query, const struct ports_report *report, const struct query_port *port,
     struct report_result *result)
 {
 	struct query_load load;
@@ -83,14 +83,14 @@ add_port(struct query *query, const struct ports_report *report, const struct qu
 	if (!row)
 		return -ENOMEM;
 	if (load.known)
-		fill_port(&load, row);
+		errors_fill_port(&load, row);
 	return 0;
 }
 
 /* ---- sources ---- */
 
 static int
-add_source(struct query *query, struct report_result *sources, sqlite3_stmt *stmt)
+errors_add_source(struct query *query, struct report_result *sources, sqlite3_stmt *stmt)
 {
 	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
 	    (uint64_t)sqlite3_column_int64(stmt, 1));
@@ -114,7 +114,7 @@ add_source(struct query *query, struct report_result *sources, sqlite3_stmt *stm
 
 /* The newest first, at most as many as rows are wanted. */
 static int
-add_sources(struct query *query, const struct report_options *options,
+errors_add_sources(struct query *query, const struct report_options *options,
     struct report_result *sources)
 {
 	sqlite3_stmt *stmt = query_prepare(query,
@@ -125,7 +125,7 @@ add_sources(struct query *query, const struct report_options *options,
 
 	while (err == 0 && sources->n_rows < options->top &&
 	    (err = query_step(query, stmt)) == 1)
-		err = add_source(query, sources, stmt);
+		err = errors_add_source(query, sources, stmt);
 	sqlite3_finalize(stmt);
 	return err;
 }
@@ -135,13 +135,13 @@ report_errors(struct query *query, const struct report_options *options, uint64_
     struct report_result *result)
 {
 	static const struct ports_report errors = {.name = "errors", .columns = error_columns,
-	    .n_columns = N_COLUMNS, .add = add_port};
+	    .n_columns = N_COLUMNS, .add = errors_add_port};
 	int err = ports_report(query, &errors, options, now_us, result);
 
 	if (err == 0)
 		err = result_add_below(result, "sources", source_columns, SOURCE_COLUMNS);
 	if (err == 0)
-		err = add_sources(query, options, result->below);
+		err = errors_add_sources(query, options, result->below);
 	if (result->below)
 		result_hide_agent(result->below, query, PORTS_AGENT);
 	return err;

@@ -127,7 +127,7 @@ static const struct source {
 
 /* 1 if the event was asked for and added, 0 if not, or -ENOMEM. */
 static int
-add_event(const struct query *query, const struct source *source, sqlite3_stmt *stmt, struct report_result *result)
+events_add_event(const struct query *query, const struct source *source, sqlite3_stmt *stmt, struct report_result *result)
 {
 	const struct query_agent *agent = query_find_agent(query,
 	    sqlite3_column_int64(stmt, SQL_AGENT));
@@ -165,7 +165,7 @@ add_event(const struct query *query, const struct source *source, sqlite3_stmt *
 
 /* Of one source as many of the newest as rows are wanted of all sources. */
 static int
-add_source(struct query *query, const struct report_options *options, const struct source *source,
+events_add_source(struct query *query, const struct report_options *options, const struct source *source,
     struct report_result *result)
 {
 	const struct query_range *range = &query->range;
@@ -178,7 +178,7 @@ add_source(struct query *query, const struct report_options *options, const stru
 	stmt = query_prepare(query, source->sql);
 	err = stmt ? 0 : -EIO;
 	while (err == 0 && n < options->top && (more = query_step(query, stmt)) != 0) {
-		err = more < 0 ? more : add_event(query, source, stmt, result);
+		err = more < 0 ? more : events_add_event(query, source, stmt, result);
 		if (err > 0) {
 			n++;
 			err = 0;
@@ -190,7 +190,7 @@ add_source(struct query *query, const struct report_options *options, const stru
 
 /* Outages of the collector, which belong to no agent or port. */
 static int
-add_outages(struct query *query, const struct report_options *options, struct report_result *result)
+events_add_outages(struct query *query, const struct report_options *options, struct report_result *result)
 {
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT until_us, kind, samples FROM outage"
 	    " WHERE until_us >= :from AND until_us < :to ORDER BY id DESC");
@@ -242,9 +242,9 @@ report_events(struct query *query, const struct report_options *options, uint64_
 	if (query->edge_us > 0 && !options->has_to)
 		query->range.to_us = now_us; /* events do not wait for counters */
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(sources); i++)
-		err = add_source(query, options, &sources[i], result);
+		err = events_add_source(query, options, &sources[i], result);
 	if (err == 0 && !options->filter)
-		err = add_outages(query, options, result);
+		err = events_add_outages(query, options, result);
 	/* Keeps as many rows of all sources together as are wanted. */
 	if (result->n_rows > 1)
 		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values),

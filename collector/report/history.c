@@ -84,7 +84,7 @@ struct history {
 /* ---- steps ---- */
 
 static uint64_t
-steps_of(const struct query_range *range, uint64_t step_us)
+history_steps_of(const struct query_range *range, uint64_t step_us)
 {
 	return (range->to_us - 1) / step_us - range->from_us / step_us + 1;
 }
@@ -119,7 +119,7 @@ choose_fine_step(struct history *h)
 	if (query->store->by_minute || h->whole->samples == 0 || h->whole->samples > FINE_SAMPLES ||
 	    query->n_ports > FINE_PORTS || query->levels[LEVEL_1_MIN].kept_us > query->range.from_us ||
 	    query->range.from_us + STORE_COUNTERS_FINE_US < query->newest_us ||
-	    steps_of(&query->range, fine_steps_us[0]) > STEPS_CHOSEN)
+	    history_steps_of(&query->range, fine_steps_us[0]) > STEPS_CHOSEN)
 		return 0;
 	err = query_find_kept_since(query, &kept_since_us);
 	if (err == 0 && kept_since_us == 0 && query->samples_since_us > 0)
@@ -139,10 +139,10 @@ chosen_step(const struct query_range *range, uint64_t finest_us)
 	for (size_t i = 0; i < ARRAY_LEN(minutes); i++) {
 		uint64_t span_us = minutes[i] * (uint64_t)STORE_WINDOW_US;
 
-		if (span_us % finest_us == 0 && steps_of(range, span_us) <= STEPS_CHOSEN)
+		if (span_us % finest_us == 0 && history_steps_of(range, span_us) <= STEPS_CHOSEN)
 			return span_us;
 	}
-	while (steps_of(range, step_us) > STEPS_CHOSEN)
+	while (history_steps_of(range, step_us) > STEPS_CHOSEN)
 		step_us *= 2;
 	return step_us;
 }
@@ -169,7 +169,7 @@ choose_step(struct history *h)
 		    "step: a cluster has whole minutes; ask a collector's own store for less");
 		return -EINVAL;
 	}
-	if (err || steps_of(range, h->step_us) <= STEPS_MAX)
+	if (err || history_steps_of(range, h->step_us) <= STEPS_MAX)
 		return err;
 	snprintf(h->query->error, sizeof(h->query->error),
 	    "step: the range has more than %d steps; make them longer", STEPS_MAX);
@@ -179,7 +179,7 @@ choose_step(struct history *h)
 /* ---- one step ---- */
 
 static bool
-is_key(const struct query_key *a, const struct query_key *b)
+history_is_key(const struct query_key *a, const struct query_key *b)
 {
 	return a->n_octets == b->n_octets && memcmp(a->key1, b->key1, sizeof(a->key1)) == 0 &&
 	    memcmp(a->key2, b->key2, sizeof(a->key2)) == 0;
@@ -187,7 +187,7 @@ is_key(const struct query_key *a, const struct query_key *b)
 
 /* Adds the figure of one key in the step, and subtracts its sums from the others. */
 static int
-add_part(struct history *h, struct report_result *top, size_t key, const struct query_key *keys,
+history_add_part(struct history *h, struct report_result *top, size_t key, const struct query_key *keys,
     size_t n_keys)
 {
 	struct estimate_claim claim = estimate_claim_of_row(key + 1, h->whole->list->n_ranked);
@@ -200,7 +200,7 @@ add_part(struct history *h, struct report_result *top, size_t key, const struct 
 		const struct query_key *k = &keys[i];
 		size_t port = (size_t)(k->port - h->query->ports);
 
-		if (!is_key(k, &h->keys.keys[key]) || !port_is_counted(&h->options, k->port))
+		if (!history_is_key(k, &h->keys.keys[key]) || !port_is_counted(&h->options, k->port))
 			continue;
 		estimate_key_add(h->range, &sum, port, &k->sums);
 		estimate_subtract_sums(&h->others[port], &k->sums);
@@ -250,7 +250,7 @@ add_others(struct history *h, struct report_result *top)
 }
 
 static int
-count_ports(struct history *h, struct report_result *top)
+history_count_ports(struct history *h, struct report_result *top)
 {
 	for (size_t i = 0; i < h->query->n_ports; i++) {
 		const struct query_port *port = &h->query->ports[i];
@@ -280,9 +280,9 @@ split_by_keys(struct history *h, struct report_result *top)
 		err = query_keys(h->query, &h->options, &h->keys.dimension, &keys, &n_keys,
 		    &kept_since_us);
 	if (err == 0)
-		err = count_ports(h, top);
+		err = history_count_ports(h, top);
 	for (size_t i = 0; err == 0 && i < h->keys.n; i++)
-		err = add_part(h, top, i, keys, n_keys);
+		err = history_add_part(h, top, i, keys, n_keys);
 	if (err == 0)
 		err = add_others(h, top);
 	estimate_range_destroy(h->range);
@@ -303,7 +303,7 @@ covered_s(const struct history *h, uint64_t from_us, uint64_t to_us)
 }
 
 static void
-fill_row(const struct report_result *top, uint64_t from_us, double seconds,
+history_fill_row(const struct report_result *top, uint64_t from_us, double seconds,
     struct report_value *row)
 {
 	bool counted = seconds > 0 && (top->total[ESTIMATE_PKTS] > 0 || top->samples > 0);
@@ -378,7 +378,7 @@ add_bars(struct report_result *result, enum estimate_unit unit)
 /* ---- all steps ---- */
 
 static int
-add_step(struct history *h, uint64_t from_us, uint64_t to_us)
+history_add_step(struct history *h, uint64_t from_us, uint64_t to_us)
 {
 	struct report_value *row = result_add_row(h->result);
 	struct report_steps *steps = h->result->steps;
@@ -394,7 +394,7 @@ add_step(struct history *h, uint64_t from_us, uint64_t to_us)
 	top = &within[h->result->n_rows - 1];
 	query_narrow(h->query, from_us, to_us);
 	err = split_by_keys(h, top);
-	fill_row(top, from_us, covered_s(h, from_us, to_us), row);
+	history_fill_row(top, from_us, covered_s(h, from_us, to_us), row);
 	row[COLUMN_TOP] = most_of_it(h, top);
 	steps->about_part = fmax(steps->about_part,
 	    estimate_deviation(top->total[h->options.sort], top->total_variance[h->options.sort]));
@@ -432,7 +432,7 @@ add_steps(struct history *h)
 		err = query_begin_fine(h->query, h->step_us);
 	}
 	for (; err == 0 && at_us < range.to_us; at_us += h->step_us)
-		err = add_step(h, at_us > range.from_us ? at_us : range.from_us,
+		err = history_add_step(h, at_us > range.from_us ? at_us : range.from_us,
 		    at_us + h->step_us < range.to_us ? at_us + h->step_us : range.to_us);
 	query_end_fine(h->query);
 	query_end_steps(h->query);

@@ -150,7 +150,7 @@ add_lines(const struct list *list, const struct estimate_key of[N_OF],
 }
 
 static bool
-has_filter(const struct report_options *options)
+list_account_has_filter(const struct report_options *options)
 {
 	return options->filter && options->filter->fields & ~FILTER_PLACES;
 }
@@ -158,7 +158,7 @@ has_filter(const struct report_options *options)
 static const char *
 rest_name(const struct list *list)
 {
-	if (has_filter(list->options))
+	if (list_account_has_filter(list->options))
 		return "outside the filter";
 	return list->folded > 0 ? list->dimension->rest_or_folded : list->dimension->rest;
 }

@@ -38,7 +38,7 @@ compare_addresses(const struct query_key *x, const struct query_key *y)
 
 /* What makes a row: the addresses, and per site where they were seen. */
 static int
-compare_rows(const struct query_key *x, const struct query_key *y, bool per_site)
+lists_compare_rows(const struct query_key *x, const struct query_key *y, bool per_site)
 {
 	int order = compare_addresses(x, y);
 
@@ -48,9 +48,9 @@ compare_rows(const struct query_key *x, const struct query_key *y, bool per_site
 /* By rows, then by samples: the port with the most samples comes first. The order of parts is
  * always the same, so that equal keys give results that are equal to the last bit. */
 static int
-compare_keys(const struct query_key *x, const struct query_key *y, bool per_site)
+lists_compare_keys(const struct query_key *x, const struct query_key *y, bool per_site)
 {
-	int order = compare_rows(x, y, per_site);
+	int order = lists_compare_rows(x, y, per_site);
 
 	if (order == 0)
 		order = (x->sums.n < y->sums.n) - (x->sums.n > y->sums.n);
@@ -60,18 +60,18 @@ compare_keys(const struct query_key *x, const struct query_key *y, bool per_site
 static int
 compare_key_items(const void *a, const void *b)
 {
-	return compare_keys(list_key(a), list_key(b), false);
+	return lists_compare_keys(list_key(a), list_key(b), false);
 }
 
 static int
 compare_site_key_items(const void *a, const void *b)
 {
-	return compare_keys(list_key(a), list_key(b), true);
+	return lists_compare_keys(list_key(a), list_key(b), true);
 }
 
 /* The first octets that compare_addresses compares, so that heads sort in the same order. */
 static uint64_t
-head_of(const struct query_key *key)
+lists_head_of(const struct query_key *key)
 {
 	uint64_t head;
 
@@ -90,7 +90,7 @@ sort_keys(struct list *list)
 	for (size_t i = 0; i < list->n_keys; i++)
 		if (port_is_counted(list->options, list->keys[i].port))
 			items[list->n_sorted++] =
-			    (struct sort_item){head_of(&list->keys[i]), &list->keys[i]};
+			    (struct sort_item){lists_head_of(&list->keys[i]), &list->keys[i]};
 	sort_items(items, list->n_sorted, list->options->per_site ? compare_site_key_items : compare_key_items,
 	    items + list->n_keys);
 	return 0;
@@ -109,13 +109,13 @@ fetch_key(const struct list *list, size_t i)
 }
 
 static void
-add_part(struct list *list, size_t i)
+lists_add_part(struct list *list, size_t i)
 {
 	const struct query_key *key = list_key(&list->sorted_keys[i]);
 	struct list_entry *entry = list->n > 0 ? &list->entries[list->n - 1] : NULL;
 
 	fetch_key(list, i + FETCH_AHEAD);
-	if (!entry || compare_rows(list_key(entry->first), key, list->options->per_site) != 0) {
+	if (!entry || lists_compare_rows(list_key(entry->first), key, list->options->per_site) != 0) {
 		entry = &list->entries[list->n++];
 		*entry = (struct list_entry){.first = &list->sorted_keys[i]};
 	}
@@ -173,7 +173,7 @@ gather_keys(struct list *list)
 	if (!list->entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n_sorted; i++)
-		add_part(list, i);
+		lists_add_part(list, i);
 	return 0;
 }
 
@@ -192,13 +192,13 @@ sum_entry(const struct list *list, const struct list_entry *entry, struct estima
 static int
 compare_entry_items(const void *a, const void *b)
 {
-	return compare_keys(list_key(list_entry(a)->first), list_key(list_entry(b)->first), false);
+	return lists_compare_keys(list_key(list_entry(a)->first), list_key(list_entry(b)->first), false);
 }
 
 static int
 compare_site_entry_items(const void *a, const void *b)
 {
-	return compare_keys(list_key(list_entry(a)->first), list_key(list_entry(b)->first), true);
+	return lists_compare_keys(list_key(list_entry(a)->first), list_key(list_entry(b)->first), true);
 }
 
 enum { GRID_PAIRS = REPORT_GRID_ADDRESSES * REPORT_GRID_ADDRESSES };
@@ -234,7 +234,7 @@ place_pair(struct grid_addresses *grid, const struct query_key *pair)
 }
 
 static bool
-is_shown(const struct list *list, const struct list_entry *entry, struct grid_addresses *grid)
+lists_is_shown(const struct list *list, const struct list_entry *entry, struct grid_addresses *grid)
 {
 	return list->n_shown < list->options->top &&
 	    !(list->options->fold_few && entry->n < REPORT_FEW_SAMPLES) &&
@@ -250,7 +250,7 @@ choose_shown(struct list *list)
 	if (!list->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n; i++)
-		if (is_shown(list, list_entry(&list->order[i]), &grid))
+		if (lists_is_shown(list, list_entry(&list->order[i]), &grid))
 			list->rows[list->n_shown++] = i;
 	return 0;
 }
@@ -523,7 +523,7 @@ note_unseen(const struct list *list)
 
 /* Totals of the counted ports, and the bound for a key without a sample. */
 static int
-count_ports(struct list *list)
+lists_count_ports(struct list *list)
 {
 	double w = 0, n = 0;
 	int err = 0;
@@ -679,7 +679,7 @@ static int
 fill_rows(struct list *list)
 {
 	struct ordered ordered;
-	int err = count_ports(list);
+	int err = lists_count_ports(list);
 
 	if (err == 0)
 		err = sort_entries(list);

@@ -180,7 +180,7 @@ struct tally {
 
 /* Some sample what they receive at one rate and what they send at another. Both are stated, as what is measured is one. */
 static bool
-has_rate_by_direction(const struct query_port *port)
+load_has_rate_by_direction(const struct query_port *port)
 {
 	const double spread = 1.25, apart = 1.5; /* the rates are learned from the first samples; no chance makes such means */
 	double mean[2];
@@ -202,7 +202,7 @@ tally_of(const struct port_load *p)
 	double all = in->all.w + out->all.w, beside = in->beside[ESTIMATE_PKTS] + out->beside[ESTIMATE_PKTS];
 	double part = all > 0 ? 1 - beside / all : 1, n = part * (double)(in->all.n + out->all.n);
 
-	if (p->stated.rate > 0 && !has_rate_by_direction(p->port))
+	if (p->stated.rate > 0 && !load_has_rate_by_direction(p->port))
 		return (struct tally){.n = n, .w = n * p->stated.rate, .w2 = n * p->stated.rate_square};
 	return (struct tally){.n = n, .w = part * all, .w2 = part * (in->all.w2 + out->all.w2)};
 }
@@ -235,7 +235,7 @@ check_samples(const struct port_load *p, char *text)
 
 /* Where counters are too far from the ends of the range, what passed within it is a guess. */
 static void
-check_port(const struct port_load *p, char *text)
+load_check_port(const struct port_load *p, char *text)
 {
 	if (port_is_uncounted(p->port))
 		snprintf(text, TEXT_ROOM, "no counters");
@@ -278,7 +278,7 @@ fill_counted(const struct port_load *p, struct report_value *row)
 }
 
 static void
-fill_port(const struct query_port *port, struct report_value *row)
+load_fill_port(const struct query_port *port, struct report_value *row)
 {
 	char text[TEXT_ROOM];
 
@@ -320,7 +320,7 @@ fill_skip(const struct port_load *p, struct report_value *row)
 
 /* A port that was down all the time, or whose agent is silent, shows no figures: none are known. */
 static int
-add_port(struct report_result *result, const struct port_load *p)
+load_add_port(struct report_result *result, const struct port_load *p)
 {
 	struct report_value *row = result_add_row(result);
 	bool down = port_is_down(p->port) && !(query_rx_pkts(&p->load) + query_tx_pkts(&p->load) >= 1);
@@ -328,7 +328,7 @@ add_port(struct report_result *result, const struct port_load *p)
 
 	if (!row)
 		return -ENOMEM;
-	fill_port(p->port, row);
+	load_fill_port(p->port, row);
 	if (p->silent)
 		format_age(p->silent_s, check);
 	else if (down)
@@ -336,7 +336,7 @@ add_port(struct report_result *result, const struct port_load *p)
 	else if (p->n_members > 0)
 		snprintf(check, sizeof(check), "sum of %u", p->n_members);
 	else if (p->load.known || port_is_uncounted(p->port))
-		check_port(p, check);
+		load_check_port(p, check);
 	if (p->load.known && !p->silent && !down)
 		fill_counted(p, row);
 	fill_skip(p, row);
@@ -460,7 +460,7 @@ load_judge(struct query *query, const struct query_port *port, double other_skip
 	*judged = (struct load_judgement){.load = p.load};
 	if (err || !(p.load.known || port_is_uncounted(port)) || p.n_members > 0)
 		return err;
-	check_port(&p, judged->check);
+	load_check_port(&p, judged->check);
 	judged->has_samples = estimate_received(&p, &judged->by_samples);
 	return 0;
 }
@@ -500,7 +500,7 @@ load_port(struct query *query, const struct report_options *options, struct repo
 	note_unsampled(result, &p);
 	if (port_is_counted(options, port)) /* what lists count: sections of the page have one sum */
 		result_count_port(result, port);
-	return add_port(result, &p);
+	return load_add_port(result, &p);
 }
 
 static void
@@ -518,7 +518,7 @@ hide_empty_columns(struct report_result *result, const struct query *query)
 /* ---- order ---- */
 
 static double
-number_of(const struct report_value *row, size_t column)
+load_number_of(const struct report_value *row, size_t column)
 {
 	return row[column].known ? row[column].number : -1;
 }
@@ -529,13 +529,13 @@ size_of(const struct report_value *row, enum report_port_sort sort)
 {
 	switch (sort) {
 	case REPORT_PORTS_BY_OCTETS:
-		return number_of(row, COLUMN_BPS_RX) + number_of(row, COLUMN_BPS_TX);
+		return load_number_of(row, COLUMN_BPS_RX) + load_number_of(row, COLUMN_BPS_TX);
 	case REPORT_PORTS_BY_PACKETS:
-		return number_of(row, COLUMN_FPS);
+		return load_number_of(row, COLUMN_FPS);
 	case REPORT_PORTS_BY_UTILIZATION:
-		return fmax(number_of(row, COLUMN_UTIL_RX), number_of(row, COLUMN_UTIL_TX));
+		return fmax(load_number_of(row, COLUMN_UTIL_RX), load_number_of(row, COLUMN_UTIL_TX));
 	case REPORT_PORTS_BY_ERRORS:
-		return number_of(row, COLUMN_ERRORS);
+		return load_number_of(row, COLUMN_ERRORS);
 	case REPORT_PORTS_IN_ORDER:
 		break;
 	}

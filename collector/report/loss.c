@@ -110,7 +110,7 @@ static const struct report_column place_columns[PLACE_COLUMNS] = {
 };
 
 static int
-add_place(struct report_result *below, const char *place, double count, const char *of)
+loss_add_place(struct report_result *below, const char *place, double count, const char *of)
 {
 	struct report_value *row = result_add_row(below);
 
@@ -125,11 +125,11 @@ add_place(struct report_result *below, const char *place, double count, const ch
 static int
 add_refusal(void *below, const char *text, double n)
 {
-	return add_place(below, text, n, "samples");
+	return loss_add_place(below, text, n, "samples");
 }
 
 static double
-count_of(const struct report_result *result, const struct place *place)
+loss_count_of(const struct report_result *result, const struct place *place)
 {
 	double count = 0;
 
@@ -158,7 +158,7 @@ add_outages_of_kind(struct report_result *result, sqlite3_stmt *stmt)
 }
 
 static int
-add_outages(struct query *query, struct report_result *result)
+loss_add_outages(struct query *query, struct report_result *result)
 {
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT kind, count(*), min(since_us),"
 	    " max(until_us) FROM outage WHERE until_us >= :from AND since_us < :to GROUP BY kind");
@@ -204,33 +204,33 @@ add_places(struct query *query, struct report_result *result)
 		apart += query->agents[i].losses.apart;
 	}
 	if (err == 0)
-		err = add_place(result->below, "agent", agent, "samples");
+		err = loss_add_place(result->below, "agent", agent, "samples");
 	if (err == 0)
-		err = add_place(result->below, "collector", collector, "samples");
+		err = loss_add_place(result->below, "collector", collector, "samples");
 	if (err == 0)
-		err = add_place(result->below, "network", network, "samples");
+		err = loss_add_place(result->below, "network", network, "samples");
 	if (err == 0)
-		err = add_place(result->below, "before the collector", before, "samples");
+		err = loss_add_place(result->below, "before the collector", before, "samples");
 	if (err == 0 && apart > 0)
-		err = add_place(result->below, "agent, by its word", apart, "samples");
+		err = loss_add_place(result->below, "agent, by its word", apart, "samples");
 	if (err == 0)
 		err = oddities_each_refusal(query, add_refusal, result->below);
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(places); i++) {
-		double count = count_of(result, &places[i]);
+		double count = loss_count_of(result, &places[i]);
 
 		if (count > 0 || !places[i].if_any)
-			err = add_place(result->below, places[i].place, count, places[i].of);
+			err = loss_add_place(result->below, places[i].place, count, places[i].of);
 	}
 	if (err == 0 && result->uncounted.lost_samples > 0) /* of those above */
-		err = add_place(result->below, "in no figure: no counters came",
+		err = loss_add_place(result->below, "in no figure: no counters came",
 		    (double)result->uncounted.lost_samples, "samples");
 	if (err == 0)
 		err = add_gaps(query, result);
-	return err == 0 ? add_outages(query, result) : err;
+	return err == 0 ? loss_add_outages(query, result) : err;
 }
 
 static double
-at_most(double value, double most)
+loss_at_most(double value, double most)
 {
 	return value > most ? most : value; /* NAN stays */
 }
@@ -328,17 +328,17 @@ add_losses(struct query_losses *sum, const double *cells)
 }
 
 static int
-add_account(struct query *query, struct report_result *result, struct accounts *accounts,
+loss_add_account(struct query *query, struct report_result *result, struct accounts *accounts,
     sqlite3_stmt *stmt)
 {
 	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
 	    (uint64_t)sqlite3_column_int64(stmt, 1));
 	double expected = sqlite3_column_double(stmt, 3), received = sqlite3_column_double(stmt, 4);
 	double lost = expected > received ? expected - received : 0;
-	double agent = at_most(sqlite3_column_double(stmt, 5), lost);
-	double collector = at_most(sqlite3_column_double(stmt, 11), lost - agent);
+	double agent = loss_at_most(sqlite3_column_double(stmt, 5), lost);
+	double collector = loss_at_most(sqlite3_column_double(stmt, 11), lost - agent);
 	double elsewhere = lost - agent - collector;
-	double before = at_most(given_out_before(stmt, 12), elsewhere);
+	double before = loss_at_most(given_out_before(stmt, 12), elsewhere);
 	struct shown item = {.port = port};
 
 	if (!port || !port->chosen)
@@ -415,7 +415,7 @@ add_accounts(struct query *query, const struct report_options *options,
 	if (accounts.most > ROWS_MAX)
 		accounts.most = ROWS_MAX;
 	while (err == 0 && (err = query_step(query, stmt)) == 1)
-		err = add_account(query, result, &accounts, stmt);
+		err = loss_add_account(query, result, &accounts, stmt);
 	sqlite3_finalize(stmt);
 	if (err == 0)
 		err = show_accounts(result, &accounts);

@@ -37,7 +37,7 @@ is_lossy(double expected, double received)
 }
 
 static bool
-is_wanted(const struct report_options *options, const struct query_port *port)
+loss_is_wanted(const struct report_options *options, const struct query_port *port)
 {
 	return options ? port_is_counted(options, port) : port->chosen;
 }
@@ -52,7 +52,7 @@ choose_places(const struct query *query, const struct report_options *options, s
 		size_t with_numbers = 0;
 
 		for (; p < query->n_ports && query->ports[p].agent == &query->agents[a]; p++) {
-			if (!is_wanted(options, &query->ports[p]))
+			if (!loss_is_wanted(options, &query->ports[p]))
 				continue;
 			expected += (double)query->ports[p].expected;
 			received += (double)query->ports[p].received;
@@ -63,7 +63,7 @@ choose_places(const struct query *query, const struct report_options *options, s
 		for (size_t i = first; i < p; i++) {
 			double numbers = (double)query->ports[i].expected, came = (double)query->ports[i].received;
 
-			if (!is_wanted(options, &query->ports[i]))
+			if (!loss_is_wanted(options, &query->ports[i]))
 				t->more_lost[i] = NAN;
 			else if (numbers > 0)
 				t->more_lost[i] = received / expected - came / numbers;
@@ -131,7 +131,7 @@ add_to_agent(const struct tally *t, size_t place, size_t cell, double more_lost,
 }
 
 static void
-add_totals(void *arg, const struct query_totals *totals)
+loss_add_totals(void *arg, const struct query_totals *totals)
 {
 	struct tally *t = arg;
 	struct query *query = t->query;
@@ -191,7 +191,7 @@ loss_by_load_find(struct query *query, const struct report_options *options, str
 	}
 	if (err == 0 && t.n_places > 0 && t.n_cells >= LOAD_LOSS_CELLS_MIN) {
 		t.cells = calloc(t.n_places * t.n_cells + 1, sizeof(*t.cells));
-		err = t.cells ? query_totals_by_step(query, t.span_us, add_totals, &t) : query_fail(query, -ENOMEM, "no memory");
+		err = t.cells ? query_totals_by_step(query, t.span_us, loss_add_totals, &t) : query_fail(query, -ENOMEM, "no memory");
 		if (err == 0)
 			err = judge_places(query, &t);
 	}
@@ -209,7 +209,7 @@ loss_by_load_free(struct loss_by_load *found)
 }
 
 static void
-add_name(struct report_result *result, const char *agent, const char *port, const struct load_loss *loss)
+loss_add_name(struct report_result *result, const char *agent, const char *port, const struct load_loss *loss)
 {
 	struct note_values *place = loss->told ? note_item(result, NOTE_ID_LOST_BY_LOAD) : NULL;
 	char name[REPORT_NAME_TEXT];
@@ -231,10 +231,10 @@ loss_by_load_name(struct query *query, const struct report_options *options, str
 		return 0;
 	err = loss_by_load_find(query, options, &found);
 	for (size_t a = 0; err == 0 && a < query->n_agents; a++)
-		add_name(result, query->agents[a].name, "", &found.agents[a]);
+		loss_add_name(result, query->agents[a].name, "", &found.agents[a]);
 	for (size_t p = 0; err == 0 && p < query->n_ports; p++)
 		if (!found.agents[query->ports[p].agent - query->agents].told)
-			add_name(result, query->ports[p].agent->name, query->ports[p].name, &found.ports[p]);
+			loss_add_name(result, query->ports[p].agent->name, query->ports[p].name, &found.ports[p]);
 	loss_by_load_free(&found);
 	return err;
 }

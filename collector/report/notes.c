@@ -278,7 +278,7 @@ say_value(struct speech *s, const struct note_values *of, const char *from, cons
 }
 
 static bool
-is_there(const struct note_value *value)
+notes_is_there(const struct note_value *value)
 {
 	return value && value->value.known &&
 	    (value->type == REPORT_TEXT || (value->value.number >= 1 && isfinite(value->value.number)));
@@ -316,7 +316,7 @@ say_words(struct speech *s, const struct note_values *of, const char *from, cons
 			say_value(s, of, c + 1, closing);
 		else if (*c == '[')
 			say_items(s, c + 1, closing);
-		else if (is_there(find_value(of, c + 1, (size_t)(bar - c - 1))))
+		else if (notes_is_there(find_value(of, c + 1, (size_t)(bar - c - 1))))
 			say_words(s, of, bar + 1, closing);
 		c = closing;
 	}

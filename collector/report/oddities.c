@@ -38,7 +38,7 @@ oddities_refusal(int kind)
 }
 
 static bool
-is_known(int64_t kind)
+oddities_is_known(int64_t kind)
 {
 	return kind > 0 && kind < EASE_N_ODDITIES;
 }
@@ -70,7 +70,7 @@ oddities_read_refusals(struct query *query)
 		struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
 		    (uint64_t)sqlite3_column_int64(stmt, 1));
 
-		if (!port || !is_known(sqlite3_column_int64(stmt, 2)))
+		if (!port || !oddities_is_known(sqlite3_column_int64(stmt, 2)))
 			continue;
 		port->refused += query_u64(stmt, 3);
 		port->refused_kind = (uint8_t)sqlite3_column_int(stmt, 2);
@@ -89,7 +89,7 @@ oddities_each_refusal(struct query *query, int (*each)(void *arg, const char *te
 	if (!stmt)
 		return -EIO;
 	while ((more = query_step(query, stmt)) == 1)
-		if (is_known(sqlite3_column_int64(stmt, 0))) {
+		if (oddities_is_known(sqlite3_column_int64(stmt, 0))) {
 			more = each(arg, words[sqlite3_column_int(stmt, 0)].refusal, sqlite3_column_double(stmt, 1));
 			if (more < 0)
 				break;
@@ -112,7 +112,7 @@ static const struct report_column odd_columns[ODD_COLUMNS] = {
 };
 
 static int
-add_row(const struct query *query, struct report_result *table, sqlite3_stmt *stmt)
+oddities_add_row(const struct query *query, struct report_result *table, sqlite3_stmt *stmt)
 {
 	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
 	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
@@ -120,7 +120,7 @@ add_row(const struct query *query, struct report_result *table, sqlite3_stmt *st
 	int64_t kind = sqlite3_column_int64(stmt, 1);
 	struct report_value *row;
 
-	if (!agent || !agent->chosen || !is_known(kind))
+	if (!agent || !agent->chosen || !oddities_is_known(kind))
 		return 0;
 	row = result_add_row(table);
 	if (!row)
@@ -151,7 +151,7 @@ oddities_add_table(struct query *query, struct report_result *result)
 	    " GROUP BY agent, kind ORDER BY agent, 3 DESC");
 	err = stmt ? 0 : -EIO;
 	while (err == 0 && (err = query_step(query, stmt)) == 1)
-		err = add_row(query, result->below, stmt);
+		err = oddities_add_row(query, result->below, stmt);
 	sqlite3_finalize(stmt);
 	return err;
 }

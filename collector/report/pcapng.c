@@ -55,7 +55,7 @@ text_octets(const char *text)
 }
 
 static void
-put_text(FILE *out, uint16_t code, const char *text)
+pcapng_put_text(FILE *out, uint16_t code, const char *text)
 {
 	put_option(out, code, text, strlen(text));
 	put_option(out, OPTION_END, "", 0);
@@ -73,7 +73,7 @@ pcapng_begin(FILE *out, const char *program)
 	put_u32(out, BYTE_ORDER);
 	put_in_file(out, version, sizeof(version));
 	put_in_file(out, &unknown, sizeof(unknown));
-	put_text(out, SECTION_PROGRAM, program);
+	pcapng_put_text(out, SECTION_PROGRAM, program);
 	put_u32(out, octets);
 }
 
@@ -87,7 +87,7 @@ pcapng_interface(FILE *out, uint16_t link_type, uint32_t most_octets, const char
 	put_u32(out, octets);
 	put_in_file(out, type, sizeof(type));
 	put_u32(out, most_octets);
-	put_text(out, INTERFACE_NAME, name);
+	pcapng_put_text(out, INTERFACE_NAME, name);
 	put_u32(out, octets);
 }
 
@@ -105,6 +105,6 @@ pcapng_packet(FILE *out, const struct pcapng_packet *p)
 	put_in_file(out, head, sizeof(head));
 	put_in_file(out, p->octets, p->n);
 	put_option(out, PACKET_FLAGS, &p->direction, sizeof(p->direction));
-	put_text(out, OPTION_COMMENT, p->comment);
+	pcapng_put_text(out, OPTION_COMMENT, p->comment);
 	put_u32(out, octets);
 }

@@ -102,7 +102,7 @@ set_filter(struct question *question, const char *value)
 }
 
 static int
-add_name(struct question *question, const char *word, const char *name)
+question_add_name(struct question *question, const char *word, const char *name)
 {
 	char term[FILTER_TEXT_MAX + 1];
 
@@ -110,21 +110,21 @@ add_name(struct question *question, const char *word, const char *name)
 }
 
 static int
-set_agent(struct question *question, const char *value)
+question_set_agent(struct question *question, const char *value)
 {
-	return add_name(question, "agent", value);
+	return question_add_name(question, "agent", value);
 }
 
 static int
 set_port(struct question *question, const char *value)
 {
-	return add_name(question, "if", value);
+	return question_add_name(question, "if", value);
 }
 
 static int
-set_site(struct question *question, const char *value)
+question_set_site(struct question *question, const char *value)
 {
-	return add_name(question, "site", value);
+	return question_add_name(question, "site", value);
 }
 
 static int
@@ -196,7 +196,7 @@ set_last(struct question *question, const char *value)
 }
 
 static int
-set_step(struct question *question, const char *value)
+question_set_step(struct question *question, const char *value)
 {
 	return report_parse_span(value, &question->options.step_us);
 }
@@ -250,12 +250,12 @@ const struct question_option question_options[] = {
 	{"filter", "FILTER", "", 0, true, set_filter,
 	    "which frames: src net 10.20.0.0/16 and (dst port 443 or icmp)\n"
 	    "                             and not vlan 12; easetop(1) has the language"},
-	{"agent", "ID|ADDRESS", "must be an agent", 0, false, set_agent,
+	{"agent", "ID|ADDRESS", "must be an agent", 0, false, question_set_agent,
 	    "filters: agent, one switch: its address, or its id's first digits"},
 	{"if", "NAME|IFINDEX", "must be a port of a switch", 0, false, set_port,
 	    "filters: if, one port of a switch"},
 	{"port", "NAME|IFINDEX", "must be a port of a switch", 0, false, set_port, "the same, as it was called before"},
-	{"site", "NAME", "must be a site", 0, false, set_site,
+	{"site", "NAME", "must be a site", 0, false, question_set_site,
 	    "filters: site, the switches and ports at a place (device_names\n"
 	    "                             in easecapd.conf)"},
 	{"vlan", "N", "must be a VLAN, 0 to 4095", REPORT_TAKES_FRAMES | REPORT_TAKES_VLAN, false, set_vlan,
@@ -271,7 +271,7 @@ const struct question_option question_options[] = {
 	    "the time up to the newest counters, or all that is stored (5m)"},
 	{"from", "TIME", POINT_IN_TIME, 0, false, set_from, "2026-11-21T14:00:00+01:00, or a date (UTC)"},
 	{"to", "TIME", POINT_IN_TIME, 0, false, set_to, "the same; default: as far as all ports have counted"},
-	{"step", "SPAN", TIME_SPAN, REPORT_TAKES_STEP, false, set_step,
+	{"step", "SPAN", TIME_SPAN, REPORT_TAKES_STEP, false, question_set_step,
 	    "history: length of a row: 10s, 20s, 30s or whole minutes (at\n"
 	    "                             most 367 rows)"},
 	{"sort", "octets|packets|util|errors",
@@ -321,7 +321,7 @@ question_refusal(const struct question *question, const struct question_option *
 }
 
 static bool
-is_given(const struct question *question, const char *name)
+question_is_given(const struct question *question, const char *name)
 {
 	return question->given >> (question_find_option(name) - question_options) & 1;
 }
@@ -375,14 +375,14 @@ question_check_options(const struct question *question, char *error, size_t erro
 		if (question->given >> i & 1 && question_options[i].takes &&
 		    !(question->report->takes & question_options[i].takes))
 			return refuse_option(question, &question_options[i], error, error_size);
-	if (is_given(question, "last") && options->has_from)
+	if (question_is_given(question, "last") && options->has_from)
 		reason = "--last and --from exclude each other: use --from and --to";
-	else if (is_given(question, "mask") && options->by != REPORT_BY_SUBNET)
+	else if (question_is_given(question, "mask") && options->by != REPORT_BY_SUBNET)
 		reason = "--mask is for --by subnet";
-	else if (is_given(question, "layer") && !has_addresses(options->by))
+	else if (question_is_given(question, "layer") && !has_addresses(options->by))
 		reason = "--layer is for --by src, dst and pair";
 	else if (options->fold_few && strcmp(question->report->name, "matrix") == 0 &&
-	    (is_given(question, "top") || is_given(question, "versus")))
+	    (question_is_given(question, "top") || question_is_given(question, "versus")))
 		reason = "matrix as text is a grid of the largest pairs' addresses; talkers --by pair"
 			 " has --top and --versus";
 	if (reason)
@@ -464,13 +464,13 @@ check_sort(const struct question *question, struct query *query)
 }
 
 static uint32_t
-group_of(void *names, enum address_group group, size_t n_octets, const uint8_t *octets)
+question_group_of(void *names, enum address_group group, size_t n_octets, const uint8_t *octets)
 {
 	return address_names_group(names, group, n_octets, octets);
 }
 
 static uint32_t
-find_group(void *names, enum address_group group, const char *text)
+question_find_group(void *names, enum address_group group, const char *text)
 {
 	return address_names_find_group(names, group, text);
 }
@@ -480,7 +480,7 @@ static int
 bind_groups(const struct question *question, struct query *query, struct filter *filter)
 {
 	struct address_names *names = question->options.names;
-	const struct filter_groups groups = {group_of, find_group, names, !address_names_has_groups(names, ADDRESS_AS)};
+	const struct filter_groups groups = {question_group_of, question_find_group, names, !address_names_has_groups(names, ADDRESS_AS)};
 	char error[FILTER_ERROR_TEXT];
 
 	*filter = question->filter;

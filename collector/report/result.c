@@ -81,7 +81,7 @@ result_judge_divided(struct report_result *result, enum note_id id, double part)
 }
 
 static void
-add_uncounted(struct report_result *result, const struct query_port *port)
+result_add_uncounted(struct report_result *result, const struct query_port *port)
 {
 	const struct estimate_stratum *in = query_listed(port);
 	struct report_uncounted *uncounted = &result->uncounted;
@@ -120,7 +120,7 @@ result_count_port(struct report_result *result, const struct query_port *port)
 		result_note_port(result, NOTE_ID_DIVIDED, port);
 	result->from_samples[ESTIMATE_PKTS] += in->all.w;
 	result->from_samples[ESTIMATE_OCTETS] += in->all.wb;
-	add_uncounted(result, port);
+	result_add_uncounted(result, port);
 }
 
 /* Ports that were silent before the range began, or whose link is down, lack nothing in it. */

@@ -91,7 +91,7 @@ each_sample(struct query *query, sqlite3_stmt *stmt, uint64_t most, sample_fn *t
 /* ---- as lines ---- */
 
 static json_t *
-value_of(sqlite3_stmt *stmt, int column, enum kind kind)
+samples_value_of(sqlite3_stmt *stmt, int column, enum kind kind)
 {
 	char text[FRAME_IP_TEXT];
 
@@ -104,7 +104,7 @@ value_of(sqlite3_stmt *stmt, int column, enum kind kind)
 }
 
 static json_t *
-line_of(sqlite3_stmt *stmt, const struct query_port *port)
+samples_line_of(sqlite3_stmt *stmt, const struct query_port *port)
 {
 	static const char *const directions[] = {[EASE_IN] = "ingress", [EASE_OUT] = "egress"};
 	int direction = sqlite3_column_int(stmt, DIRECTION);
@@ -116,17 +116,17 @@ line_of(sqlite3_stmt *stmt, const struct query_port *port)
 	    (json_int_t)port->if_index, "direction", direction == EASE_IN || direction == EASE_OUT ? directions[direction] : "");
 	for (int column = INPUT_IF; column <= OUTPUT_IF; column++)
 		if (sqlite3_column_type(stmt, column) != SQLITE_NULL)
-			json_object_set_new(line, column == INPUT_IF ? "input_if" : "output_if", value_of(stmt, column, NUMBER));
+			json_object_set_new(line, column == INPUT_IF ? "input_if" : "output_if", samples_value_of(stmt, column, NUMBER));
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		if (sqlite3_column_type(stmt, FIRST_FIELD + (int)i) != SQLITE_NULL)
-			json_object_set_new(line, fields[i].name, value_of(stmt, FIRST_FIELD + (int)i, fields[i].kind));
+			json_object_set_new(line, fields[i].name, samples_value_of(stmt, FIRST_FIELD + (int)i, fields[i].kind));
 	return line;
 }
 
 static int
 write_line(void *out, sqlite3_stmt *stmt, const struct query_port *port)
 {
-	json_t *line = line_of(stmt, port);
+	json_t *line = samples_line_of(stmt, port);
 	int err = line && json_dumpf(line, out, JSON_COMPACT | JSON_PRESERVE_ORDER) == 0 && putc('\n', out) != EOF ? 0 : -EIO;
 
 	json_decref(line);
@@ -174,7 +174,7 @@ compare_interfaces(const void *left, const void *right)
 
 /* NULL: no memory. */
 static const struct interface *
-interface_of(struct pcapng *p, const struct query_port *port, bool is_frame)
+samples_interface_of(struct pcapng *p, const struct query_port *port, bool is_frame)
 {
 	struct interface wanted = {port, is_frame, p->n_interfaces}, **found, *added;
 	char name[512];
@@ -197,11 +197,11 @@ interface_of(struct pcapng *p, const struct query_port *port, bool is_frame)
 }
 
 static int
-write_packet(void *arg, sqlite3_stmt *stmt, const struct query_port *port)
+samples_write_packet(void *arg, sqlite3_stmt *stmt, const struct query_port *port)
 {
 	struct pcapng *p = arg;
 	bool is_frame = sqlite3_column_int(stmt, IS_FRAME);
-	const struct interface *interface = interface_of(p, port, is_frame);
+	const struct interface *interface = samples_interface_of(p, port, is_frame);
 	uint32_t octets = (uint32_t)sqlite3_column_int64(stmt, OCTETS);
 	uint32_t around = is_frame ? FRAME_FCS_OCTETS : ETHERNET_OCTETS;
 	char comment[COMMENT_TEXT];
@@ -232,7 +232,7 @@ samples_as_pcapng(struct query *query, uint64_t most, FILE *out)
 	int64_t n;
 
 	n = each_sample(query, prepare_select(query, "mean_skip, stands_for, frame_octets, header, src_mac IS NOT NULL",
-		" AND header IS NOT NULL"), most, write_packet, &p);
+		" AND header IS NOT NULL"), most, samples_write_packet, &p);
 	tdestroy(p.interfaces, free);
 	if (n == 0)
 		return query_fail(query, -ENOENT, "no sample of this range has its header: easecapd keeps them with"

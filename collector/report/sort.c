@@ -7,7 +7,7 @@
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, HEAD_BITS = 64 };
 
 static unsigned
-digit_of(const struct sort_item *item, unsigned shift)
+sort_digit_of(const struct sort_item *item, unsigned shift)
 {
 	return item->head >> shift & (DIGITS - 1);
 }
@@ -20,8 +20,8 @@ find_places(const struct sort_item *items, size_t n, unsigned shift, size_t plac
 
 	memset(places, 0, DIGITS * sizeof(*places));
 	for (size_t i = 0; i < n; i++)
-		places[digit_of(&items[i], shift)]++;
-	if (places[digit_of(&items[0], shift)] == n)
+		places[sort_digit_of(&items[i], shift)]++;
+	if (places[sort_digit_of(&items[0], shift)] == n)
 		return false;
 	for (unsigned d = 0; d < DIGITS; d++) {
 		size_t of_digit = places[d];
@@ -46,7 +46,7 @@ sort_by_head(struct sort_item *items, size_t n, struct sort_item *spare)
 		if (!find_places(from, n, shift, places))
 			continue;
 		for (size_t i = 0; i < n; i++)
-			to[places[digit_of(&from[i], shift)]++] = from[i];
+			to[places[sort_digit_of(&from[i], shift)]++] = from[i];
 		to = from;
 		from = sorted;
 	}

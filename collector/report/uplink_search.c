@@ -27,7 +27,7 @@ struct search {
 };
 
 static uint64_t
-aggregate_of(const struct query_port *port)
+uplink_aggregate_of(const struct query_port *port)
 {
 	return port->lag_parent > 0 ? port->lag_parent : port->if_index;
 }
@@ -48,7 +48,7 @@ find_leads(struct search *s)
 	}
 	for (size_t i = 0; any && i < n; i++)
 		for (size_t k = i; k-- > 0 && ports[k].agent == ports[i].agent;)
-			if (aggregate_of(&ports[k]) == aggregate_of(&ports[i]))
+			if (uplink_aggregate_of(&ports[k]) == uplink_aggregate_of(&ports[i]))
 				s->leads[i] = k;
 	return 0;
 }
@@ -79,7 +79,7 @@ add_sighting(struct search *s, sqlite3_stmt *stmt, size_t port, void (*end)(stru
 
 /* Calls end when s->at has all ports of an address. */
 static int
-read_places(struct search *s, void (*end)(struct search *s))
+uplink_read_places(struct search *s, void (*end)(struct search *s))
 {
 	struct query *query = s->query;
 	sqlite3_stmt *stmt;
@@ -151,9 +151,9 @@ uplink_search(struct query *query, struct uplink_sight **sights)
 
 	/* At a single switch nothing is at home elsewhere, however many places there are to read. */
 	if (err == 0 && query->n_agents > 1)
-		err = read_places(&s, count_station);
+		err = uplink_read_places(&s, count_station);
 	if (err == 0 && query->n_agents > 1)
-		err = read_places(&s, find_home);
+		err = uplink_read_places(&s, find_home);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		s.sights[i] = s.sights[s.leads[i]];
 	free(s.leads);

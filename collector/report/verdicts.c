@@ -26,7 +26,7 @@ static const struct {
 /* ---- reading ---- */
 
 static void
-name_port(struct report_result *result, const struct query_port *port, unsigned faults)
+verdicts_name_port(struct report_result *result, const struct query_port *port, unsigned faults)
 {
 	size_t i = 0;
 
@@ -61,7 +61,7 @@ verdicts_read(struct query *query, const struct report_options *options, struct 
 			continue;
 		n_uplinks += (faults & VERDICT_UPLINK) && port->edge && !(options->filter && options->filter->asks_for_ports);
 		if (query_listed(port)->all.n > 0)
-			name_port(result, port, faults);
+			verdicts_name_port(result, port, faults);
 	}
 	sqlite3_finalize(stmt);
 	if (n_uplinks > 0)
@@ -85,14 +85,14 @@ named_faults(unsigned faults)
 }
 
 static bool
-is_sampled(const struct query_port *port)
+verdicts_is_sampled(const struct query_port *port)
 {
 	return port->side[EASE_IN].all.n + port->side[EASE_OUT].all.n >= AUDIT_ENOUGH_SAMPLES;
 }
 
 /* Of the ports in their order, which is by agent and interface, the first behind the one that was judged last. */
 static size_t
-first_of(const struct query *query, const struct verdict_turn *turn)
+verdicts_first_of(const struct query *query, const struct verdict_turn *turn)
 {
 	for (size_t i = 0; i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
@@ -105,7 +105,7 @@ first_of(const struct query *query, const struct verdict_turn *turn)
 }
 
 static int
-judge_port(struct audit_reader *reader, const struct query_port *port, double error, bool is_uplink,
+verdicts_judge_port(struct audit_reader *reader, const struct query_port *port, double error, bool is_uplink,
     struct verdict_turn *turn)
 {
 	struct audit_result result;
@@ -125,9 +125,9 @@ judge_port(struct audit_reader *reader, const struct query_port *port, double er
 }
 
 static int
-judge_ports(struct query *query, struct verdict_turn *turn)
+verdicts_judge_ports(struct query *query, struct verdict_turn *turn)
 {
-	size_t first = first_of(query, turn), n_sampled = 0;
+	size_t first = verdicts_first_of(query, turn), n_sampled = 0;
 	struct audit_reader reader;
 	struct uplink_sight *sights;
 	int err = uplink_search(query, &sights);
@@ -139,14 +139,14 @@ judge_ports(struct query *query, struct verdict_turn *turn)
 		return err;
 	}
 	for (size_t i = 0; i < query->n_ports; i++)
-		n_sampled += is_sampled(&query->ports[i]);
+		n_sampled += verdicts_is_sampled(&query->ports[i]);
 	for (size_t i = 0; err == 0 && i < query->n_ports && clock_mono_us(&clock_system) < turn->until_us; i++) {
 		size_t at = (first + i) % query->n_ports;
 		const struct query_port *port = &query->ports[at];
 		bool is_uplink = port->edge && uplink_is_likely(&sights[at]);
 
-		if (is_sampled(port))
-			err = judge_port(&reader, port, FALSE_VERDICTS / (double)(AUDIT_TESTS * n_sampled), is_uplink, turn);
+		if (verdicts_is_sampled(port))
+			err = verdicts_judge_port(&reader, port, FALSE_VERDICTS / (double)(AUDIT_TESTS * n_sampled), is_uplink, turn);
 		else if (is_uplink)
 			turn->judged(turn->arg, port->agent->id, port->if_index, VERDICT_UPLINK);
 	}
@@ -165,5 +165,5 @@ verdicts_judge(struct query *query, uint64_t now_us, struct verdict_turn *turn)
 	err = query_begin(query, &options, now_us);
 	if (err == 0)
 		err = query_windows(query);
-	return err == 0 ? judge_ports(query, turn) : err;
+	return err == 0 ? verdicts_judge_ports(query, turn) : err;
 }

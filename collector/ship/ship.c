@@ -103,18 +103,18 @@ ship_memory(void)
 }
 
 static uint64_t
-now_us(void)
+ship_now_us(void)
 {
 	return clock_mono_us(&clock_system);
 }
 
 static bool
-is_over(void *arg)
+ship_is_over(void *arg)
 {
 	struct ship *s = arg;
 
 	return atomic_load(&s->stopping) &&
-	    (s->is_keeping || now_us() >= atomic_load(&s->deadline_us));
+	    (s->is_keeping || ship_now_us() >= atomic_load(&s->deadline_us));
 }
 
 /* Resuming */
@@ -421,7 +421,7 @@ send_minutes(struct ship *s, uint64_t until_us)
 static int
 ship_minutes(struct ship *s, bool all)
 {
-	uint64_t now = now_us(), quiet_us = QUIET_INTERVALS * s->config.interval_s * SECOND_US;
+	uint64_t now = ship_now_us(), quiet_us = QUIET_INTERVALS * s->config.interval_s * SECOND_US;
 	uint64_t until_us = all ? UINT64_MAX : now > quiet_us ? now - quiet_us : 0;
 	int64_t before;
 	int r;
@@ -552,7 +552,7 @@ ship_rest(struct ship *s)
 static int
 ship_all(struct ship *s, bool last)
 {
-	bool all = last || s->told_all_us == 0 || now_us() - s->told_all_us >= RESEND_STATE_US;
+	bool all = last || s->told_all_us == 0 || ship_now_us() - s->told_all_us >= RESEND_STATE_US;
 	int64_t naming_version = 0;
 	int r;
 
@@ -570,7 +570,7 @@ ship_all(struct ship *s, bool last)
 	if (r == 0)
 		s->naming_version = naming_version;
 	if (r == 0 && all)
-		s->told_all_us = now_us();
+		s->told_all_us = ship_now_us();
 	return r;
 }
 
@@ -580,7 +580,7 @@ keep_up(struct ship *s)
 {
 	int err;
 
-	if (s->kept_us != 0 && now_us() - s->kept_us < UPKEEP_US)
+	if (s->kept_us != 0 && ship_now_us() - s->kept_us < UPKEEP_US)
 		return;
 	pthread_mutex_lock(&s->lock);
 	memcpy(s->upkeep.keep_us, s->config.keep.level_us, sizeof(s->upkeep.keep_us));
@@ -594,12 +594,12 @@ keep_up(struct ship *s)
 		    cluster_http_error(s->http));
 		ship_upkeep_forget(&s->upkeep);
 	}
-	s->kept_us = now_us();
+	s->kept_us = ship_now_us();
 	note_sent(s);
 }
 
 static const char *
-reason_of(const struct ship *s, int err)
+ship_reason_of(const struct ship *s, int err)
 {
 	if (err == -EIO)
 		return s->store.error;
@@ -607,7 +607,7 @@ reason_of(const struct ship *s, int err)
 }
 
 static void
-note_failure(struct ship *s, int err)
+ship_note_failure(struct ship *s, int err)
 {
 	units_roll_back(&s->units);
 	for (size_t i = 0; i < s->store.n_agents; i++)
@@ -616,12 +616,12 @@ note_failure(struct ship *s, int err)
 	s->failures++;
 	if (err == -EREMOTEIO) /* perhaps tables are missing, also on another shard */
 		ship_upkeep_forget(&s->upkeep);
-	atomic_store(&s->values[SHIP_STAT_LAG], (now_us() - s->complete_us) / SECOND_US);
+	atomic_store(&s->values[SHIP_STAT_LAG], (ship_now_us() - s->complete_us) / SECOND_US);
 	if (s->store.is_damaged && s->config.damaged)
 		s->config.damaged(s->config.damaged_arg, s->store.inode);
-	if (!is_over(s))
+	if (!ship_is_over(s))
 		log_warn_limited(ROOM, "cannot ship to the cluster, trying again: %s",
-		    reason_of(s, err));
+		    ship_reason_of(s, err));
 }
 
 static void
@@ -629,9 +629,9 @@ note_success(struct ship *s)
 {
 	if (s->failures > 0)
 		log_info(ROOM, "the cluster has all data again, after %" PRIu64 " s",
-		    (now_us() - s->complete_us) / SECOND_US);
+		    (ship_now_us() - s->complete_us) / SECOND_US);
 	s->failures = 0;
-	s->complete_us = now_us();
+	s->complete_us = ship_now_us();
 	atomic_store(&s->values[SHIP_STAT_LAG], 0);
 }
 
@@ -643,7 +643,7 @@ ship_round(struct ship *s, bool last)
 	if (r == 0)
 		r = ship_all(s, last);
 	if (r < 0)
-		note_failure(s, r);
+		ship_note_failure(s, r);
 	else
 		note_success(s);
 	if (r == 0 && !last)
@@ -698,7 +698,7 @@ open_parts(struct ship *s, char *error, size_t error_size)
 	    .user = s->config.user,
 	    .password = s->config.password,
 	    .timeout_ms = s->config.timeout_ms,
-	    .stop = is_over,
+	    .stop = ship_is_over,
 	    .stop_arg = s,
 	};
 	int r = cluster_http_open(&s->http, &http, error, error_size);
@@ -739,7 +739,7 @@ ship_open(struct ship **out, const struct ship_config *config, char *error, size
 	}
 	s->config = *config;
 	s->stats = (struct stat_set){stat_names, SHIP_N_STATS, s->values};
-	s->complete_us = now_us();
+	s->complete_us = ship_now_us();
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&s->lock, NULL);
@@ -775,7 +775,7 @@ ship_close(struct ship *s)
 {
 	if (!s)
 		return;
-	atomic_store(&s->deadline_us, now_us() + SHIP_STOP_MS * 1000ull);
+	atomic_store(&s->deadline_us, ship_now_us() + SHIP_STOP_MS * 1000ull);
 	pthread_mutex_lock(&s->lock);
 	atomic_store(&s->stopping, true);
 	pthread_cond_signal(&s->wake);

@@ -114,7 +114,7 @@ add_window(void *arg, const struct row_cell *cells)
 }
 
 static bool
-is_dirty(const struct ship_rollup_collector *c, int level)
+rollup_is_dirty(const struct ship_rollup_collector *c, int level)
 {
 	return c->revision > c->rolled[level];
 }
@@ -123,7 +123,7 @@ static bool
 has_dirty(const struct ship_rollup *r, int level)
 {
 	for (size_t i = 0; i < r->n_collectors; i++)
-		if (is_dirty(&r->collectors[i], level))
+		if (rollup_is_dirty(&r->collectors[i], level))
 			return true;
 	return false;
 }
@@ -138,7 +138,7 @@ write_dirty(FILE *out, const void *arg)
 	for (size_t i = 0; i < w->rollup->n_collectors; i++) {
 		const struct ship_rollup_collector *c = &w->rollup->collectors[i];
 
-		if (!is_dirty(c, w->level))
+		if (!rollup_is_dirty(c, w->level))
 			continue;
 		fprintf(out, "%s(collector = %" PRId64 " AND revision > %" PRIu64 " AND revision <= %" PRIu64 ")", or,
 		    c->collector, c->rolled[w->level], c->revision);

@@ -224,7 +224,7 @@ partition_end(const struct cluster_table *table, enum store_level_index level, u
 }
 
 static uint64_t
-limit_of(const struct limits *limits, enum cluster_table_id table, enum store_level_index level)
+upkeep_limit_of(const struct limits *limits, enum cluster_table_id table, enum store_level_index level)
 {
 	switch (table) {
 	case CLUSTER_COVER:
@@ -252,7 +252,7 @@ look_at_partition(void *arg, const struct row_cell *cells)
 	while (level < LEVEL_1_D && store_levels[level].minutes != (unsigned)cells[1].i)
 		level++;
 	if (d->n < DROPPED_AT_ONCE && partition_end(&cluster_tables[table], level,
-		(uint64_t)cells[2].i) <= limit_of(d->limits, table, level))
+		(uint64_t)cells[2].i) <= upkeep_limit_of(d->limits, table, level))
 		d->items[d->n++] = (struct old){table, (unsigned)cells[1].i,
 		    (uint64_t)cells[2].i};
 	return 0;
@@ -316,7 +316,7 @@ set_limits(const struct ship_upkeep *k, const struct collectors *all,
 }
 
 static int
-drop_old(struct ship_upkeep *k, int server, const struct limits *limits)
+upkeep_drop_old(struct ship_upkeep *k, int server, const struct limits *limits)
 {
 	struct old items[DROPPED_AT_ONCE];
 	struct dropping d = {k, limits, items, 0};
@@ -331,7 +331,7 @@ drop_old(struct ship_upkeep *k, int server, const struct limits *limits)
 
 /* Tables without partitions: rows that are older than the sums of days leave one by one. */
 static int
-delete_old_rows(struct ship_upkeep *k, int server, uint64_t before_us)
+upkeep_delete_old_rows(struct ship_upkeep *k, int server, uint64_t before_us)
 {
 	int r = 0;
 
@@ -355,7 +355,7 @@ delete_old_rows(struct ship_upkeep *k, int server, uint64_t before_us)
 /* Work */
 
 static int
-work_on(struct ship_upkeep *k, int server, const struct collectors *all, uint64_t until_us)
+upkeep_work_on(struct ship_upkeep *k, int server, const struct collectors *all, uint64_t until_us)
 {
 	struct ship_rollup rollup = {.http = k->http, .place = k->place, .server = server,
 	    .collectors = all->items, .n_collectors = all->n, .now_us = all->now_us,
@@ -370,9 +370,9 @@ work_on(struct ship_upkeep *k, int server, const struct collectors *all, uint64_
 		r = ship_rollup_run(&rollup);
 		k->rolled += rollup.windows;
 		if (r == 0)
-			r = drop_old(k, server, &limits);
+			r = upkeep_drop_old(k, server, &limits);
 		if (r == 0)
-			r = delete_old_rows(k, server, limits.before_us[LEVEL_1_D]);
+			r = upkeep_delete_old_rows(k, server, limits.before_us[LEVEL_1_D]);
 	}
 	ship_rollup_free(&rollup);
 	return r;
@@ -394,7 +394,7 @@ ship_upkeep_work(struct ship_upkeep *k, uint64_t budget_us)
 		err = statement_rows(k->http, (int)i, SQL(&k->place, NULL, ship_sql[SHIP_SQL_COLLECTORS].text), 6, add_collector,
 		    &all);
 		if (err == 0 && all.n > 0)
-			err = work_on(k, (int)i, &all, until_us);
+			err = upkeep_work_on(k, (int)i, &all, until_us);
 		r = err < 0 ? err : r;
 		if (err == -ECANCELED)
 			break;

@@ -35,7 +35,7 @@ statement_run(struct cluster_http *http, int server, const struct sql *sql)
 }
 
 static int
-take_rows(void *stream, const void *octets, size_t n)
+statement_take_rows(void *stream, const void *octets, size_t n)
 {
 	return row_stream_take(stream, octets, n);
 }
@@ -46,7 +46,7 @@ statement_rows(struct cluster_http *http, int server, const struct sql *sql, siz
 {
 	enum cluster_type types[STATEMENT_COLUMNS_MAX];
 	struct row_stream stream;
-	struct cluster_question q = {.server = server, .settings = SETTINGS, .take = take_rows,
+	struct cluster_question q = {.server = server, .settings = SETTINGS, .take = statement_take_rows,
 	    .arg = &stream};
 	int r;
 
@@ -66,7 +66,7 @@ struct numbers {
 };
 
 static int
-take_numbers(void *arg, const struct row_cell *cells)
+statement_take_numbers(void *arg, const struct row_cell *cells)
 {
 	struct numbers *numbers = arg;
 
@@ -82,7 +82,7 @@ statement_numbers(struct cluster_http *http, int server, const struct sql *sql, 
 	struct numbers to = {numbers, n};
 
 	memset(numbers, 0, n * sizeof(*numbers));
-	return statement_rows(http, server, sql, n, take_numbers, &to);
+	return statement_rows(http, server, sql, n, statement_take_numbers, &to);
 }
 
 bool

@@ -146,7 +146,7 @@ make_agents(struct store_reader *s, size_t n)
 }
 
 static void
-set_agent(struct store_reader_agent *agent, sqlite3_stmt *stmt)
+reader_set_agent(struct store_reader_agent *agent, sqlite3_stmt *stmt)
 {
 	if (sqlite3_column_bytes(stmt, 1) == sizeof(agent->id))
 		memcpy(agent->id, sqlite3_column_blob(stmt, 1), sizeof(agent->id));
@@ -172,7 +172,7 @@ store_reader_load_agents(struct store_reader *s)
 			continue;
 		r = make_agents(s, (size_t)number + 1);
 		if (r == 0)
-			set_agent(&s->agents[number], stmt);
+			reader_set_agent(&s->agents[number], stmt);
 	}
 	return stmt ? finish_read(s, stmt, code, r) : r;
 }
@@ -180,7 +180,7 @@ store_reader_load_agents(struct store_reader *s)
 /* Puts the octets of an agent's id. An agent that appeared after agents were loaded is looked up; if
  * that fails, the row and with it the batch fails. */
 static void
-put_agent(struct row_buffer *b, struct store_reader *s, int64_t number)
+reader_put_agent(struct row_buffer *b, struct store_reader *s, int64_t number)
 {
 	static const uint8_t none[8];
 	const uint8_t *id = none;
@@ -334,13 +334,13 @@ struct unit_walk {
 static void
 put_place(struct row_buffer *b, struct store_reader *s, const struct pack_key *key)
 {
-	put_agent(b, s, pack_agent(key));
+	reader_put_agent(b, s, pack_agent(key));
 	row_put_int(b, pack_if_index(key), 8);
 	row_put_int(b, pack_direction(key), 1);
 }
 
 static void
-put_common(struct row_buffer *b, const double *values)
+reader_put_common(struct row_buffer *b, const double *values)
 {
 	row_put_int(b, (uint64_t)values[PACK_N], 8);
 	for (int c = PACK_W; c < PACK_COMMON; c++)
@@ -356,7 +356,7 @@ put_port(struct row_buffer *b, const struct unit_walk *w, const struct pack_key 
 	row_put_int(b, w->unit->start_us, 8);
 	put_place(b, w->store, key);
 	row_put_int(b, (uint64_t)w->batch->collector, 8);
-	put_common(b, values);
+	reader_put_common(b, values);
 	for (int c = PACK_POOL_PKTS; c < PACK_TOTALS; c++)
 		row_put_f64(b, values[c]);
 	row_put_int(b, w->batch->revision, 8);
@@ -378,7 +378,7 @@ put_key(struct row_buffer *b, const struct unit_walk *w, unsigned kind,
 	half = pack_half2(key, &octets);
 	row_put_text(b, half, octets);
 	row_put_int(b, (uint64_t)w->batch->collector, 8);
-	put_common(b, values);
+	reader_put_common(b, values);
 	for (int c = PACK_SAME_PKTS; c < PACK_PAIR; c++)
 		row_put_f64(b, values[c]);
 	row_put_int(b, w->batch->revision, 8);
@@ -490,7 +490,7 @@ put_cover(struct unit_walk *w)
 	low = told ? s->minute.low_us[w->agent] : start_us;
 	high = told ? s->minute.high_us[w->agent] : start_us + STORE_WINDOW_US - 1;
 	row_put_int(b, start_us, 8);
-	put_agent(b, s, w->agent);
+	reader_put_agent(b, s, w->agent);
 	row_put_int(b, (uint64_t)w->batch->collector, 8);
 	row_put_int(b, w->received, 8);
 	row_put_int(b, low, 8);
@@ -625,7 +625,7 @@ prepare_rows(struct store_reader *s, enum cluster_table_id id, const char *with,
 }
 
 static void
-put_text(struct row_buffer *b, sqlite3_stmt *stmt, int column)
+reader_put_text(struct row_buffer *b, sqlite3_stmt *stmt, int column)
 {
 	const void *octets = sqlite3_column_blob(stmt, column);
 
@@ -640,7 +640,7 @@ put_column(struct store_reader *s, struct row_buffer *b, enum cluster_type type,
 
 	switch (type) {
 	case CLUSTER_AGENT_ID:
-		put_agent(b, s, sqlite3_column_int64(stmt, column));
+		reader_put_agent(b, s, sqlite3_column_int64(stmt, column));
 		return;
 	case CLUSTER_I64_OR_NULL:
 		row_put_null(b, null);
@@ -650,10 +650,10 @@ put_column(struct store_reader *s, struct row_buffer *b, enum cluster_type type,
 	case CLUSTER_TEXT_OR_NULL:
 		row_put_null(b, null);
 		if (!null)
-			put_text(b, stmt, column);
+			reader_put_text(b, stmt, column);
 		return;
 	case CLUSTER_TEXT:
-		put_text(b, stmt, column);
+		reader_put_text(b, stmt, column);
 		return;
 	default: /* Int64: all other numbers of the store */
 		row_put_int(b, (uint64_t)sqlite3_column_int64(stmt, column), 8);

@@ -44,7 +44,7 @@ units_forget(struct units *units)
 
 /* The slot of a unit, or the free one where it would be. */
 static uint32_t *
-slot_of(const struct units *units, uint64_t start_us, uint32_t shard)
+units_slot_of(const struct units *units, uint64_t start_us, uint32_t shard)
 {
 	uint64_t at = hash_of(start_us, shard);
 
@@ -62,13 +62,13 @@ index_items(struct units *units)
 {
 	memset(units->slots, 0, SLOTS * sizeof(*units->slots));
 	for (size_t i = 0; i < units->n; i++)
-		*slot_of(units, units->items[i].start_us, units->items[i].shard) = (uint32_t)i + 1;
+		*units_slot_of(units, units->items[i].start_us, units->items[i].shard) = (uint32_t)i + 1;
 }
 
 bool
 units_see(struct units *units, uint64_t start_us, uint32_t shard, int64_t id, uint64_t now_us)
 {
-	uint32_t *slot = slot_of(units, start_us, shard);
+	uint32_t *slot = units_slot_of(units, start_us, shard);
 
 	if (*slot == 0) {
 		if (units->n == UNITS_MAX)

@@ -9,7 +9,7 @@
 enum { BUSY_MS = 10000 }; /* the collector's transactions are shorter */
 
 static int
-open_file(sqlite3 **db, const char *path, int flags, char *error, size_t error_size)
+sources_open_file(sqlite3 **db, const char *path, int flags, char *error, size_t error_size)
 {
 	int code = sqlite3_open_v2(path, db, flags, NULL);
 
@@ -41,7 +41,7 @@ agent_sources_each(const char *path, agent_sources_row *row, void *arg, char *er
 {
 	sqlite3_stmt *statement = NULL;
 	sqlite3 *db = NULL;
-	int r = open_file(&db, path, SQLITE_OPEN_READONLY, error, error_size), code;
+	int r = sources_open_file(&db, path, SQLITE_OPEN_READONLY, error, error_size), code;
 
 	if (r < 0)
 		return r;
@@ -112,7 +112,7 @@ agent_sources_forget(const char *path, const uint8_t agent_id[EASE_AGENT_ID_LEN]
 {
 	sqlite3_stmt *statement = NULL;
 	sqlite3 *db = NULL;
-	int r = open_file(&db, path, SQLITE_OPEN_READWRITE, error, error_size), code, changed = 0;
+	int r = sources_open_file(&db, path, SQLITE_OPEN_READWRITE, error, error_size), code, changed = 0;
 
 	if (r < 0)
 		return r;

@@ -30,7 +30,7 @@ enum { TURNS = sizeof(turns) / sizeof(turns[0]) };
 
 /* Up to when. Of windows that are being rolled up there are none when this is asked (upkeep.c). */
 static int64_t
-limit_of(const struct rollup *r, enum store_level_index level, bool is_rolled_up)
+charge_limit_of(const struct rollup *r, enum store_level_index level, bool is_rolled_up)
 {
 	uint64_t until_us = r->levels[level == LEVEL_UNSETTLED ? LEVEL_5_MIN : level + is_rolled_up].done_us;
 	uint64_t kept_us = level == LEVEL_UNSETTLED ? COUNTERS_KEPT_US : 0;
@@ -39,7 +39,7 @@ limit_of(const struct rollup *r, enum store_level_index level, bool is_rolled_up
 }
 
 static int
-choose_payers(struct charge *c, struct rollup *r)
+charge_choose_payers(struct charge *c, struct rollup *r)
 {
 	sqlite3_stmt *s = rollup_statement(r, choose);
 	char source[SOURCE_TEXT] = "";
@@ -49,7 +49,7 @@ choose_payers(struct charge *c, struct rollup *r)
 		return -EIO;
 	*c = (struct charge){.n = 0};
 	for (int l = 0; l <= LEVEL_1_H; l++)
-		sqlite3_bind_int64(s, l + 1, limit_of(r, (enum store_level_index)l, false));
+		sqlite3_bind_int64(s, l + 1, charge_limit_of(r, (enum store_level_index)l, false));
 	sqlite3_bind_int(s, LEVEL_1_H + 2, CHARGE_PAYERS);
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
 		assert(c->n < CHARGE_PAYERS);
@@ -113,7 +113,7 @@ begin_counters(struct charge *c, struct rollup *r)
 	const uint64_t hour_us = store_levels[LEVEL_1_H].span_us;
 	int err = floor_of(c, r, &c->from_us);
 
-	c->until_us = limit_of(r, LEVEL_UNSETTLED, true);
+	c->until_us = charge_limit_of(r, LEVEL_UNSETTLED, true);
 	if (err == 0) { /* one that was forgotten has none */
 		c->from_us = c->until_us;
 		err = rollup_query(r, "SELECT first_us FROM agent WHERE id = ?1", &c->payers[c->at], 1, &c->from_us, 1);
@@ -250,7 +250,7 @@ begin_sums(struct charge *c, struct rollup *r)
 
 	if (c->from_us < kept_us)
 		c->from_us = kept_us;
-	c->until_us = limit_of(r, level_of(c), turns[c->turn].is_rolled_up);
+	c->until_us = charge_limit_of(r, level_of(c), turns[c->turn].is_rolled_up);
 	c->begun = true;
 	c->kind = 0;
 	c->row = 0;
@@ -259,7 +259,7 @@ begin_sums(struct charge *c, struct rollup *r)
 
 /* Sets the next window that has anything. Returns 1, 0 if there is none, or an error. */
 static int
-find_window(struct charge *c, struct rollup *r, uint32_t shard)
+charge_find_window(struct charge *c, struct rollup *r, uint32_t shard)
 {
 	const int64_t row[] = {store_levels[level_of(c)].minutes, shard, c->from_us, c->until_us};
 	int found = rollup_query(r, "SELECT start_us FROM part WHERE level = ?1 AND kind = 0 AND start_us >= ?3 AND start_us < ?4"
@@ -279,7 +279,7 @@ pay_sums(struct charge *c, struct rollup *r, uint64_t *paid)
 	int found = c->begun ? 1 : begin_sums(c, r);
 
 	for (int tries = 0; found >= 0 && tries < TRIES; tries++) {
-		found = c->kind > 0 || c->row > 0 ? 1 : find_window(c, r, place.shard);
+		found = c->kind > 0 || c->row > 0 ? 1 : charge_find_window(c, r, place.shard);
 		if (found <= 0)
 			return found;
 		place.kind = key_layouts[c->kind].kind;
@@ -302,7 +302,7 @@ pay_sums(struct charge *c, struct rollup *r, uint64_t *paid)
 int
 charge_step(struct charge *c, struct rollup *r, const char *thin, uint64_t *paid)
 {
-	int did = c->n > 0 && c->turn < TURNS ? 1 : choose_payers(c, r);
+	int did = c->n > 0 && c->turn < TURNS ? 1 : charge_choose_payers(c, r);
 
 	if (did <= 0)
 		return did;

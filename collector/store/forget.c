@@ -149,7 +149,7 @@ forget_silent(struct rollup *r, uint64_t before_us, uint64_t silent_us, uint64_t
 
 /* Finds the one agent of that id or address. */
 static int
-find_agent(struct store *store, const char *agent, int64_t *number, char *error, size_t error_size)
+forget_find_agent(struct store *store, const char *agent, int64_t *number, char *error, size_t error_size)
 {
 	sqlite3_stmt *statement = NULL;
 	int n = 0, code = sqlite3_prepare_v2(store->db,
@@ -192,7 +192,7 @@ int
 store_forget_agent(struct store *store, const char *agent, char *error, size_t error_size)
 {
 	int64_t number = 0;
-	int r = find_agent(store, agent, &number, error, error_size);
+	int r = forget_find_agent(store, agent, &number, error, error_size);
 
 	if (r < 0)
 		return r;

@@ -85,13 +85,13 @@ advance_cursor(struct merge *m, struct cursor *c)
 }
 
 static bool
-is_before(const struct cursor *a, const struct cursor *b)
+merge_is_before(const struct cursor *a, const struct cursor *b)
 {
 	return pack_compare(&a->reader.key, &b->reader.key) < 0;
 }
 
 static void
-sift_down(struct merge *m, size_t i)
+merge_sift_down(struct merge *m, size_t i)
 {
 	struct cursor *c = m->heap[i];
 
@@ -100,9 +100,9 @@ sift_down(struct merge *m, size_t i)
 
 		if (child >= m->n)
 			break;
-		if (child + 1 < m->n && is_before(m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->n && merge_is_before(m->heap[child + 1], m->heap[child]))
 			child++;
-		if (!is_before(m->heap[child], c))
+		if (!merge_is_before(m->heap[child], c))
 			break;
 		m->heap[i] = m->heap[child];
 		i = child;
@@ -122,7 +122,7 @@ start_merge(struct merge *m)
 			m->heap[m->n++] = &m->cursors[i];
 	}
 	for (size_t i = m->n / 2; i-- > 0;)
-		sift_down(m, i);
+		merge_sift_down(m, i);
 	return 0;
 }
 
@@ -171,8 +171,8 @@ merge_next(struct merge *m, struct pack_key *key, double *values)
 {
 	if (m->n == 0)
 		return 0;
-	assert(m->n < 2 || !is_before(m->heap[1], m->heap[0]));
-	assert(m->n < 3 || !is_before(m->heap[2], m->heap[0]));
+	assert(m->n < 2 || !merge_is_before(m->heap[1], m->heap[0]));
+	assert(m->n < 3 || !merge_is_before(m->heap[2], m->heap[0]));
 	*key = m->heap[0]->reader.key;
 	memset(values, 0, PACK_COLUMNS * sizeof(*values));
 	while (m->n > 0 && pack_compare(&m->heap[0]->reader.key, key) == 0) {
@@ -187,7 +187,7 @@ merge_next(struct merge *m, struct pack_key *key, double *values)
 		if (r == 0)
 			m->heap[0] = m->heap[--m->n];
 		if (m->n > 0)
-			sift_down(m, 0);
+			merge_sift_down(m, 0);
 	}
 	return 1;
 }

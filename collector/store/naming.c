@@ -8,7 +8,7 @@
 
 /* Whether the table has exactly these rows. -EIO: it cannot be read. */
 static int
-is_same(sqlite3 *db, const char *rows)
+naming_is_same(sqlite3 *db, const char *rows)
 {
 	sqlite3_stmt *statement = NULL;
 	int64_t version;
@@ -70,7 +70,7 @@ replace_rows(sqlite3 *db, const char *rows)
 int
 naming_write(sqlite3 *db, const char *rows)
 {
-	int same = is_same(db, rows), r;
+	int same = naming_is_same(db, rows), r;
 
 	if (same != 0)
 		return same < 0 ? same : 0;

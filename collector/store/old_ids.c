@@ -37,7 +37,7 @@ was_hash_of(const uint8_t *id, enum made_id_kind kind, const void *octets, size_
 }
 
 static bool
-take_sflow(uint8_t *id, const struct sflow_agent *agent, const char *sender)
+old_ids_take_sflow(uint8_t *id, const struct sflow_agent *agent, const char *sender)
 {
 	if (!was_of_sflow(id, agent, sender))
 		return false;
@@ -55,18 +55,18 @@ take_shared(uint8_t *id, const char *sender)
 	struct sflow_agent juniper = {.type = SFLOW_ADDRESS_IP4, .address = {128}};
 
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (take_sflow(id, &usual[i], sender))
+		if (old_ids_take_sflow(id, &usual[i], sender))
 			return true;
 	for (int i = 0; i <= UINT8_MAX; i++) {
 		juniper.address[3] = (uint8_t)i;
-		if (take_sflow(id, &juniper, sender))
+		if (old_ids_take_sflow(id, &juniper, sender))
 			return true;
 	}
 	return false;
 }
 
 static bool
-take_engine(uint8_t *id, const char *source)
+old_ids_take_engine(uint8_t *id, const char *source)
 {
 	uint8_t engine[64];
 	size_t n = 0;
@@ -83,7 +83,7 @@ take_engine(uint8_t *id, const char *source)
 }
 
 static bool
-take_address(uint8_t *id, const char *address)
+old_ids_take_address(uint8_t *id, const char *address)
 {
 	struct sflow_agent a = {.type = SFLOW_ADDRESS_IP4};
 
@@ -96,7 +96,7 @@ take_address(uint8_t *id, const char *address)
 			return true;
 		}
 	}
-	return take_sflow(id, &a, NULL) || take_shared(id, address);
+	return old_ids_take_sflow(id, &a, NULL) || take_shared(id, address);
 }
 
 static void
@@ -123,7 +123,7 @@ made_id_now(sqlite3_context *context, int n, sqlite3_value **values)
 	(void)n;
 	if (old && sqlite3_value_bytes(values[0]) == EASE_AGENT_ID_LEN) {
 		memcpy(id, old, sizeof(id));
-		if ((source && take_engine(id, source)) || (address && take_address(id, address))) {
+		if ((source && old_ids_take_engine(id, source)) || (address && old_ids_take_address(id, address))) {
 			tell_old_id(old, id, address ? address : source);
 			sqlite3_result_blob(context, id, sizeof(id), SQLITE_TRANSIENT);
 			return;

@@ -115,7 +115,7 @@ sql_error(const struct store *store, char *error, size_t error_size)
 /* Versions */
 
 static int
-check_version(struct store *store, int64_t *version, char *error, size_t error_size)
+open_check_version(struct store *store, int64_t *version, char *error, size_t error_size)
 {
 	int64_t tables;
 
@@ -245,7 +245,7 @@ set_up_database(struct store *store, char *error, size_t error_size)
 	/* Keep the files -wal and -shm at a clean close: a reader without write permission needs
 	 * them, and a damaged store that is set aside stays as it was found. */
 	sqlite3_file_control(store->db, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep_wal);
-	r = check_version(store, &version, error, error_size);
+	r = open_check_version(store, &version, error, error_size);
 	if (r < 0)
 		return r;
 	if (store_sql_run(store->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"

@@ -202,7 +202,7 @@ form_of(const double *values, unsigned n)
 }
 
 static void
-write_value(struct wbuf *w, const struct form *form, double value)
+pack_write_value(struct wbuf *w, const struct form *form, double value)
 {
 	uint64_t word;
 	uint32_t single;
@@ -226,7 +226,7 @@ write_value(struct wbuf *w, const struct form *form, double value)
 }
 
 static void
-write_column(struct wbuf *w, const double *values, const double *before, unsigned n)
+pack_write_column(struct wbuf *w, const double *values, const double *before, unsigned n)
 {
 	struct form form;
 	double factor;
@@ -241,7 +241,7 @@ write_column(struct wbuf *w, const double *values, const double *before, unsigne
 	if (form.form > FORM_MULTIPLE)
 		wbuf_put(w, &(uint64_t){double_word(form.factor)}, sizeof(uint64_t));
 	for (unsigned i = 0; i < n; i++)
-		write_value(w, &form, values[i]);
+		pack_write_value(w, &form, values[i]);
 }
 
 size_t
@@ -256,7 +256,7 @@ pack_write(const struct pack *pack, uint8_t *body)
 	wbuf_be(&head, pack->n, 2);
 	wbuf_be(&head, w.len, 4);
 	for (unsigned c = 0; c < pack->n_columns; c++)
-		write_column(&w, pack->columns[c], c > 0 ? pack->columns[c - 1] : NULL, pack->n);
+		pack_write_column(&w, pack->columns[c], c > 0 ? pack->columns[c - 1] : NULL, pack->n);
 	assert(!w.failed);
 	return 8 + w.len;
 }
@@ -264,7 +264,7 @@ pack_write(const struct pack *pack, uint8_t *body)
 /* Reading */
 
 static size_t
-value_octets(uint8_t form)
+pack_value_octets(uint8_t form)
 {
 	if (form >= FORM_INTEGER && form <= FORM_INTEGER_MAX)
 		return form;
@@ -289,7 +289,7 @@ open_column(struct pack_reader *reader, struct rbuf *r, unsigned c)
 			reader->columns[c].factor = double_of(factor);
 	}
 	if (form != FORM_TIMES)
-		reader->columns[c].values = rbuf_take(r, reader->n * value_octets(form));
+		reader->columns[c].values = rbuf_take(r, reader->n * pack_value_octets(form));
 	return r->failed ? -EBADMSG : 0;
 }
 
@@ -348,7 +348,7 @@ read_values(uint8_t form, const uint8_t *from, unsigned n, double *to)
 
 /* Reads the values of the block that begins at entry reader->i. */
 static void
-read_block(struct pack_reader *reader)
+pack_read_block(struct pack_reader *reader)
 {
 	unsigned n = reader->n - reader->i;
 
@@ -368,7 +368,7 @@ read_block(struct pack_reader *reader)
 				to[i] = reader->block[c - 1][i] * reader->columns[c].factor;
 		else
 			read_values(form,
-			    reader->columns[c].values + reader->i * value_octets(form), n, to);
+			    reader->columns[c].values + reader->i * pack_value_octets(form), n, to);
 		for (unsigned i = 0; form > FORM_MULTIPLE && i < n; i++)
 			to[i] *= reader->columns[c].factor;
 	}
@@ -413,7 +413,7 @@ pack_next(struct pack_reader *reader)
 		return false;
 	}
 	if (reader->i % PACK_BLOCK == 0)
-		read_block(reader);
+		pack_read_block(reader);
 	reader->i++;
 	return true;
 }

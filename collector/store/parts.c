@@ -242,7 +242,7 @@ parts_end(struct parts *parts)
 /* Lists */
 
 static int
-add_row(struct part_list *list, int64_t id, int64_t chain)
+parts_add_row(struct part_list *list, int64_t id, int64_t chain)
 {
 	if (list->n == list->room) {
 		size_t room = list->room ? 2 * list->room : 64;
@@ -278,7 +278,7 @@ parts_list(struct parts *parts, const struct place *place, uint64_t to_us, size_
 				break;
 			list->n_chains++;
 		}
-		r = add_row(list, sqlite3_column_int64(s, 0), chain);
+		r = parts_add_row(list, sqlite3_column_int64(s, 0), chain);
 	}
 	sqlite3_reset(s);
 	return r == 0 && code != SQLITE_DONE && code != SQLITE_ROW ? -EIO : r;

@@ -155,7 +155,7 @@ write_entry(struct places *p, struct entry *e)
 /* The entry of a key, or one of its set for it: an empty one, or the one seen longest ago of those that
  * do not wait, else of all. */
 static struct entry *
-find_entry(struct places *p, const struct place_key *key)
+places_find_entry(struct places *p, const struct place_key *key)
 {
 	uint64_t set = hash_octets(p->seed, key, sizeof(*key)) % SETS;
 	struct entry *e = &p->entries[set * WAYS], *best = e;
@@ -174,7 +174,7 @@ find_entry(struct places *p, const struct place_key *key)
 static int
 note_seen(struct places *p, const struct place_key *key, uint64_t time_us, int32_t vlan)
 {
-	struct entry *e = find_entry(p, key);
+	struct entry *e = places_find_entry(p, key);
 
 	if (memcmp(&e->key, key, sizeof(*key)) != 0) {
 		if (e->waiting > 0 && p->room == 0) {

@@ -135,7 +135,7 @@ plan_reckon(const struct plan_question *q, struct plan *plan)
 /* ---- what is asked ---- */
 
 static int
-set_number(const char *name, const char *value, struct plan_question *q)
+plan_set_number(const char *name, const char *value, struct plan_question *q)
 {
 	char *end;
 	double number = strtod(value, &end);
@@ -165,7 +165,7 @@ plan_parse(const char *text, struct plan_question *q, char *error, size_t error_
 
 		if (value)
 			*value++ = '\0';
-		if (!value || set_number(part, value, q) < 0) {
+		if (!value || plan_set_number(part, value, q) < 0) {
 			snprintf(error, error_size, "--plan %s: must be ports=N,samples=N[,days=N], samples of a second",
 			    text);
 			return -EINVAL;

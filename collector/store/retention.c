@@ -26,7 +26,7 @@ enum {
 
 /* Returns the time before which data is deleted; 0: nothing is. */
 static uint64_t
-limit_of(const struct retention *t, uint64_t keep_us)
+retention_limit_of(const struct retention *t, uint64_t keep_us)
 {
 	return keep_us > 0 && t->now_us > keep_us ? t->now_us - keep_us : 0;
 }
@@ -46,12 +46,12 @@ delete_samples(struct retention *t, struct rollup *r, uint64_t before_us, int mo
 /* Deletes old samples, and events and gaps of days that are deleted. The newest event always stays, so that
  * its id is not used again: collector/ship follows the table by id. */
 static int
-delete_old_rows(struct retention *t, struct rollup *r)
+retention_delete_old_rows(struct retention *t, struct rollup *r)
 {
-	uint64_t samples_us = limit_of(t, t->keep.samples_us);
+	uint64_t samples_us = retention_limit_of(t, t->keep.samples_us);
 	uint64_t events_us = r->levels[LEVEL_1_D].kept_us;
 	const int64_t row[] = {(int64_t)events_us, ROWS_A_STEP};
-	const int64_t headers[] = {(int64_t)(t->keep.headers_us > 0 ? limit_of(t, t->keep.headers_us) : INT64_MAX), ROWS_A_STEP};
+	const int64_t headers[] = {(int64_t)(t->keep.headers_us > 0 ? retention_limit_of(t, t->keep.headers_us) : INT64_MAX), ROWS_A_STEP};
 	int n = 0;
 
 	if (samples_us > 0)
@@ -163,7 +163,7 @@ delete_old_of_ports(struct retention *t, struct rollup *r, enum retention_old ta
 static int
 delete_old_ports(struct retention *t, struct rollup *r)
 {
-	uint64_t places_us = store_window_start(limit_of(t, t->keep.level_us[LEVEL_5_MIN]),
+	uint64_t places_us = store_window_start(retention_limit_of(t, t->keep.level_us[LEVEL_5_MIN]),
 	    store_levels[LEVEL_1_H].span_us);
 	int did = 0;
 
@@ -227,7 +227,7 @@ delete_parts(struct retention *t, struct rollup *r, enum store_level_index level
 }
 
 static uint64_t
-keep_of(const struct retention *t, enum store_level_index level)
+retention_keep_of(const struct retention *t, enum store_level_index level)
 {
 	return t->keep.level_us[level == LEVEL_8_D ? LEVEL_1_D : level];
 }
@@ -238,7 +238,7 @@ delete_old_sums(struct retention *t, struct rollup *r)
 	int did = 0;
 
 	for (int l = LEVEL_1_MIN; did == 0 && l < STORE_N_LEVELS; l++) {
-		uint64_t limit_us = limit_of(t, keep_of(t, (enum store_level_index)l));
+		uint64_t limit_us = retention_limit_of(t, retention_keep_of(t, (enum store_level_index)l));
 
 		if (limit_us > 0)
 			did = move_start(r, (enum store_level_index)l, limit_us);
@@ -304,7 +304,7 @@ static const char delete_merged_gaps[] =
 
 /* The pass of the first level, of which there are no windows, thins to steps. */
 static uint64_t
-span_of(enum store_level_index level)
+retention_span_of(enum store_level_index level)
 {
 	return level == LEVEL_UNSETTLED ? STORE_COUNTERS_STEP_US : store_levels[level].span_us;
 }
@@ -315,7 +315,7 @@ thin_port(struct retention *t, struct rollup *r)
 {
 	const int64_t row[] = {t->agent, t->if_index,
 	    (int64_t)r->levels[t->thinning].thinned_us, (int64_t)t->thin_to_us,
-	    (int64_t)span_of(t->thinning), ROWS_A_STEP};
+	    (int64_t)retention_span_of(t->thinning), ROWS_A_STEP};
 	uint64_t *deleted = &t->deleted[RETENTION_COUNTERS];
 	bool ended = t->thinning == ENDED_DAYS;
 	int n = rollup_delete(r, ended ? delete_counters : thin_counters, row, 6, deleted);
@@ -365,7 +365,7 @@ static uint64_t
 end_of_pass(const struct retention *t, const struct rollup *r)
 {
 	uint64_t most_us = thinned_to(t, r, t->thinning);
-	uint64_t next_us = t->thin_next_us < most_us ? store_window_start(t->thin_next_us, span_of(t->thinning)) : most_us;
+	uint64_t next_us = t->thin_next_us < most_us ? store_window_start(t->thin_next_us, retention_span_of(t->thinning)) : most_us;
 
 	return next_us > t->thin_to_us ? next_us : t->thin_to_us;
 }
@@ -630,7 +630,7 @@ retention_step(struct retention *t, struct rollup *r, uint64_t wall_us, uint64_t
 	if (mono_us < t->wait_until_us)
 		t->now_us = 0;
 	source_limits_set(&t->sources, t->keep.most_agents, t->keep.most_ports, t->keep.most_octets);
-	did = delete_old_rows(t, r);
+	did = retention_delete_old_rows(t, r);
 	if (did == 0)
 		did = delete_old_device_rows(t, r);
 	if (did == 0)

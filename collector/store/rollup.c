@@ -157,7 +157,7 @@ struct sorter {
 };
 
 static int
-compare_entries(const void *a, const void *b)
+rollup_compare_entries(const void *a, const void *b)
 {
 	const struct sorted_entry *x = a, *y = b;
 
@@ -172,7 +172,7 @@ write_sorted(struct rollup *r)
 
 	if (sorter->n == 0)
 		return 0;
-	qsort(sorter->entries, sorter->n, sizeof(*sorter->entries), compare_entries);
+	qsort(sorter->entries, sorter->n, sizeof(*sorter->entries), rollup_compare_entries);
 	parts_begin(r->parts, &sorter->place);
 	for (size_t i = 0; err == 0 && i < sorter->n; i++)
 		err = parts_add(r->parts, &sorter->entries[i].key, sorter->entries[i].values);
@@ -444,7 +444,7 @@ settle_next(struct rollup *r, uint64_t now_us)
 /* Moves done_us over windows without data. Returns 1 if the window at done_us can be made, 0 if it
  * is not over at the level before, or an error. */
 static int
-find_window(struct rollup *r, enum store_level_index level)
+rollup_find_window(struct rollup *r, enum store_level_index level)
 {
 	const struct store_level *of = &store_levels[level];
 	struct level_state *state = &r->levels[level];
@@ -523,7 +523,7 @@ roll_unit(struct rollup *r, enum store_level_index level)
 static int
 roll_up_level(struct rollup *r, enum store_level_index level)
 {
-	int err = find_window(r, level);
+	int err = rollup_find_window(r, level);
 
 	if (err <= 0)
 		return err;

@@ -150,7 +150,7 @@ type_of(const struct stored_column *column)
 }
 
 static void
-put_table(FILE *sql, const struct stored_table *table)
+schema_put_table(FILE *sql, const struct stored_table *table)
 {
 	fprintf(sql, "CREATE TABLE %s(", table->name);
 	for (size_t i = 0; i < table->n_columns; i++) {
@@ -174,8 +174,8 @@ store_make_tables(sqlite3 *db)
 		return -EIO;
 	for (int t = 0; t < STORE_N_TABLES; t++)
 		if (stored_tables[t].name)
-			put_table(sql, &stored_tables[t]);
-	put_table(sql, &stored_naming);
+			schema_put_table(sql, &stored_tables[t]);
+	schema_put_table(sql, &stored_naming);
 	fputs(others, sql);
 	if (fclose(sql) == 0)
 		r = store_sql_run(db, text);

@@ -76,7 +76,7 @@ count_shares(struct shares *s, struct rollup *r)
 }
 
 static int
-choose_payers(struct shares *s, struct rollup *r, int table)
+shares_choose_payers(struct shares *s, struct rollup *r, int table)
 {
 	sqlite3_stmt *stmt = rollup_statement(r, choose);
 	char source[SHARES_SOURCE_TEXT] = "";
@@ -132,7 +132,7 @@ fold_of_agent(struct shares *s, struct rollup *r, int64_t agent, int64_t most, u
 }
 
 static int64_t
-octets_of(struct rollup *r, int table, int64_t agent)
+shares_octets_of(struct rollup *r, int table, int64_t agent)
 {
 	const int64_t row[] = {table, agent};
 	int64_t octets = 0;
@@ -145,7 +145,7 @@ static int
 pay_some(struct shares *s, struct rollup *r, int table)
 {
 	struct shares_payer *p = &s->payers[s->at];
-	int64_t before = octets_of(r, table, p->agent), freed;
+	int64_t before = shares_octets_of(r, table, p->agent), freed;
 	const int64_t row[] = {p->agent, p->rows < ROWS_A_STEP ? p->rows : ROWS_A_STEP, p->if_index};
 	int n = table == STORE_HELD_DISCARD ? fold_of_agent(s, r, p->agent, row[1], INT64_MAX)
 					    : run_share(r, tables[table].sql, row, &p->if_index);
@@ -154,7 +154,7 @@ pay_some(struct shares *s, struct rollup *r, int table)
 		return n;
 	if (table != STORE_HELD_DISCARD)
 		s->rows[table] += (uint64_t)n;
-	freed = before - octets_of(r, table, p->agent);
+	freed = before - shares_octets_of(r, table, p->agent);
 	s->excess[table] -= freed;
 	s->held -= freed;
 	p->rows -= n;
@@ -176,7 +176,7 @@ shares_step(struct shares *s, struct rollup *r)
 			s->excess[table] = 0; /* what is left of it stays: the newest event */
 		if (s->excess[table] <= 0)
 			continue;
-		if ((s->at == s->n_payers || s->table != table) && choose_payers(s, r, table) < 0)
+		if ((s->at == s->n_payers || s->table != table) && shares_choose_payers(s, r, table) < 0)
 			return -EIO;
 		if (s->at < s->n_payers)
 			return pay_some(s, r, table) < 0 ? -EIO : 1;

@@ -329,7 +329,7 @@ note_row(struct store *store, int table, const void *row)
 }
 
 static int
-write_table(struct store *store, const struct store_batch *batch, int table)
+store_write_table(struct store *store, const struct store_batch *batch, int table)
 {
 	const struct store_statement *how = &store_statements[table];
 	const struct store_rows *rows = &batch->rows[table];
@@ -387,7 +387,7 @@ write_rows(struct store *store, const struct store_batch *batch)
 		r = store_sql_run(store->db, "BEGIN IMMEDIATE");
 	for (int t = 0; r == 0 && t < STORE_N_TABLES; t++)
 		if (stored_tables[t].name)
-			r = write_table(store, batch, t);
+			r = store_write_table(store, batch, t);
 	if (r == 0)
 		r = unsettled_write(store->unsettled, store->upkeep.parts, batch);
 	if (r == 0)
@@ -429,7 +429,7 @@ ensure_database(struct store *store, char *error, size_t error_size)
 }
 
 static void
-note_failure(struct store *store, char *error, size_t error_size)
+store_note_failure(struct store *store, char *error, size_t error_size)
 {
 	int code = sqlite3_errcode(store->db) & 0xff;
 
@@ -474,7 +474,7 @@ write_batch(struct store *store, const struct store_batch *batch, char *error, s
 			store->failures = 0;
 			watch_log(store);
 		} else {
-			note_failure(store, error, error_size);
+			store_note_failure(store, error, error_size);
 		}
 	}
 	if (r < 0)
@@ -536,7 +536,7 @@ write_or_give_up(struct store *store, const struct store_batch *batch)
 
 /* Upkeep also where there is always a batch to write; longer while somebody fills the store. */
 static void
-make_room(struct store *store)
+store_make_room(struct store *store)
 {
 	uint64_t until_us = clock_mono_us(&clock_system) + MAKE_ROOM_US;
 
@@ -562,7 +562,7 @@ run_writer(void *arg)
 		store->failing = false;
 		pthread_cond_broadcast(&store->idle);
 		pthread_mutex_unlock(&store->lock);
-		make_room(store);
+		store_make_room(store);
 	}
 	if (store->places && store->failures == 0 && places_end(store->places) < 0)
 		log_warn(ROOM, "when some addresses were seen last is not stored: %s", sqlite3_errmsg(store->db));

@@ -454,7 +454,7 @@ is_null(const struct stored_column *c, const uint8_t *row)
 }
 
 static size_t
-octets_of(const struct stored_column *c, const uint8_t *row)
+stored_octets_of(const struct stored_column *c, const uint8_t *row)
 {
 	if (c->when == STORED_LENGTH_U8 || c->when == STORED_LENGTH_U16)
 		return uint_at(row + c->flag, c->when == STORED_LENGTH_U8 ? 1 : 2);
@@ -479,10 +479,10 @@ bind_value(const struct stored_column *c, const uint8_t *row, sqlite3_stmt *stat
 		return;
 	case STORED_BLOB:
 		memcpy(&octets, value, sizeof(octets));
-		sqlite3_bind_blob(statement, at, octets, (int)octets_of(c, row), SQLITE_STATIC);
+		sqlite3_bind_blob(statement, at, octets, (int)stored_octets_of(c, row), SQLITE_STATIC);
 		return;
 	case STORED_OCTETS:
-		sqlite3_bind_blob(statement, at, value, (int)octets_of(c, row), SQLITE_STATIC);
+		sqlite3_bind_blob(statement, at, value, (int)stored_octets_of(c, row), SQLITE_STATIC);
 		return;
 	default:
 		v = uint_at(value, c->room);
@@ -539,7 +539,7 @@ read_octets(const struct stored_column *c, sqlite3_stmt *statement, int at, uint
 }
 
 static void
-read_value(const struct stored_column *c, sqlite3_stmt *statement, int at, uint8_t *row)
+stored_read_value(const struct stored_column *c, sqlite3_stmt *statement, int at, uint8_t *row)
 {
 	int64_t v = sqlite3_column_int64(statement, at);
 	const unsigned char *text;
@@ -563,6 +563,6 @@ stored_read(const struct stored_table *table, sqlite3_stmt *statement, void *row
 {
 	for (size_t i = 0; i < table->n_columns; i++)
 		if (table->columns[i].form != STORED_ID)
-			read_value(&table->columns[i], statement, (int)i, row);
+			stored_read_value(&table->columns[i], statement, (int)i, row);
 	return (int)table->n_columns;
 }

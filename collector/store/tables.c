@@ -66,7 +66,7 @@ is_limit_event(const void *row, sqlite3_int64 id)
 }
 
 static sqlite3_int64
-agent_of_event(const void *row)
+tables_agent_of_event(const void *row)
 {
 	const struct store_event *e = row;
 
@@ -148,7 +148,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_EVENTS] = {.unless = "EXISTS(SELECT 1 FROM event WHERE time_us=?1 AND agent=?2 AND boot=?3 AND kind=?4"
 		      " AND if_index=?5 AND mac IS ?6 AND vlan IS ?7 AND text IS ?9)",
 	.limit_sql = OLDEST_OF_AGENT("event", "id", "2", "id", EVENTS_AN_AGENT),
-	.is_due = is_limit_event, .limit_of = agent_of_event},
+	.is_due = is_limit_event, .limit_of = tables_agent_of_event},
     [STORE_ENGINES] = {.how = "OR REPLACE"},
     [STORE_RESOURCES] = {.how = "OR REPLACE"},
     /* no REPLACE, whose deletions fire no trigger */

@@ -65,7 +65,7 @@ unsettled_free(struct unsettled *unsettled)
 /* Rows as entries of packs */
 
 static const void *
-row_of(const struct unsettled *unsettled, const struct item *item)
+unsettled_row_of(const struct unsettled *unsettled, const struct item *item)
 {
 	static const size_t octets[STORE_N_TABLES] = {
 	    [STORE_WINDOWS] = sizeof(struct store_window),
@@ -79,7 +79,7 @@ row_of(const struct unsettled *unsettled, const struct item *item)
 }
 
 static void
-put_common(double *values, const struct store_sums *s, const struct store_pairs *any)
+unsettled_put_common(double *values, const struct store_sums *s, const struct store_pairs *any)
 {
 	values[PACK_N] = (double)s->n;
 	values[PACK_W] = s->w;
@@ -94,7 +94,7 @@ put_common(double *values, const struct store_sums *s, const struct store_pairs 
 static struct pack_key
 window_entry(const struct store_window *w, double *values)
 {
-	put_common(values, &w->sums, &w->any);
+	unsettled_put_common(values, &w->sums, &w->any);
 	values[PACK_POOL_PKTS] = (double)w->pool_pkts;
 	values[PACK_POOL_OCTETS] = (double)w->pool_octets;
 	values[PACK_CUT_PKTS] = (double)w->cut_pkts;
@@ -115,7 +115,7 @@ port_entry(const struct store_window_port *p, double *values)
 static struct pack_key
 key_entry(const struct store_key *k, double *values)
 {
-	put_common(values, &k->sums, &k->any);
+	unsettled_put_common(values, &k->sums, &k->any);
 	values[PACK_SAME_PKTS] = k->same.pkts;
 	values[PACK_SAME_OCTETS] = k->same.octets;
 	values[PACK_SAME1_PKTS] = k->same1.pkts;
@@ -137,7 +137,7 @@ folded_entry(const struct store_folded *f, double *values)
 static struct pack_key
 entry_of(const struct unsettled *unsettled, const struct item *item, double *values)
 {
-	const void *row = row_of(unsettled, item);
+	const void *row = unsettled_row_of(unsettled, item);
 
 	memset(values, 0, PACK_COLUMNS * sizeof(*values));
 	switch ((enum store_table)item->table) {
@@ -154,9 +154,9 @@ entry_of(const struct unsettled *unsettled, const struct item *item, double *val
 
 /* Returns the place of a row, from the columns that all four tables have. */
 static struct place
-place_of(const struct unsettled *unsettled, const struct item *item, int64_t *agent)
+unsettled_place_of(const struct unsettled *unsettled, const struct item *item, int64_t *agent)
 {
-	const void *row = row_of(unsettled, item);
+	const void *row = unsettled_row_of(unsettled, item);
 	const struct store_window *w = row;
 	const struct store_window_port *p = row;
 	const struct store_key *k = row;
@@ -198,7 +198,7 @@ fill_item(const struct unsettled *unsettled, struct item *item)
 	double values[PACK_COLUMNS];
 	struct pack_key key = entry_of(unsettled, item, values);
 	int64_t agent;
-	struct place place = place_of(unsettled, item, &agent);
+	struct place place = unsettled_place_of(unsettled, item, &agent);
 
 	item->where = (uint64_t)place.kind << 56 |
 	    (place.start_us / STORE_WINDOW_US & UINT32_MAX) << 24 |
@@ -278,7 +278,7 @@ unsettled_write(struct unsettled *unsettled, struct parts *parts, const struct s
 		struct pack_key key = entry_of(unsettled, &unsettled->items[i], values);
 		int64_t agent;
 
-		next = place_of(unsettled, &unsettled->items[i], &agent);
+		next = unsettled_place_of(unsettled, &unsettled->items[i], &agent);
 		if (i == 0 || !is_same_place(&place, &next)) {
 			if (i > 0)
 				r = parts_end(parts);

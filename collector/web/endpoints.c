@@ -50,7 +50,7 @@ compress_reply(struct reply *reply)
 /* ---- reports ---- */
 
 static int
-write_json(FILE *out, const void *result)
+endpoints_write_json(FILE *out, const void *result)
 {
 	const struct render_options none = {0};
 
@@ -80,7 +80,7 @@ answer_report(struct api *api, unsigned worker, const struct request *request, s
 	question.options.names = api_names(api, worker);
 	err = question_answer(&question, query, now_us, &result);
 	if (err == 0)
-		err = api_write(reply, request->as_csv ? write_csv : write_json, &result);
+		err = api_write(reply, request->as_csv ? write_csv : endpoints_write_json, &result);
 	reply->status = HTTP_OK;
 	reply->content_type = request->as_csv ? API_CSV : API_JSON;
 	if (err)

@@ -77,7 +77,7 @@ drop_job(struct jobs *jobs, int at)
 }
 
 static void
-drop_old(struct jobs *jobs)
+jobs_drop_old(struct jobs *jobs)
 {
 	for (int i = 0; i < JOBS_MAX; i++)
 		if (jobs->all[i] && is_old(jobs, jobs->all[i]))
@@ -226,7 +226,7 @@ jobs_open(struct jobs **out, const struct jobs_config *config)
 
 /* The caller holds the lock. An existing job for an equal request, or NULL. */
 static struct job *
-find_same(struct jobs *jobs, const struct request *request)
+jobs_find_same(struct jobs *jobs, const struct request *request)
 {
 	for (int i = 0; i < JOBS_MAX; i++) {
 		struct job *job = jobs->all[i];
@@ -272,8 +272,8 @@ jobs_ask(struct jobs *jobs, struct request *request, struct job_waiter *waiter, 
 	struct job *job;
 
 	pthread_mutex_lock(&jobs->lock);
-	drop_old(jobs);
-	job = find_same(jobs, request);
+	jobs_drop_old(jobs);
+	job = jobs_find_same(jobs, request);
 	if (!job) {
 		job = add_job(jobs, request);
 		request = job ? NULL : request;
@@ -307,7 +307,7 @@ jobs_release(struct jobs *jobs, struct job *job)
 	pthread_mutex_lock(&jobs->lock);
 	if (--job->held == 0 && job->dropped)
 		free_job(jobs, job);
-	drop_old(jobs);
+	jobs_drop_old(jobs);
 	pthread_mutex_unlock(&jobs->lock);
 }
 

@@ -52,7 +52,7 @@ put_label(FILE *out, const char *name, const char *value)
 }
 
 static void
-put_value(FILE *out, double value)
+metrics_put_value(FILE *out, double value)
 {
 	fprintf(out, " %.15g\n", value);
 }
@@ -62,7 +62,7 @@ put_plain(FILE *out, const char *name, const char *type, const char *help, doubl
 {
 	put_family(out, name, type, help);
 	fprintf(out, PREFIX "%s", name);
-	put_value(out, value);
+	metrics_put_value(out, value);
 }
 
 /* ---- ports ---- */
@@ -135,7 +135,7 @@ put_port_totals(const struct metrics *m, const struct query_load *loads)
 			if (total->cast)
 				fprintf(m->out, ",cast=\"%s\"", total->cast);
 			putc('}', m->out);
-			put_value(m->out, value);
+			metrics_put_value(m->out, value);
 		}
 	}
 }
@@ -149,7 +149,7 @@ put_port_states(const struct metrics *m)
 		put_port_labels(m->out, &m->query->ports[p]);
 		put_label(m->out, ",alias", m->query->ports[p].alias);
 		putc('}', m->out);
-		put_value(m->out, 1);
+		metrics_put_value(m->out, 1);
 	}
 	put_family(m->out, "port_up", "gauge", "1 if the port is up, else 0.");
 	for (uint32_t p = 0; p < m->n_ports; p++) {
@@ -158,7 +158,7 @@ put_port_states(const struct metrics *m)
 		fputs(PREFIX "port_up", m->out);
 		put_port_labels(m->out, &m->query->ports[p]);
 		putc('}', m->out);
-		put_value(m->out, m->query->ports[p].oper_status == EASE_IF_UP);
+		metrics_put_value(m->out, m->query->ports[p].oper_status == EASE_IF_UP);
 	}
 	put_family(m->out, "port_speed_bytes_per_second", "gauge", "Speed of the port.");
 	for (uint32_t p = 0; p < m->n_ports; p++) {
@@ -167,12 +167,12 @@ put_port_states(const struct metrics *m)
 		fputs(PREFIX "port_speed_bytes_per_second", m->out);
 		put_port_labels(m->out, &m->query->ports[p]);
 		putc('}', m->out);
-		put_value(m->out, (double)m->query->ports[p].speed_bps / 8);
+		metrics_put_value(m->out, (double)m->query->ports[p].speed_bps / 8);
 	}
 }
 
 static int
-put_ports(const struct metrics *m)
+metrics_put_ports(const struct metrics *m)
 {
 	struct query_load *loads = calloc(m->n_ports + 1, sizeof(*loads));
 	int err = loads ? 0 : -ENOMEM;
@@ -195,7 +195,7 @@ put_ports(const struct metrics *m)
 /* ---- agents ---- */
 
 static void
-put_agent(const struct metrics *m, const char *name, const struct query_agent *agent, double value)
+metrics_put_agent(const struct metrics *m, const char *name, const struct query_agent *agent, double value)
 {
 	fprintf(m->out, PREFIX "%s", name);
 	putc('{', m->out);
@@ -203,7 +203,7 @@ put_agent(const struct metrics *m, const char *name, const struct query_agent *a
 	if (agent->site)
 		put_label(m->out, ",site", agent->site);
 	putc('}', m->out);
-	put_value(m->out, value);
+	metrics_put_value(m->out, value);
 }
 
 static int
@@ -219,7 +219,7 @@ put_reach(const struct metrics *m)
 	for (int i = 0; i < REPORT_N_REACH; i++)
 		if (reach.since_us[i] > 0) {
 			fprintf(m->out, PREFIX "kept_since_timestamp_seconds{what=\"%s\"}", report_reach_names[i]);
-			put_value(m->out, (double)reach.since_us[i] / 1e6);
+			metrics_put_value(m->out, (double)reach.since_us[i] / 1e6);
 		}
 	return 0;
 }
@@ -234,17 +234,17 @@ put_agents(const struct metrics *m)
 	put_family(m->out, "agent_last_heard_timestamp_seconds", "gauge",
 	    "When the agent's last datagram arrived, by the collector's clock.");
 	for (size_t a = 0; a < query->n_agents; a++)
-		put_agent(m, "agent_last_heard_timestamp_seconds", &query->agents[a],
+		metrics_put_agent(m, "agent_last_heard_timestamp_seconds", &query->agents[a],
 		    (double)query->agents[a].last_received_us / 1e6);
 	put_family(m->out, "agent_newest_data_timestamp_seconds", "gauge",
 	    "Time of the agent's newest data, by its own clock unless that is corrected.");
 	for (size_t a = 0; a < query->n_agents; a++)
-		put_agent(m, "agent_newest_data_timestamp_seconds", &query->agents[a],
+		metrics_put_agent(m, "agent_newest_data_timestamp_seconds", &query->agents[a],
 		    (double)query->agents[a].last_us / 1e6);
 	put_family(m->out, "agent_clock_corrected_seconds", "gauge",
 	    "What is added to the agent's times, because its clock is wrong; below 0: it is ahead; 0: it is right.");
 	for (size_t a = 0; a < query->n_agents; a++)
-		put_agent(m, "agent_clock_corrected_seconds", &query->agents[a],
+		metrics_put_agent(m, "agent_clock_corrected_seconds", &query->agents[a],
 		    (double)query->agents[a].clock_off_us / 1e6);
 	put_family(m->out, "agent_completeness_ratio", "gauge",
 	    "Samples received divided by samples taken in the last five minutes; 1: none was lost.");
@@ -257,7 +257,7 @@ put_agents(const struct metrics *m)
 				received += (double)query->ports[p].received;
 			}
 		if (expected > 0)
-			put_agent(m, "agent_completeness_ratio", &query->agents[a],
+			metrics_put_agent(m, "agent_completeness_ratio", &query->agents[a],
 			    received / expected);
 	}
 	return 0;
@@ -306,7 +306,7 @@ put_samples(const struct metrics *m)
 
 			memcpy(&sum, (const char *)&m->query->agents[a].losses + families[f].at,
 			    sizeof(sum));
-			put_agent(m, families[f].name, &m->query->agents[a], sum);
+			metrics_put_agent(m, families[f].name, &m->query->agents[a], sum);
 		}
 	}
 }
@@ -328,7 +328,7 @@ put_places(const struct metrics *m, const struct report_result *places)
 		put_label(m->out, "place", report_cell(places, r, place)->text);
 		put_label(m->out, ",of", report_cell(places, r, of)->text);
 		putc('}', m->out);
-		put_value(m->out, report_cell(places, r, count)->number);
+		metrics_put_value(m->out, report_cell(places, r, count)->number);
 	}
 }
 
@@ -401,7 +401,7 @@ put_list(const struct metrics *m, const struct list *list, const struct report_r
 			fprintf(m->out, PREFIX "%s{", name);
 			put_label(m->out, list->label, report_cell(result, r, label)->text);
 			putc('}', m->out);
-			put_value(m->out, *(const double *)(const void *)
+			metrics_put_value(m->out, *(const double *)(const void *)
 			    (figure + limits[l].offset) / result->seconds);
 		}
 	}
@@ -467,7 +467,7 @@ put_protocols(const struct metrics *m)
 /* ---- discarded packets ---- */
 
 static const char *
-text_of(const struct report_result *result, size_t row, const char *field)
+metrics_text_of(const struct report_result *result, size_t row, const char *field)
 {
 	const struct report_value *value = report_cell(result, row, column_named(result, field));
 
@@ -483,10 +483,10 @@ put_drops_by_reason(const struct metrics *m, const struct report_result *result)
 	    "Packets that switches discarded and reported, by reason, last five minutes.");
 	for (size_t r = 0; r < result->n_rows; r++) {
 		fprintf(m->out, PREFIX "dropped_packets{");
-		put_label(m->out, "reason", text_of(result, r, "reason"));
-		put_label(m->out, ",detail", text_of(result, r, "detail"));
+		put_label(m->out, "reason", metrics_text_of(result, r, "reason"));
+		put_label(m->out, ",detail", metrics_text_of(result, r, "detail"));
 		putc('}', m->out);
-		put_value(m->out, report_cell(result, r, packets)->number);
+		metrics_put_value(m->out, report_cell(result, r, packets)->number);
 	}
 }
 
@@ -514,10 +514,10 @@ put_drops_by_port(const struct metrics *m, const struct report_result *ports)
 			if (!report_cell(ports, r, if_index)->known || !report_cell(ports, r, column)->known)
 				continue;
 			fprintf(m->out, PREFIX "%s{", families[f].name);
-			put_label(m->out, "agent", text_of(ports, r, "agent"));
-			put_label(m->out, ",port", text_of(ports, r, "port"));
+			put_label(m->out, "agent", metrics_text_of(ports, r, "agent"));
+			put_label(m->out, ",port", metrics_text_of(ports, r, "port"));
 			fprintf(m->out, ",if_index=\"%.0f\"}", report_cell(ports, r, if_index)->number);
-			put_value(m->out, report_cell(ports, r, column)->number);
+			metrics_put_value(m->out, report_cell(ports, r, column)->number);
 		}
 	}
 }
@@ -558,15 +558,15 @@ put_alarms(const struct metrics *m)
 	if (err == 0)
 		put_family(m->out, "alarm", "gauge", "An alarm that stands; the value is always 1. At most 100, the newest.");
 	for (size_t r = 0; err == 0 && r < result.n_rows; r++) {
-		if (strcmp(text_of(&result, r, "state"), "stands") != 0 || standing++ >= ALARM_SERIES)
+		if (strcmp(metrics_text_of(&result, r, "state"), "stands") != 0 || standing++ >= ALARM_SERIES)
 			continue;
 		fputs(PREFIX "alarm{", m->out);
-		put_label(m->out, "rule", text_of(&result, r, "rule"));
-		put_label(m->out, ",key", text_of(&result, r, "key"));
-		put_label(m->out, ",agent", text_of(&result, r, "agent"));
-		put_label(m->out, ",port", text_of(&result, r, "port"));
+		put_label(m->out, "rule", metrics_text_of(&result, r, "rule"));
+		put_label(m->out, ",key", metrics_text_of(&result, r, "key"));
+		put_label(m->out, ",agent", metrics_text_of(&result, r, "agent"));
+		put_label(m->out, ",port", metrics_text_of(&result, r, "port"));
 		putc('}', m->out);
-		put_value(m->out, 1);
+		metrics_put_value(m->out, 1);
 	}
 	if (err == 0)
 		put_plain(m->out, "alarms_standing", "gauge", "Alarms that stand.", (double)standing);
@@ -593,7 +593,7 @@ static const struct quantile {
 enum { N_DELAY_QUANTILES = sizeof(delays) / sizeof(delays[0]) };
 
 static void
-put_quantile(const struct metrics *m, const struct report_result *ports, size_t r, const char *name, const struct quantile *q,
+metrics_put_quantile(const struct metrics *m, const struct report_result *ports, size_t r, const char *name, const struct quantile *q,
     size_t figure_at)
 {
 	const struct report_value *value = report_cell(ports, r, column_named(ports, q->field));
@@ -603,10 +603,10 @@ put_quantile(const struct metrics *m, const struct report_result *ports, size_t 
 	if (!value->known || isnan(number) || !if_index->known)
 		return;
 	fprintf(m->out, PREFIX "%s{", name);
-	put_label(m->out, "agent", text_of(ports, r, "agent"));
-	put_label(m->out, ",port", text_of(ports, r, "out"));
+	put_label(m->out, "agent", metrics_text_of(ports, r, "agent"));
+	put_label(m->out, ",port", metrics_text_of(ports, r, "out"));
 	fprintf(m->out, ",if_index=\"%.0f\",quantile=\"%s\"}", if_index->number, q->quantile);
-	put_value(m->out, number * q->scale);
+	metrics_put_value(m->out, number * q->scale);
 }
 
 /* What samples are too few to tell is not there. */
@@ -629,7 +629,7 @@ put_quantiles(const struct metrics *m, const struct report_result *ports, const 
 		put_family(m->out, name, "gauge", help);
 		for (size_t r = 0; r < ports->n_rows; r++)
 			for (int q = 0; q < N_DELAY_QUANTILES; q++)
-				put_quantile(m, ports, r, name, &quantiles[q], limits[l].at);
+				metrics_put_quantile(m, ports, r, name, &quantiles[q], limits[l].at);
 	}
 }
 
@@ -669,12 +669,12 @@ put_link(const struct metrics *m, const struct report_result *links, size_t r, c
 	if (!value->known || isnan(value->number))
 		return;
 	fprintf(m->out, PREFIX "%s{", family->name);
-	put_label(m->out, "agent", text_of(links, r, "to_agent"));
-	put_label(m->out, ",port", text_of(links, r, "to_port"));
-	put_label(m->out, ",from_agent", text_of(links, r, "from_agent"));
-	put_label(m->out, ",from_port", text_of(links, r, "from_port"));
+	put_label(m->out, "agent", metrics_text_of(links, r, "to_agent"));
+	put_label(m->out, ",port", metrics_text_of(links, r, "to_port"));
+	put_label(m->out, ",from_agent", metrics_text_of(links, r, "from_agent"));
+	put_label(m->out, ",from_port", metrics_text_of(links, r, "from_port"));
 	putc('}', m->out);
-	put_value(m->out, value->number);
+	metrics_put_value(m->out, value->number);
 }
 
 /* A way of a link is a port that receives, so there are no more of them than of ports; those of links that disagree come first. */
@@ -764,14 +764,14 @@ static const struct part {
 	const char *name;
 	int (*put)(const struct metrics *m);
 } parts[] = {
-	{"agents", put_agents}, {"ports", put_ports}, {"kept", put_reach}, {"loss", put_loss}, {"sources", put_sources},
+	{"agents", put_agents}, {"ports", metrics_put_ports}, {"kept", put_reach}, {"loss", put_loss}, {"sources", put_sources},
 	{"protocols", put_protocols}, {"drops", put_drops}, {"alarms", put_alarms}, {"delay", put_delay}, {"links", put_links},
 };
 enum { N_PARTS = sizeof(parts) / sizeof(parts[0]), N_OF_RANGE = 3 };
 
 /* Writes a part as a whole or, if it fails, nothing of it. */
 static int
-put_part(const struct metrics *m, const struct part *part)
+metrics_put_part(const struct metrics *m, const struct part *part)
 {
 	struct metrics own = *m;
 	char *text = NULL;
@@ -809,7 +809,7 @@ write_metrics(FILE *out, const void *arg)
 	m.out = out;
 	put_counters(&m);
 	for (int p = 0; p < N_PARTS; p++) {
-		failed[p] = p < N_OF_RANGE && began ? began : put_part(&m, &parts[p]);
+		failed[p] = p < N_OF_RANGE && began ? began : metrics_put_part(&m, &parts[p]);
 		if (failed[p])
 			tell_failed(&m, parts[p].name, failed[p]);
 	}

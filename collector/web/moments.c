@@ -11,7 +11,7 @@ moments_open(struct moments *moments)
 
 /* What workers have is closed when it comes back. */
 static void
-give_up(struct moments *moments, uint64_t mono_us)
+moments_give_up(struct moments *moments, uint64_t mono_us)
 {
 	for (int w = 0; w < JOBS_WORKERS; w++) {
 		query_close(moments->query[w]);
@@ -25,7 +25,7 @@ give_up(struct moments *moments, uint64_t mono_us)
 void
 moments_close(struct moments *moments)
 {
-	give_up(moments, 0);
+	moments_give_up(moments, 0);
 	pthread_mutex_destroy(&moments->lock);
 }
 
@@ -113,9 +113,9 @@ begin_moment(struct moments *moments, const char *path, uint64_t mono_us, uint64
 	if (had_pause(moments, mono_us))
 		moments->row_us = mono_us;
 	if (moments->wall_us > 0)
-		give_up(moments, mono_us);
+		moments_give_up(moments, mono_us);
 	if (!begin_all(moments, path)) {
-		give_up(moments, moments->ended_us);
+		moments_give_up(moments, moments->ended_us);
 		return;
 	}
 	moments->wall_us = wall_us;
@@ -167,7 +167,7 @@ moments_give_back(struct moments *moments, unsigned worker, uint64_t wall_us, ui
 }
 
 static bool
-is_over(const struct moments *moments, uint64_t mono_us)
+moments_is_over(const struct moments *moments, uint64_t mono_us)
 {
 	return mono_us - moments->row_us >= MOMENTS_ROW_US ||
 	    (moments->n_lent == 0 && mono_us - moments->asked_us >= MOMENTS_IDLE_US);
@@ -178,7 +178,7 @@ moments_expire(struct moments *moments, uint64_t mono_us)
 {
 	if (pthread_mutex_trylock(&moments->lock) != 0)
 		return; /* the next time will do */
-	if (moments->wall_us > 0 && is_over(moments, mono_us))
-		give_up(moments, mono_us);
+	if (moments->wall_us > 0 && moments_is_over(moments, mono_us))
+		moments_give_up(moments, mono_us);
 	pthread_mutex_unlock(&moments->lock);
 }

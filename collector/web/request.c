@@ -67,14 +67,14 @@ struct values {
 
 /* As easetop refuses it. */
 static int
-refuse_value(char error[REQUEST_ERROR], const struct question *question, const struct question_option *option)
+request_refuse_value(char error[REQUEST_ERROR], const struct question *question, const struct question_option *option)
 {
 	return refuse_request(error, HTTP_BAD_REQUEST, "%s: %s", option->name, question_refusal(question, option));
 }
 
 /* Fits: the URI has the same names and values, and & where the key has a line feed. */
 static void
-add_to_key(struct request *request, const struct question_option *option, const char *value)
+request_add_to_key(struct request *request, const struct question_option *option, const char *value)
 {
 	size_t len = strlen(request->key);
 
@@ -158,9 +158,9 @@ take_option(struct request *request, char *name, char *value, struct values *val
 		return refuse_request(error, HTTP_BAD_REQUEST, "%.*s: no such option",
 		    (int)utf8_cut(name, NAME_SHOWN), name);
 	if (option->repeats) {
-		add_to_key(request, option, value);
+		request_add_to_key(request, option, value);
 		return question_set(&request->question, option, value) == 0
-		    ? HTTP_OK : refuse_value(error, &request->question, option);
+		    ? HTTP_OK : request_refuse_value(error, &request->question, option);
 	}
 	if (values->of[option - question_options])
 		return refuse_request(error, HTTP_BAD_REQUEST, "%s: given twice", name);
@@ -202,7 +202,7 @@ reads_samples(const struct question *question)
 }
 
 static bool
-is_given(const struct values *values, const char *name)
+request_is_given(const struct values *values, const char *name)
 {
 	return values->of[question_find_option(name) - question_options];
 }
@@ -220,11 +220,11 @@ set_options(struct request *request, const struct values *values, char error[REQ
 		if (!values->of[i])
 			continue;
 		if (question_set(question, option, values->of[i]) != 0)
-			return refuse_value(error, question, option);
-		add_to_key(request, option, values->of[i]);
+			return request_refuse_value(error, question, option);
+		request_add_to_key(request, option, values->of[i]);
 	}
 	if (request->moment.now_us > 0) {
-		if (is_given(values, "last") || is_given(values, "from") || is_given(values, "to"))
+		if (request_is_given(values, "last") || request_is_given(values, "from") || request_is_given(values, "to"))
 			return refuse_request(error, HTTP_BAD_REQUEST, "moment: has its range; leave out last, from and to");
 		question->options.moment = request->moment;
 	}

@@ -12,7 +12,7 @@
 enum { HTTP_OK = 200 };
 
 static json_t *
-time_json(uint64_t time_us)
+status_time_json(uint64_t time_us)
 {
 	char text[CLOCK_RFC3339_MAX];
 
@@ -36,7 +36,7 @@ heard_us(const struct query *query)
 
 /* NULL without memory, here and below: a status is complete or there is none. */
 static json_t *
-counters_json(const struct api *api)
+status_counters_json(const struct api *api)
 {
 	json_t *counters = json_object();
 	int err = 0;
@@ -62,7 +62,7 @@ reach_json(const struct report_reach *reach)
 	int err = 0;
 
 	for (int i = 0; i < REPORT_N_REACH; i++)
-		err |= json_object_set_new(object, report_reach_names[i], time_json(reach->since_us[i]));
+		err |= json_object_set_new(object, report_reach_names[i], status_time_json(reach->since_us[i]));
 	if (!err)
 		return object;
 	json_decref(object);
@@ -76,20 +76,20 @@ status_json(const struct api *api, const struct query *query, const struct repor
 
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}",
 	    "version", EASE_VERSION,
-	    "now", time_json(now_us),
-	    "started", time_json(api->config->started_us),
-	    "newest", time_json(query->newest_us),
+	    "now", status_time_json(now_us),
+	    "started", status_time_json(api->config->started_us),
+	    "newest", status_time_json(query->newest_us),
 	    "age_s", query->newest_us
 		? json_real(((double)now_us - (double)query->newest_us) / 1e6) : json_null(),
-	    "heard", time_json(heard_us(query)),
+	    "heard", status_time_json(heard_us(query)),
 	    "agents", (json_int_t)query->n_agents,
 	    "ports", (json_int_t)query->n_ports,
 	    "kept_since", reach_json(reach),
-	    "counters", counters_json(api));
+	    "counters", status_counters_json(api));
 }
 
 static int
-write_json(FILE *out, const void *object)
+status_write_json(FILE *out, const void *object)
 {
 	return json_dumpf(object, out, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
 }
@@ -111,7 +111,7 @@ endpoint_status(struct api *api, struct reply *reply)
 	if (err == 0)
 		object = status_json(api, query, &reach);
 	if (err == 0)
-		err = object && api_write(reply, write_json, object) == 0 ? 0 : -ENOMEM;
+		err = object && api_write(reply, status_write_json, object) == 0 ? 0 : -ENOMEM;
 	reply->status = HTTP_OK;
 	reply->content_type = API_JSON;
 	if (err)

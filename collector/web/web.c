@@ -105,7 +105,7 @@ static const struct header {
 
 /* Queues a response with the further headers (ended by a row without name) and releases it. */
 static enum MHD_Result
-send_response(struct exchange *x, unsigned status, struct MHD_Response *response,
+web_send_response(struct exchange *x, unsigned status, struct MHD_Response *response,
     const struct header *further)
 {
 	enum MHD_Result r = response ? MHD_YES : MHD_NO;
@@ -137,7 +137,7 @@ send_refusal(struct exchange *x)
 
 	if (body == no_memory)
 		count_web(x->web, WEB_STAT_NO_MEMORY);
-	return send_response(x, MHD_HTTP_SERVICE_UNAVAILABLE, MHD_create_response_from_buffer(
+	return web_send_response(x, MHD_HTTP_SERVICE_UNAVAILABLE, MHD_create_response_from_buffer(
 	    strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT), further);
 }
 
@@ -155,7 +155,7 @@ send_error(struct exchange *x, unsigned status, const char *message, const struc
 	response = MHD_create_response_from_buffer(reply.octets, reply.body, MHD_RESPMEM_MUST_FREE);
 	if (!response)
 		free(reply.body); /* the library did not take it over */
-	return send_response(x, status, response, further);
+	return web_send_response(x, status, response, further);
 }
 
 static bool
@@ -191,7 +191,7 @@ send_reply(struct exchange *x)
 
 	if (!reply->body)
 		return send_refusal(x);
-	return send_response(x, (unsigned)reply->status, MHD_create_response_from_buffer(
+	return web_send_response(x, (unsigned)reply->status, MHD_create_response_from_buffer(
 	    gzip ? reply->n_gzip : reply->octets, gzip ? reply->gzip : reply->body,
 	    MHD_RESPMEM_PERSISTENT), further);
 }
@@ -213,9 +213,9 @@ send_file(struct exchange *x, const char *name)
 		gzip ? (struct header){"Content-Encoding", "gzip"} : (struct header){0}, {0}};
 
 	if (header_has(x, "If-None-Match", file->etag))
-		return send_response(x, MHD_HTTP_NOT_MODIFIED,
+		return web_send_response(x, MHD_HTTP_NOT_MODIFIED,
 		    MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT), further + 1);
-	return send_response(x, MHD_HTTP_OK, MHD_create_response_from_buffer(
+	return web_send_response(x, MHD_HTTP_OK, MHD_create_response_from_buffer(
 	    gzip ? file->n_gzip : file->n_octets,
 	    (void *)(uintptr_t)(gzip ? file->gzip : file->octets), MHD_RESPMEM_PERSISTENT), further);
 }
@@ -235,7 +235,7 @@ is_same_secret(const char *a, const char *b)
 }
 
 static bool
-has_token(struct exchange *x)
+web_has_token(struct exchange *x)
 {
 	static const char bearer[] = "Bearer ";
 	const char *sent = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,
@@ -361,7 +361,7 @@ serve_request(struct exchange *x)
 	status = request_parse(x->uri, request, error);
 	pthread_mutex_lock(&x->web->allowed);
 	right_host = is_allowed_host(x);
-	right_token = !*x->web->config.token || has_token(x);
+	right_token = !*x->web->config.token || web_has_token(x);
 	pthread_mutex_unlock(&x->web->allowed);
 	if (!right_host) {
 		count_web(x->web, WEB_STAT_REFUSED_HOST);
@@ -437,7 +437,7 @@ on_request(void *arg, struct MHD_Connection *connection, const char *url, const 
 }
 
 static void
-free_exchange(struct exchange *x)
+web_free_exchange(struct exchange *x)
 {
 	x->client->request = NULL;
 	jobs_release(x->web->jobs, x->job);
@@ -456,7 +456,7 @@ on_completed(void *arg, struct MHD_Connection *connection, void **context,
 		return;
 	if (x->client->state != CONNECTION_CLOSING)
 		connection_enter(&x->web->clients, x->client, CONNECTION_REQUEST);
-	free_exchange(x);
+	web_free_exchange(x);
 	*context = NULL;
 }
 
@@ -478,7 +478,7 @@ on_connection(void *arg, struct MHD_Connection *connection, void **context,
 			count_web(web, WEB_STAT_EVICTED);
 	} else if (client) {
 		if (client->request) /* too long for the library, which did not call on_completed */
-			free_exchange(client->request);
+			web_free_exchange(client->request);
 		connections_remove(&web->clients, client);
 		*context = NULL;
 	}
@@ -587,7 +587,7 @@ start_daemon(struct web *web, char *error, size_t error_size)
 
 /* The address with the port that the system chose for port 0. */
 static void
-read_address(struct web *web)
+web_read_address(struct web *web)
 {
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(address);
@@ -644,13 +644,13 @@ limit_connections(struct web *web)
 }
 
 static int
-open_all(struct web *web, char *error, size_t error_size)
+web_open_all(struct web *web, char *error, size_t error_size)
 {
 	const struct jobs_config jobs = {.arg = &web->api, .run = endpoint_answer,
 	    .sleep = sleep_waiter, .wake = wake_waiter, .clock = web->config.clock};
 	int err;
 
-	read_address(web);
+	web_read_address(web);
 	warn_without_token(web);
 	snprintf(error, error_size, "cannot start the page's threads");
 	web->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -684,7 +684,7 @@ web_open(struct web **out, const struct web_config *config, char *error, size_t 
 	web->api.stats = &web->stats;
 	web->clients = (struct web_connections){.clock = config->clock, .most = config->connections};
 	web->wake_fd = -1;
-	err = open_all(web, error, error_size);
+	err = web_open_all(web, error, error_size);
 	if (err) {
 		web_close(web);
 		return err;

@@ -200,7 +200,7 @@ accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 /* Agents and ports */
 
 static struct port *
-port_of(struct accounting *acc, struct agent *a, uint64_t if_index)
+accounting_port_of(struct accounting *acc, struct agent *a, uint64_t if_index)
 {
 	struct port *p;
 	int err = inventory_port(&acc->inventory, a, if_index, acc->mono_us, &p);
@@ -282,7 +282,7 @@ store_sample_row(struct accounting *acc, const struct port *p, const struct ease
 /* Returns whether the sums have room for a sample of that time; *w is its window, or NULL if it would
  * be a row. */
 static bool
-has_room(struct accounting *acc, const struct port *p, uint64_t time_us,
+accounting_has_room(struct accounting *acc, const struct port *p, uint64_t time_us,
     const struct store_batch *batch, struct window **w)
 {
 	*w = accounting_window_of(acc, p, time_us);
@@ -378,7 +378,7 @@ note_again(const struct accounting *acc, struct agent *agent, struct account *a,
 
 /* lost: samples of the port before this one, of both directions, as far as is known in the proportion of those before. */
 static void
-note_pool(struct port *p, const struct ease_record *r, uint64_t lost)
+accounting_note_pool(struct port *p, const struct ease_record *r, uint64_t lost)
 {
 	const struct ease_sample *s = &r->sample;
 	struct port_pools *pools = &p->pools[s->direction == EASE_OUT];
@@ -400,11 +400,11 @@ numbers_of(struct accounting *acc, struct port *p, const struct ease_record *r,
 {
 	if (!r->loose_numbers || r->source_port == 0)
 		return p;
-	return account_of(acc, p, r, r->sample.time_us, batch) ? port_of(acc, p->agent, r->source_port) : NULL;
+	return account_of(acc, p, r, r->sample.time_us, batch) ? accounting_port_of(acc, p->agent, r->source_port) : NULL;
 }
 
 static void
-add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
+accounting_add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
 	const struct ease_sample *s = &r->sample;
@@ -447,7 +447,7 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	more = sequence_tracker_is_before_contact(t, s->sequence)
 		   ? 1
 		   : sequence_tracker_expected_since_contact(t) - expected;
-	room = has_room(acc, p, s->time_us, batch, &w);
+	room = accounting_has_room(acc, p, s->time_us, batch, &w);
 	accounting_add_numbers(acc, p, w, s->time_us, (int64_t)more, room, batch);
 	if (more == 0)
 		move_expectation(acc, p, a, s->time_us, batch);
@@ -463,7 +463,7 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	if (source == p) /* else nobody knows what passed this port meanwhile */
 		sample_gaps_add_sample(&p->gaps, r->boot, sequence_tracker_extend(t, s->sequence), t->contact,
 		    r->loose_numbers, acc->notification, s, accounting_add_cut, &cut_target);
-	note_pool(p, r, source == p && more > 1 ? more - 1 : 0);
+	accounting_note_pool(p, r, source == p && more > 1 ? more - 1 : 0);
 	keys = sum_sample(acc, p, s, w, batch);
 	store_sample_row(acc, p, r, keys, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SAMPLES);
@@ -513,7 +513,7 @@ keep_counters(struct port *p, const struct ease_record *r, struct store_batch *b
 }
 
 static void
-add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r,
+accounting_add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
 	const struct ease_snapshot *s = &r->snapshot;
@@ -557,9 +557,9 @@ static const struct {
 	    struct store_batch *batch);
 } record_kinds[] = {
     [EASE_PART_SAMPLE] = {offsetof(struct ease_record, sample.if_index),
-	offsetof(struct ease_record, sample.time_us), add_sample},
+	offsetof(struct ease_record, sample.time_us), accounting_add_sample},
     [EASE_PART_SNAPSHOT] = {offsetof(struct ease_record, snapshot.if_index),
-	offsetof(struct ease_record, snapshot.time_us), add_snapshot},
+	offsetof(struct ease_record, snapshot.time_us), accounting_add_snapshot},
     [EASE_PART_STATE] = {offsetof(struct ease_record, state.if_index),
 	offsetof(struct ease_record, state.time_us), accounting_add_state},
     [EASE_PART_ADDRESS] = {offsetof(struct ease_record, address.if_index),
@@ -601,7 +601,7 @@ has_good_time(const struct accounting *acc, const struct ease_record *r)
 
 /* Adds a record of an agent that may have sent it. */
 static void
-add_record(struct accounting *acc, struct agent *a, struct store_batch *batch, const struct ease_record *r)
+accounting_add_record(struct accounting *acc, struct agent *a, struct store_batch *batch, const struct ease_record *r)
 {
 	uint64_t if_index;
 	struct port *p;
@@ -615,7 +615,7 @@ add_record(struct accounting *acc, struct agent *a, struct store_batch *batch, c
 		oddities_note(&a->odd, &r->odd);
 		return;
 	}
-	p = port_of(acc, a, if_index);
+	p = accounting_port_of(acc, a, if_index);
 	if (p)
 		record_kinds[r->kind].add(acc, p, r, batch);
 }
@@ -632,11 +632,11 @@ note_time(struct accounting *acc, uint64_t received_us)
 }
 
 static void
-add_all(struct accounting *acc, struct agent *a, struct store_batch *batch, const struct ease_record *records,
+accounting_add_all(struct accounting *acc, struct agent *a, struct store_batch *batch, const struct ease_record *records,
     size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		add_record(acc, a, batch, &records[i]);
+		accounting_add_record(acc, a, batch, &records[i]);
 	sum_samples(acc);
 }
 
@@ -704,7 +704,7 @@ add_moved(struct accounting *acc, struct agent *a, struct store_batch *batch, co
 		memcpy(acc->moved, &records[done], some * sizeof(*records));
 		for (size_t i = 0; i < some; i++)
 			move_record(move, &acc->moved[i]);
-		add_all(acc, a, batch, acc->moved, some);
+		accounting_add_all(acc, a, batch, acc->moved, some);
 	}
 }
 
@@ -777,7 +777,7 @@ add_believed(struct accounting *acc, struct agent *a, struct store_batch *batch,
 		accounting_tell_odd_times(a, move.time_us, move.least_us > 0 ? times->newest_us - times->oldest_us : 0);
 	}
 	if (move.boot == 0 && move.time_us == 0 && move.least_us == 0)
-		add_all(acc, a, batch, records, n);
+		accounting_add_all(acc, a, batch, records, n);
 	else
 		add_moved(acc, a, batch, records, n, &move);
 }

@@ -11,7 +11,7 @@
 enum { TOLD_A_MINUTE = 1024 }; /* of an agent */
 
 static struct store_discard *
-add_row(struct accounting *acc, const struct port *p, uint64_t time_us, enum store_discard_kind kind,
+discards_add_row(struct accounting *acc, const struct port *p, uint64_t time_us, enum store_discard_kind kind,
     struct store_batch *batch)
 {
 	struct store_discard *row = store_batch_add(batch, STORE_DISCARDS);
@@ -28,7 +28,7 @@ add_row(struct accounting *acc, const struct port *p, uint64_t time_us, enum sto
 
 /* Returns whether the agent has rows left this minute. */
 static bool
-may_tell(struct agent *a, uint64_t time_us)
+discards_may_tell(struct agent *a, uint64_t time_us)
 {
 	uint64_t start_us = time_us - time_us % STORE_WINDOW_US;
 
@@ -56,7 +56,7 @@ static int64_t
 flush_count(struct accounting *acc, const struct port *p, enum store_discard_kind kind, int64_t n,
     struct store_batch *batch)
 {
-	struct store_discard *row = n != 0 ? add_row(acc, p, p->discards.time_us, kind, batch) : NULL;
+	struct store_discard *row = n != 0 ? discards_add_row(acc, p, p->discards.time_us, kind, batch) : NULL;
 
 	if (!row)
 		return n;
@@ -90,7 +90,7 @@ accounting_add_discard(
 	if (d->frame.mean_skip == 0)
 		return;
 	accounting_count(acc, ACCOUNTING_STAT_DISCARDS);
-	row = may_tell(p->agent, time_us) ? add_row(acc, p, time_us, STORE_DISCARD_EVENT, batch) : NULL;
+	row = discards_may_tell(p->agent, time_us) ? discards_add_row(acc, p, time_us, STORE_DISCARD_EVENT, batch) : NULL;
 	if (row) {
 		struct frame_keys keys;
 

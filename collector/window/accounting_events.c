@@ -62,7 +62,7 @@ agent_of_source(struct accounting *acc, const struct ease_event *event)
 }
 
 static struct agent *
-agent_of_event(struct accounting *acc, const struct ease_event *event)
+events_agent_of_event(struct accounting *acc, const struct ease_event *event)
 {
 	struct ease_record who = {.sender = event->sender, .source = event->source,
 	    .boot = event->boot, .received_us = event->received_us};
@@ -86,7 +86,7 @@ bool
 accounting_add_event(
     struct accounting *acc, struct store_batch *batch, const struct ease_event *event)
 {
-	struct agent *a = agent_of_event(acc, event);
+	struct agent *a = events_agent_of_event(acc, event);
 	struct store_event *row = a ? store_batch_add(batch, STORE_EVENTS) : NULL;
 
 	if (!row) {

@@ -214,7 +214,7 @@ flush_agents(struct accounting *acc, struct store_batch *batch)
 
 /* Adds numbers that wait to windows or to the batch, if there is room now. */
 static void
-flush_waiting(struct accounting *acc, struct store_batch *batch)
+accounting_flush_waiting(struct accounting *acc, struct store_batch *batch)
 {
 	if (!acc->numbers_wait)
 		return;
@@ -239,7 +239,7 @@ window_is_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_u
 }
 
 static void
-note_left(struct accounting *acc)
+flush_note_left(struct accounting *acc)
 {
 	const struct inventory *r = &acc->inventory;
 
@@ -255,7 +255,7 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 	int r;
 
 	/* Those who were chosen with the flush before are in its batch, so they may leave now. */
-	flush_waiting(acc, batch);
+	accounting_flush_waiting(acc, batch);
 	inventory_sweep(&acc->inventory);
 	/* Room for all of it is reserved first: a flush is whole or none. */
 	r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->port_places.end);
@@ -282,7 +282,7 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 	flush_agents(acc, batch);
 	acc->mono_us = clock_mono_us(acc->clock);
 	inventory_choose(&acc->inventory, acc->mono_us, acc->forget_us);
-	note_left(acc);
+	flush_note_left(acc);
 	window_close(acc->windows, window_is_over, acc);
 	return 0;
 }

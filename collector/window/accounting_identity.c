@@ -341,7 +341,7 @@ expect_all_refused(struct accounting *acc, const struct agent *a, struct store_b
 }
 
 static void
-add_event(const struct accounting *acc, const struct agent *a, struct store_batch *batch)
+identity_add_event(const struct accounting *acc, const struct agent *a, struct store_batch *batch)
 {
 	struct store_event *row = store_batch_add(batch, STORE_EVENTS);
 
@@ -375,7 +375,7 @@ follow_boot(struct accounting *acc, struct agent *a, const struct ease_record *r
 	    "agent %s at %s began anew out of order, with boot %u after boot %u and sample numbers "
 	    "of their own: was the machine restored? its data goes on as boot %u",
 	    format_id(r->agent_id, id), a->row.address, r->boot, told, a->row.boot);
-	add_event(acc, a, batch);
+	identity_add_event(acc, a, batch);
 }
 
 static bool

@@ -11,7 +11,7 @@ accounting_set_watch(struct accounting *acc, const struct sample_watch *watch)
 }
 
 static uint32_t
-place_of(const struct accounting *acc, const struct port *p)
+watch_place_of(const struct accounting *acc, const struct port *p)
 {
 	return (uint32_t)(p - acc->inventory.ports);
 }
@@ -22,7 +22,7 @@ place_of(const struct accounting *acc, const struct port *p)
 /* What sFlow's samples say was received is at most what the port counted meanwhile: 5 standard errors above it, they
  * stand for fewer frames than their agent says, and no alarm is raised that the counters deny. */
 static void
-hold_samples(struct port *p, const struct ease_record *r)
+watch_hold_samples(struct port *p, const struct ease_record *r)
 {
 	const struct ease_snapshot *before = &p->newest_counters.snapshot, *now = &r->snapshot;
 	double counted = (double)now->in.octets - (double)before->in.octets;
@@ -61,7 +61,7 @@ accounting_show_sample(const struct accounting *acc, struct port *p, const struc
 	    .sample = &r->sample,
 	    .keys = keys,
 	    .agent = p->agent->row.id,
-	    .place = place_of(acc, p),
+	    .place = watch_place_of(acc, p),
 	    .speed_bps = p->has_state ? p->state.speed_bps : 0,
 	    .is_edge = !p->has_state || p->state.edge,
 	    .pool_is_counter = !r->loose_numbers,
@@ -83,9 +83,9 @@ void
 accounting_show_counters(const struct accounting *acc, struct port *p, const struct ease_record *r)
 {
 	if (acc->watch.heard && r->loose_numbers)
-		hold_samples(p, r);
+		watch_hold_samples(p, r);
 	if (acc->watch.heard)
-		acc->watch.heard(acc->watch.arg, p->agent->row.id, p->if_index, place_of(acc, p), acc->mono_us);
+		acc->watch.heard(acc->watch.arg, p->agent->row.id, p->if_index, watch_place_of(acc, p), acc->mono_us);
 }
 
 void

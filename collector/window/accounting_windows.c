@@ -88,7 +88,7 @@ struct pool_target {
 };
 
 static void
-add_pool(const struct pool_target *to, struct window *w, uint8_t direction,
+windows_add_pool(const struct pool_target *to, struct window *w, uint8_t direction,
     const struct port_totals_part *part, const struct cut_part *cut)
 {
 	enum port_totals_value first = direction == EASE_IN ? PORT_TOTALS_IN_PKTS : PORT_TOTALS_OUT_PKTS;
@@ -127,7 +127,7 @@ cut_parts(const struct pool_target *to, const struct port_totals_part *parts, si
 
 /* Adds what was counted in several minutes, and what of it is cut, as one row of the table gap. */
 static bool
-add_gap(const struct pool_target *to, const struct port_totals_part *parts, size_t n,
+windows_add_gap(const struct pool_target *to, const struct port_totals_part *parts, size_t n,
     const struct cut_part *cuts)
 {
 	struct store_gap *row = store_batch_add(to->batch, STORE_GAPS);
@@ -166,7 +166,7 @@ is_nothing(const struct port_totals_part *parts, size_t n)
 
 /* Adds the parts to their minutes; if there is not room for all, as a gap. */
 static bool
-add_totals(void *arg, const struct port_totals_part *parts, size_t n)
+windows_add_totals(void *arg, const struct port_totals_part *parts, size_t n)
 {
 	const struct pool_target *to = arg;
 	struct window *windows[PORT_TOTALS_MINUTES];
@@ -189,10 +189,10 @@ add_totals(void *arg, const struct port_totals_part *parts, size_t n)
 		return false;
 	cut_parts(to, parts, n, cuts);
 	if (is_gap)
-		return add_gap(to, parts, n, cuts);
+		return windows_add_gap(to, parts, n, cuts);
 	for (size_t i = 0; i < n; i++) {
-		add_pool(to, windows[i], EASE_IN, &parts[i], &cuts[i]);
-		add_pool(to, windows[i], EASE_OUT, &parts[i], &cuts[i]);
+		windows_add_pool(to, windows[i], EASE_IN, &parts[i], &cuts[i]);
+		windows_add_pool(to, windows[i], EASE_OUT, &parts[i], &cuts[i]);
 	}
 	return true;
 }
@@ -207,9 +207,9 @@ accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_
 	if (to.from_us < to.until_us)
 		cut_totals_add_stalled(&p->cuts, r->boot, s);
 	if (r->loose_numbers && r->uncounted[0].pkts + r->uncounted[1].pkts > 0)
-		port_totals_add_uncounted(&p->totals, r->boot, s->time_us, r->uncounted, add_totals, &to);
+		port_totals_add_uncounted(&p->totals, r->boot, s->time_us, r->uncounted, windows_add_totals, &to);
 	switch (port_totals_add(
-	    &p->totals, p->pools, r->boot, &r->snapshot, r->received_us, add_totals, &to)) {
+	    &p->totals, p->pools, r->boot, &r->snapshot, r->received_us, windows_add_totals, &to)) {
 	case PORT_TOTALS_COUNTED:
 		break;
 	case PORT_TOTALS_FIRST:
@@ -271,7 +271,7 @@ add_cut_before(const struct pool_target *to, int side, const struct cut_part *cu
 
 	assert(cut->from_us <= cut->until_us);
 	if (is_long && sign > 0) {
-		add_gap(to, &nothing, 1, cut);
+		windows_add_gap(to, &nothing, 1, cut);
 		return;
 	}
 	for (; start_us < cut->until_us || done_pkts == 0; start_us += STORE_WINDOW_US) {
@@ -284,7 +284,7 @@ add_cut_before(const struct pool_target *to, int side, const struct cut_part *cu
 		    start_us + STORE_WINDOW_US) - done_octets;
 		done_pkts += own.pkts[side];
 		done_octets += own.octets[side];
-		add_pool(to, accounting_window_of(to->acc, to->p, start_us), (uint8_t)(side + 1), &part,
+		windows_add_pool(to, accounting_window_of(to->acc, to->p, start_us), (uint8_t)(side + 1), &part,
 		    &own);
 	}
 }

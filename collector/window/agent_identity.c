@@ -22,7 +22,7 @@ hex_octet(const char *text)
 }
 
 static const char *
-parse_agent(const char *text, size_t n, struct agent_source_rule *rule)
+identity_parse_agent(const char *text, size_t n, struct agent_source_rule *rule)
 {
 	rule->any = n == 3 && strncmp(text, "any", 3) == 0;
 	if (rule->any)
@@ -58,7 +58,7 @@ agent_source_parse(const char *text, struct agent_source_rule *rule, const char 
 	size_t n = strcspn(text, " \t");
 
 	*rule = (struct agent_source_rule){0};
-	*reason = parse_agent(text, n, rule);
+	*reason = identity_parse_agent(text, n, rule);
 	if (!*reason)
 		*reason = parse_source(text + n + strspn(text + n, " \t"), rule);
 	return *reason ? -EINVAL : 0;
@@ -78,7 +78,7 @@ agent_source_check(const char *text)
 /* The address that the datagram came from. Of sFlow, the sender of a record is the agent's own
  * address. */
 static const char *
-address_of(const struct ease_record *r)
+identity_address_of(const struct ease_record *r)
 {
 	return r->loose_numbers && r->source ? r->source : r->sender;
 }
@@ -86,7 +86,7 @@ address_of(const struct ease_record *r)
 static bool
 rule_allows(const struct agent_source_rule *rule, const struct ease_record *r)
 {
-	return rule->is_prefix ? prefix_holds_text(&rule->prefix, address_of(r))
+	return rule->is_prefix ? prefix_holds_text(&rule->prefix, identity_address_of(r))
 			       : strcasecmp(rule->text, agent_identity_source(r)) == 0;
 }
 
@@ -142,7 +142,7 @@ is_better(const struct agent_identity *identity, const struct ease_record *r)
 
 /* What the rules for any agent allow does not replace SNMPv3, bound or named, by an address. */
 static bool
-is_allowed(const struct agent_identity *identity, const struct agent_source_rules *rules, const struct ease_record *r,
+identity_is_allowed(const struct agent_identity *identity, const struct agent_source_rules *rules, const struct ease_record *r,
     bool *named)
 {
 	bool by_name = false, as_any = false, is_v3 = is_authentic(identity->bound);
@@ -164,7 +164,7 @@ agent_identity_judge(const struct agent_identity *identity,
     const struct agent_source_rules *rules, const struct ease_record *r)
 {
 	const char *source = agent_identity_source(r);
-	bool named, allowed = is_allowed(identity, rules, r, &named) || is_proven(r);
+	bool named, allowed = identity_is_allowed(identity, rules, r, &named) || is_proven(r);
 
 	if (!agent_identity_fits(r) || (named && !allowed))
 		return AGENT_IDENTITY_FOREIGN;

@@ -74,7 +74,7 @@ set_of(const struct flow_cache *f, uint64_t hash)
 }
 
 static tag
-tag_of(uint64_t hash)
+flow_cache_tag_of(uint64_t hash)
 {
 	return (tag)(hash | 1);
 }
@@ -92,7 +92,7 @@ ways_with(const tag tags[FLOW_CACHE_WAYS], tag wanted)
 }
 
 static unsigned
-first_of(unsigned ways)
+flow_cache_first_of(unsigned ways)
 {
 	assert(ways != 0);
 	return (unsigned)__builtin_ctz(ways);
@@ -115,23 +115,23 @@ void
 flow_cache_prefetch(const struct flow_cache *f, uint64_t hash)
 {
 	uint32_t set = set_of(f, hash);
-	unsigned ways = ways_with(f->tags[set], tag_of(hash));
+	unsigned ways = ways_with(f->tags[set], flow_cache_tag_of(hash));
 
 	if (ways == 0)
 		ways = ways_with(f->tags[set], 0);
 	if (ways != 0)
-		fetch_flow(&f->flows[set][first_of(ways)]);
+		fetch_flow(&f->flows[set][flow_cache_first_of(ways)]);
 }
 
 /* Returns the way for a new flow in the set. A full set evicts a random flow: if it evicted the
  * oldest, flows that take turns would each find their own entry evicted. */
 static unsigned
-make_room(struct flow_cache *f, uint32_t set, flow_cache_evict_fn *evict, void *arg)
+flow_cache_make_room(struct flow_cache *f, uint32_t set, flow_cache_evict_fn *evict, void *arg)
 {
 	unsigned ways = ways_with(f->tags[set], 0), way;
 
 	if (ways != 0)
-		return first_of(ways);
+		return flow_cache_first_of(ways);
 	f->random = f->random * 1664525 + 1013904223; /* Knuth's; its low bits are not random */
 	way = (f->random >> 16) % FLOW_CACHE_WAYS;
 	evict(arg, &(const struct flow *){&f->flows[set][way]}, 1);
@@ -147,11 +147,11 @@ flow_cache_get(struct flow_cache *f, const struct flow_key *key, uint64_t hash,
 	tag *tags = f->tags[set];
 	unsigned way;
 
-	for (unsigned ways = ways_with(tags, tag_of(hash)); ways != 0; ways &= ways - 1)
-		if (memcmp(&flows[first_of(ways)].key, key, sizeof(*key)) == 0)
-			return &flows[first_of(ways)];
-	way = make_room(f, set, evict, arg);
-	tags[way] = tag_of(hash);
+	for (unsigned ways = ways_with(tags, flow_cache_tag_of(hash)); ways != 0; ways &= ways - 1)
+		if (memcmp(&flows[flow_cache_first_of(ways)].key, key, sizeof(*key)) == 0)
+			return &flows[flow_cache_first_of(ways)];
+	way = flow_cache_make_room(f, set, evict, arg);
+	tags[way] = flow_cache_tag_of(hash);
 	flows[way] = (struct flow){.key = *key};
 	return &flows[way];
 }

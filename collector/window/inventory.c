@@ -227,7 +227,7 @@ inventory_set_address(struct inventory *r, struct agent *a, const char *address)
 }
 
 static struct agent *
-place_agent(struct inventory *r, const struct store_agent *row, uint64_t owner, int64_t heard_us)
+inventory_place_agent(struct inventory *r, const struct store_agent *row, uint64_t owner, int64_t heard_us)
 {
 	uint32_t place = lru_table_take(&r->agent_places, owner, heard_us);
 	struct lru_link link;
@@ -252,7 +252,7 @@ struct agent *
 inventory_add_agent(
     struct inventory *r, const struct store_agent *row, uint64_t owner, uint64_t mono_us)
 {
-	return lru_table_admits(&r->agent_places, owner) ? place_agent(r, row, owner, (int64_t)mono_us)
+	return lru_table_admits(&r->agent_places, owner) ? inventory_place_agent(r, row, owner, (int64_t)mono_us)
 							 : NULL;
 }
 
@@ -299,7 +299,7 @@ remove_agent(struct inventory *r, struct agent *a)
 /* Ports */
 
 static uint32_t *
-port_bucket(const struct inventory *r, const struct agent *a, uint64_t if_index)
+inventory_port_bucket(const struct inventory *r, const struct agent *a, uint64_t if_index)
 {
 	return &r->port_buckets[hash_port(r, a->row.id, if_index) & r->port_mask];
 }
@@ -309,14 +309,14 @@ inventory_find_port(struct inventory *r, const struct agent *a, uint64_t if_inde
 {
 	if (r->port_found && r->port_found->agent == a && r->port_found->if_index == if_index)
 		return r->port_found;
-	for (uint32_t i = *port_bucket(r, a, if_index); i != 0; i = r->ports[i - 1].next)
+	for (uint32_t i = *inventory_port_bucket(r, a, if_index); i != 0; i = r->ports[i - 1].next)
 		if (r->ports[i - 1].agent == a && r->ports[i - 1].if_index == if_index)
 			return r->port_found = &r->ports[i - 1];
 	return NULL;
 }
 
 static struct port *
-place_port(struct inventory *r, struct agent *a, uint64_t if_index, int64_t heard_us)
+inventory_place_port(struct inventory *r, struct agent *a, uint64_t if_index, int64_t heard_us)
 {
 	uint64_t owner = lru_table_owner(&r->agent_places, (uint32_t)(a - r->agents));
 	uint32_t place = lru_table_take(&r->port_places, owner, heard_us), *bucket;
@@ -324,7 +324,7 @@ place_port(struct inventory *r, struct agent *a, uint64_t if_index, int64_t hear
 
 	if (place == LRU_NONE)
 		return NULL;
-	bucket = port_bucket(r, a, if_index);
+	bucket = inventory_port_bucket(r, a, if_index);
 	p = &r->ports[place];
 	assert(p->agent == NULL && place < r->port_places.end);
 	p->agent = a;
@@ -349,9 +349,9 @@ is_clean_port(const struct port *p)
 }
 
 static void
-remove_port(struct inventory *r, struct port *p)
+inventory_remove_port(struct inventory *r, struct port *p)
 {
-	uint32_t *at = port_bucket(r, p->agent, p->if_index);
+	uint32_t *at = inventory_port_bucket(r, p->agent, p->if_index);
 	struct lru_link link;
 
 	assert(p->agent->n_ports > 0);
@@ -381,13 +381,13 @@ inventory_port(
 	if (!lru_table_admits(&r->port_places,
 		lru_table_owner(&r->agent_places, (uint32_t)(a - r->agents))))
 		return -EDQUOT;
-	*p = place_port(r, a, if_index, (int64_t)mono_us);
+	*p = inventory_place_port(r, a, if_index, (int64_t)mono_us);
 	if (!*p || !may_be_stored(r, hash_port(r, a->row.id, if_index)))
 		return *p ? 0 : -EDQUOT;
 	loader = inventory_loader(r, mono_us);
 	err = store_recall_port(r->store, a->row.id, if_index, &loader);
 	if (err < 0) {
-		remove_port(r, *p);
+		inventory_remove_port(r, *p);
 		*p = NULL;
 		return err;
 	}
@@ -424,7 +424,7 @@ inventory_sweep(struct inventory *r)
 
 		if (p->agent && is_clean_port(p) &&
 		    (p->link.state == LRU_LEAVING || p->agent->link.state == LRU_LEAVING)) {
-			remove_port(r, p);
+			inventory_remove_port(r, p);
 			r->left_ports++;
 		}
 	}
@@ -568,17 +568,17 @@ loaded_port(struct inventory *r, int64_t agent, uint64_t if_index)
 }
 
 static void
-load_last_number(void *arg, int64_t number)
+inventory_load_last_number(void *arg, int64_t number)
 {
 	((struct inventory *)arg)->last_number = number;
 }
 
 static void
-load_agent(void *arg, const struct store_agent *row, uint64_t silent_us)
+inventory_load_agent(void *arg, const struct store_agent *row, uint64_t silent_us)
 {
 	struct inventory *r = arg;
 	struct agent *a =
-	    place_agent(r, row, hash_text(r, row->address), r->loading_us - (int64_t)silent_us);
+	    inventory_place_agent(r, row, hash_text(r, row->address), r->loading_us - (int64_t)silent_us);
 
 	if (!a)
 		return;
@@ -587,19 +587,19 @@ load_agent(void *arg, const struct store_agent *row, uint64_t silent_us)
 }
 
 static void
-load_absent_agent(void *arg, const uint8_t *agent_id)
+inventory_load_absent_agent(void *arg, const uint8_t *agent_id)
 {
 	note_stored(arg, hash_id(arg, agent_id));
 }
 
 static void
-load_heard_port(void *arg, int64_t agent, uint64_t if_index, uint64_t silent_us)
+inventory_load_heard_port(void *arg, int64_t agent, uint64_t if_index, uint64_t silent_us)
 {
 	struct inventory *r = arg;
 	struct agent *a = inventory_agent_by_number(r, agent);
 
 	if (a && !inventory_find_port(r, a, if_index))
-		place_port(r, a, if_index, r->loading_us - (int64_t)silent_us);
+		inventory_place_port(r, a, if_index, r->loading_us - (int64_t)silent_us);
 }
 
 static void
@@ -706,7 +706,7 @@ load_counter(void *arg, const struct store_counter *row)
 }
 
 static void
-load_port(void *arg, const struct store_port *row)
+inventory_load_port(void *arg, const struct store_port *row)
 {
 	struct port *p = loaded_port(arg, row->agent, row->state.if_index);
 
@@ -725,16 +725,16 @@ inventory_loader(struct inventory *r, uint64_t mono_us)
 	    .arg = r,
 	    .most_agents = r->agent_places.max - r->agent_places.reserve,
 	    .most_ports = r->port_places.max - r->port_places.reserve,
-	    .last_number = load_last_number,
-	    .agent = load_agent,
-	    .absent_agent = load_absent_agent,
+	    .last_number = inventory_load_last_number,
+	    .agent = inventory_load_agent,
+	    .absent_agent = inventory_load_absent_agent,
 	    .agent_source = load_agent_source,
 	    .agent_refusal = load_agent_refusal,
-	    .heard_port = load_heard_port,
+	    .heard_port = inventory_load_heard_port,
 	    .agent_clock = load_agent_clock,
 	    .account = load_account,
 	    .crash_lost = load_crash_lost,
 	    .counter = load_counter,
-	    .port = load_port,
+	    .port = inventory_load_port,
 	};
 }

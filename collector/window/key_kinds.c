@@ -62,7 +62,7 @@ static const struct {
 
 /* Adds a field to a half. False: the flow has none. */
 static inline bool __attribute__((always_inline))
-put_field(const struct flow_key *k, enum key_field field, uint8_t *half, uint8_t *octets)
+key_kinds_put_field(const struct flow_key *k, enum key_field field, uint8_t *half, uint8_t *octets)
 {
 	const uint8_t *from = (const uint8_t *)k + flow_fields[field].at;
 	uint8_t *to = half + *octets;
@@ -100,7 +100,7 @@ fill_half(const struct flow_key *k, const uint8_t fields[KEY_HALF_FIELDS], uint8
 #pragma GCC unroll 3
 	for (size_t i = 0; i < KEY_HALF_FIELDS; i++)
 		if (has && fields[i] != KEY_NO_FIELD)
-			has = put_field(k, fields[i], half, &n);
+			has = key_kinds_put_field(k, fields[i], half, &n);
 	*octets = n;
 	return has;
 }

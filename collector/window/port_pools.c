@@ -103,7 +103,7 @@ port_pools_append(struct port_pools *p, const struct port_pools_point *point)
 
 /* From the first point on, so that sums stay small: they are told in 24 bits. */
 static void
-set_base(struct port_pools *p)
+port_pools_set_base(struct port_pools *p)
 {
 	struct port_pools_point base = p->at[0];
 
@@ -130,7 +130,7 @@ port_pools_begin_at(struct port_pools *p, uint64_t time_us)
 		drop_first(p, before - 1);
 	if (before == 0 || p->n > 1)
 		return;
-	set_base(p);
+	port_pools_set_base(p);
 	p->n_fixed = p->n;
 	p->is_begun = true;
 	p->is_broken = false;
@@ -216,7 +216,7 @@ draw_line(const struct port_pools *p, struct port_pools_end from, struct port_po
 }
 
 static double
-part_of(double part, double all)
+port_pools_part_of(double part, double all)
 {
 	return all > 0 ? fmin(1, fmax(0, part / all)) : -1;
 }
@@ -236,6 +236,6 @@ port_pools_part(const struct port_pools *p, struct port_pools_end from, struct p
 	part = line.at[i].us > line.at[i - 1].us
 	    ? (us - line.at[i - 1].us) / (line.at[i].us - line.at[i - 1].us) : 0;
 	return (struct port_pools_part){
-	    part_of(value_between(part, line.at[i - 1].pkts, line.at[i].pkts), line.at[line.n - 1].pkts),
-	    part_of(value_between(part, line.at[i - 1].octets, line.at[i].octets), line.at[line.n - 1].octets)};
+	    port_pools_part_of(value_between(part, line.at[i - 1].pkts, line.at[i].pkts), line.at[line.n - 1].pkts),
+	    port_pools_part_of(value_between(part, line.at[i - 1].octets, line.at[i].octets), line.at[line.n - 1].octets)};
 }

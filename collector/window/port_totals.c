@@ -71,7 +71,7 @@ struct span {
 };
 
 static struct span
-span_of(const struct port_totals *from, const struct port_totals *to)
+port_totals_span_of(const struct port_totals *from, const struct port_totals *to)
 {
 	uint64_t took_us = to->time_us > from->time_us ? to->time_us - from->time_us : 0;
 	uint64_t received_us = from->received_us > 0 && to->received_us > from->received_us
@@ -114,7 +114,7 @@ part_until(const struct port_totals *from, const struct port_totals *to, const s
 _Static_assert(PORT_TOTALS_OUT_PKTS == 2 && PORT_TOTALS_OUT_OCTETS == 3, "octets stand behind their frames");
 
 static bool
-is_gap(const struct port_totals *from, const struct port_totals *to, const struct span *span,
+port_totals_is_gap(const struct port_totals *from, const struct port_totals *to, const struct span *span,
     const struct port_pools *pools)
 {
 	double part[PORT_TOTALS_N_VALUES];
@@ -152,7 +152,7 @@ spread_totals(const struct port_totals *from, const struct port_totals *to, cons
 	double passed[PORT_TOTALS_N_VALUES];
 	size_t n = 0;
 
-	if (is_gap(from, to, span, pools)) {
+	if (port_totals_is_gap(from, to, span, pools)) {
 		start_us = span->from_us;
 		step_us = span->until_us - span->from_us;
 	}
@@ -204,12 +204,12 @@ add_beginning(
 
 /* Goes on from the base to a newer snapshot of the same counters. */
 static enum port_totals_verdict
-go_on(struct port_totals *t, const struct port_totals *to, const struct port_pools *pools,
+port_totals_go_on(struct port_totals *t, const struct port_totals *to, const struct port_pools *pools,
     port_totals_sink *sink, void *arg)
 {
 	const struct port_totals from = *t;
-	struct span span = span_of(&from, to);
-	bool gap = is_gap(&from, to, &span, pools);
+	struct span span = port_totals_span_of(&from, to);
+	bool gap = port_totals_is_gap(&from, to, &span, pools);
 
 	if (!spread_totals(&from, to, &span, pools, sink, arg))
 		return PORT_TOTALS_WAITS;
@@ -241,7 +241,7 @@ bring_pools_on(const struct port_totals *from, struct port_totals *to)
 }
 
 static enum port_totals_verdict
-add_snapshot(struct port_totals *t, const struct port_pools *pools, uint32_t boot,
+port_totals_add_snapshot(struct port_totals *t, const struct port_pools *pools, uint32_t boot,
     const struct ease_snapshot *s, uint64_t received_us, port_totals_sink *sink, void *arg)
 {
 	struct port_totals to, on;
@@ -262,7 +262,7 @@ add_snapshot(struct port_totals *t, const struct port_pools *pools, uint32_t boo
 		begin_with(t, &to);
 		return PORT_TOTALS_RESET;
 	}
-	verdict = go_on(t, &on, pools, sink, arg);
+	verdict = port_totals_go_on(t, &on, pools, sink, arg);
 	if (verdict != PORT_TOTALS_WAITS)
 		memcpy(t->values, to.values, sizeof(t->values));
 	return verdict;
@@ -272,7 +272,7 @@ enum port_totals_verdict
 port_totals_add(struct port_totals *t, struct port_pools pools[2], uint32_t boot,
     const struct ease_snapshot *s, uint64_t received_us, port_totals_sink *sink, void *arg)
 {
-	enum port_totals_verdict verdict = add_snapshot(t, pools, boot, s, received_us, sink, arg);
+	enum port_totals_verdict verdict = port_totals_add_snapshot(t, pools, boot, s, received_us, sink, arg);
 
 	for (int d = 0; pools && d < 2 && t->time_us == s->time_us; d++)
 		port_pools_begin_at(&pools[d], s->time_us);
@@ -292,5 +292,5 @@ port_totals_add_uncounted(struct port_totals *t, uint32_t boot, uint64_t time_us
 		end.values[2 * d] += uncounted[d].pkts;
 		end.values[2 * d + 1] += uncounted[d].octets;
 	}
-	go_on(t, &end, NULL, sink, arg);
+	port_totals_go_on(t, &end, NULL, sink, arg);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static bool
-add_address(struct store_batch *batch, int64_t agent, const struct ease_record *r)
+record_add_address(struct store_batch *batch, int64_t agent, const struct ease_record *r)
 {
 	struct store_event *row = store_batch_add(batch, STORE_EVENTS);
 
@@ -22,7 +22,7 @@ add_address(struct store_batch *batch, int64_t agent, const struct ease_record *
 }
 
 static bool
-add_resources(struct store_batch *batch, int64_t agent, const struct ease_record *r)
+record_add_resources(struct store_batch *batch, int64_t agent, const struct ease_record *r)
 {
 	struct store_resource *row = store_batch_add(batch, STORE_RESOURCES);
 
@@ -48,9 +48,9 @@ record_rows_add(struct store_batch *batch, int64_t agent, const struct ease_reco
 {
 	switch (record->kind) {
 	case EASE_PART_ADDRESS:
-		return add_address(batch, agent, record);
+		return record_add_address(batch, agent, record);
 	case EASE_PART_RESOURCES:
-		return add_resources(batch, agent, record);
+		return record_add_resources(batch, agent, record);
 	case EASE_PART_ERROR_SOURCE:
 		return add_error_source(batch, agent, record);
 	default:

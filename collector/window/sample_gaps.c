@@ -222,7 +222,7 @@ end_notification(struct sample_gaps *g, sample_gaps_sink *sink, void *arg)
 
 /* Gives the frames and numbers of a gap back, less what is still cut of it. */
 static void
-give_back(const struct sample_gap *gap, uint32_t still, sample_gaps_sink *sink, void *arg)
+gaps_give_back(const struct sample_gap *gap, uint32_t still, sample_gaps_sink *sink, void *arg)
 {
 	assert(still < gap->cut);
 	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
@@ -258,7 +258,7 @@ split_gap(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_
 			before.pkts[d] = whole.pkts[d] * before.cut / whole.cut;
 			after.pkts[d] = whole.pkts[d] * after.cut / whole.cut;
 		}
-		give_back(&whole, before.cut + after.cut, sink, arg);
+		gaps_give_back(&whole, before.cut + after.cut, sink, arg);
 		g->open[i] = before.cut > 0 ? before : after;
 		if (before.cut > 0 && after.cut > 0)
 			keep_gap(g, &after);

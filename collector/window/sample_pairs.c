@@ -35,7 +35,7 @@ hash_ip(uint64_t seed, const uint8_t ip[FRAME_IP_LEN])
 }
 
 static void
-fill_pair(uint32_t *feature, size_t kind, uint32_t hash1, uint32_t hash2)
+pairs_fill_pair(uint32_t *feature, size_t kind, uint32_t hash1, uint32_t hash2)
 {
 	feature[PAIR_FEATURE_ADDRESS(kind)] = hash1;
 	feature[PAIR_FEATURE_ADDRESS(kind) + 1] = hash2;
@@ -45,7 +45,7 @@ fill_pair(uint32_t *feature, size_t kind, uint32_t hash1, uint32_t hash2)
 static void
 fill_ip(uint32_t *feature, uint64_t seed, const struct flow_key *k)
 {
-	fill_pair(feature, KIND_IP_PAIR, hash_ip(seed, k->src_ip), hash_ip(seed, k->dst_ip));
+	pairs_fill_pair(feature, KIND_IP_PAIR, hash_ip(seed, k->src_ip), hash_ip(seed, k->dst_ip));
 	if (k->has & FLOW_HAS_IP_PROTO)
 		feature[KIND_CONVERSATION] = feature[KIND_IP_PAIR] + SPREAD_PROTO * k->ip_proto +
 		    SPREAD_PORTS * ((uint32_t)k->src_port << 16 | k->dst_port);
@@ -65,7 +65,7 @@ sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow
 		sample->feature[f] = place;
 	sample->feature[PAIR_FEATURE_ANY] = 0;
 	if (k->has & FLOW_HAS_MACS)
-		fill_pair(sample->feature, KIND_ETH_PAIR, hash_mac(seed, k->src_mac),
+		pairs_fill_pair(sample->feature, KIND_ETH_PAIR, hash_mac(seed, k->src_mac),
 		    hash_mac(seed, k->dst_mac));
 	if (k->ip_version != 0)
 		fill_ip(sample->feature, seed, k);

@@ -9,7 +9,7 @@
 static const char digits[] = "0123456789";
 
 static const char *
-parse_agent(const char *text, size_t n, struct uplink_rule *rule)
+uplinks_parse_agent(const char *text, size_t n, struct uplink_rule *rule)
 {
 	char agent[ENDPOINT_TEXT];
 	const char *reason;
@@ -60,7 +60,7 @@ uplink_parse(const char *text, struct uplink_rule *rule, const char **reason)
 	const char *port = text + n + strspn(text + n, " \t");
 
 	*rule = (struct uplink_rule){0};
-	*reason = parse_agent(text, n, rule);
+	*reason = uplinks_parse_agent(text, n, rule);
 	if (!*reason && *port == '\0')
 		*reason = "it must name a port: an ifIndex, a range of them, or a pattern of names";
 	else if (!*reason && are_numbers(port))

@@ -271,7 +271,7 @@ next_pending(struct window_table *t)
 
 /* pairs is NULL if the sample arrived alone. */
 static void
-add_sample(struct window_table *t, const struct window_sample *s, const struct flow_key *key,
+window_add_sample(struct window_table *t, const struct window_sample *s, const struct flow_key *key,
     const struct sample_pair_sums *pairs)
 {
 	struct direction_sums *sums = &s->window->directions[s->sample->direction - 1];
@@ -322,7 +322,7 @@ window_add_samples(struct window_table *t, const struct window_sample *samples, 
 	if (n > 1)
 		pair_samples(t, samples, keys, n, pairs);
 	for (size_t i = 0; i < n; i++)
-		add_sample(t, &samples[i], &keys[i], n > 1 ? &pairs[i] : NULL);
+		window_add_sample(t, &samples[i], &keys[i], n > 1 ? &pairs[i] : NULL);
 }
 
 void

@@ -94,7 +94,7 @@ flush_window(struct window_table *t, struct window *w, struct store_batch *batch
  * key does, so that a talker that begins late is still listed. The bar rises with each row, so that
  * the limit keeps its meaning. */
 static bool
-has_row(const struct window_table *t, const struct key *k)
+flush_has_row(const struct window_table *t, const struct key *k)
 {
 	const struct direction_sums *sums = &t->windows[k->window].directions[k->direction - 1];
 	uint64_t limit = t->limits.keys_per_window, rows = sums->folded[k->kind].rows;
@@ -127,7 +127,7 @@ flush_key(const struct window_table *t, struct key *k, struct store_batch *batch
 	k->listed = false;
 	if (!k->used || k->unflushed == 0)
 		return;
-	if (!has_row(t, k)) {
+	if (!flush_has_row(t, k)) {
 		window_key_fold(t, k, WINDOW_STAT_KEYS_WINDOW_FULL);
 		return;
 	}

@@ -140,7 +140,7 @@ free_place(struct window_table *t)
 /* Finding */
 
 static bool
-is_key(const struct key *k, const struct wanted *wanted)
+keys_is_key(const struct key *k, const struct wanted *wanted)
 {
 	const struct flow_key *flow = &wanted->flow->key;
 
@@ -157,7 +157,7 @@ get_key(struct window_table *t, const struct wanted *wanted)
 	uint32_t i;
 
 	for (i = *bucket; i != NONE; i = t->keys[i].next)
-		if (is_key(&t->keys[i], wanted))
+		if (keys_is_key(&t->keys[i], wanted))
 			return &t->keys[i];
 	i = free_place(t);
 	assert(i < t->keys_used && !t->keys[i].used);
@@ -233,7 +233,7 @@ add_weight(struct key *k, uint64_t more)
 }
 
 static void
-add_to_key(struct window_table *t, const struct wanted *wanted)
+keys_add_to_key(struct window_table *t, const struct wanted *wanted)
 {
 	struct key *k = get_key(t, wanted);
 
@@ -293,7 +293,7 @@ window_keys_add_flows(void *table, const struct flow *const *flows, size_t n)
 			__builtin_prefetch(&t->address_pairs[first], 1);
 	}
 	for (size_t i = 0; i < n_wanted; i++)
-		add_to_key(t, &wanted[i]);
+		keys_add_to_key(t, &wanted[i]);
 }
 
 /* Closing */

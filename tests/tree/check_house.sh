@@ -34,7 +34,7 @@ per 1k code|most|62.5
 once per 1k|most|20.5
 one client %|most|72
 one word|most|0
-shared %|most|14
+shared %|most|5
 comments|least|1
 asserts|least|175
 END

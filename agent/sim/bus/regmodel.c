@@ -98,7 +98,7 @@ regmodel_reset(struct regmodel *regs)
 /* The row of an offset, or n_rows. First tries the row of the last offset with the same hash, because a
  * driver accesses a few registers again and again. */
 static size_t
-row_of(struct regmodel *regs, uint32_t offset)
+regmodel_row_of(struct regmodel *regs, uint32_t offset)
 {
 	uint16_t *hint = &regs->hints[offset * 0x9e3779b1u >> (32 - REGMODEL_HINT_BITS)];
 	size_t low = 0, high = regs->n_rows;
@@ -127,7 +127,7 @@ find_register(struct regmodel *regs, uint32_t offset, size_t *row, unsigned *ind
 	const struct regmodel_row *r;
 	uint32_t distance;
 
-	*row = row_of(regs, offset);
+	*row = regmodel_row_of(regs, offset);
 	*index = 0;
 	if (*row < regs->n_rows) {
 		r = &regs->rows[*row];

@@ -165,7 +165,7 @@ c84302_derive(const uint64_t *totals, struct hal_counters *counters)
 }
 
 static uint32_t
-address_of(const struct c84302 *chip, unsigned port, uint32_t offset)
+c84302_address_of(const struct c84302 *chip, unsigned port, uint32_t offset)
 {
 	return chip->config.base + port * C84302_PORT_STRIDE + offset;
 }
@@ -174,7 +174,7 @@ address_of(const struct c84302 *chip, unsigned port, uint32_t offset)
 int
 c84302_read(struct c84302 *chip, unsigned port, size_t row, uint64_t *raw)
 {
-	uint32_t address = address_of(chip, port, c84302_counter_rows[row].address);
+	uint32_t address = c84302_address_of(chip, port, c84302_counter_rows[row].address);
 	unsigned bits = chip->config.bus_is_8_bits ? 8 : 16;
 	uint32_t part, value = 0;
 
@@ -196,7 +196,7 @@ read_status(struct c84302 *chip, unsigned port, bool *any)
 	for (unsigned i = 0; i < C84302_STATUS_REGS; i++) {
 		uint32_t bits;
 		int rc = bus_read(chip->config.bus,
-		    address_of(chip, port, C84302_STATUS_0 + 2 * i), &bits);
+		    c84302_address_of(chip, port, C84302_STATUS_0 + 2 * i), &bits);
 
 		if (rc < 0)
 			return rc;
@@ -230,12 +230,12 @@ static int
 set_max_octets(struct c84302 *chip, unsigned port)
 {
 	uint32_t extra = chip->config.max_octets - C84302_MAX_OCTETS;
-	int rc = bus_update(chip->config.bus, address_of(chip, port, C84302_CONFIG_5),
+	int rc = bus_update(chip->config.bus, c84302_address_of(chip, port, C84302_CONFIG_5),
 	    C84302_CONFIG_5_MAX_SIZE, extra);
 
 	if (rc < 0)
 		return rc;
-	return bus_update(chip->config.bus, address_of(chip, port, C84302_CONFIG_4),
+	return bus_update(chip->config.bus, c84302_address_of(chip, port, C84302_CONFIG_4),
 	    C84302_CONFIG_4_MAX_SELECT, extra > 0 ? C84302_CONFIG_4_MAX_SELECT : 0);
 }
 
@@ -247,10 +247,10 @@ start_port(struct c84302 *chip, unsigned port)
 
 	for (unsigned i = 0; i < C84302_STATUS_REGS && rc == 0; i++)
 		rc = bus_write(chip->config.bus,
-		    address_of(chip, port, C84302_INT_ENABLE_1 + 2 * i), 0);
+		    c84302_address_of(chip, port, C84302_INT_ENABLE_1 + 2 * i), 0);
 	if (rc < 0)
 		return rc;
-	return bus_update(chip->config.bus, address_of(chip, port, C84302_CONFIG_4),
+	return bus_update(chip->config.bus, c84302_address_of(chip, port, C84302_CONFIG_4),
 	    C84302_CONFIG_4_COUNTER_RESET, 0);
 }
 

@@ -35,7 +35,7 @@ struct c84302_model {
 };
 
 static void
-update_line(struct c84302_model *model)
+c84302_model_update_line(struct c84302_model *model)
 {
 	bool up = false;
 
@@ -55,7 +55,7 @@ update_interrupt(struct c84302_port *port)
 	if (up == port->interrupt)
 		return;
 	port->interrupt = up;
-	update_line(port->model);
+	c84302_model_update_line(port->model);
 }
 
 static void
@@ -173,7 +173,7 @@ struct sum_counters {
 };
 
 static void
-add_sums(struct c84302_port *p, const struct sum_counters *to, const struct c84302_sums *sums)
+c84302_model_add_sums(struct c84302_port *p, const struct sum_counters *to, const struct c84302_sums *sums)
 {
 	uint32_t pkts = 0;
 
@@ -202,7 +202,7 @@ c84302_model_receive_sums(struct c84302_model *model, unsigned port,
 	    C84302_RX_GOOD_OCTETS, C84302_IN_OCTETS_PREAMBLE,
 	    {C84302_RX_UCAST, C84302_RX_MCAST, C84302_RX_BCAST}, C84302_RX_64};
 
-	add_sums(&model->port[port], &counters, received);
+	c84302_model_add_sums(&model->port[port], &counters, received);
 }
 
 void
@@ -212,7 +212,7 @@ c84302_model_send(struct c84302_model *model, unsigned port, const struct c84302
 	    C84302_TX_GOOD_OCTETS, C84302_OUT_OCTETS_PREAMBLE,
 	    {C84302_TX_UCAST, C84302_TX_MCAST, C84302_TX_BCAST}, C84302_TX_64};
 
-	add_sums(&model->port[port], &counters, sent);
+	c84302_model_add_sums(&model->port[port], &counters, sent);
 }
 
 void
@@ -275,7 +275,7 @@ status_read(void *chip, unsigned index)
 }
 
 static void
-mask_written(void *chip, unsigned index, uint32_t written)
+c84302_model_mask_written(void *chip, unsigned index, uint32_t written)
 {
 	(void)index;
 	(void)written;
@@ -322,7 +322,7 @@ static const struct regmodel_row rows[] = {
 	.read_done = status_read},
     [ROW_MASK] = {.name = "Counter Interrupt Enable", .offset = C84302_INT_ENABLE_1,
 	.count = C84302_STATUS_REGS, .stride = 2, .reset = C84302_MASK_RESET, .writable = 0xff,
-	.reserved = 0xff00, .written = mask_written},
+	.reserved = 0xff00, .written = c84302_model_mask_written},
     [ROW_COUNTER] = {.name = "Counter", .offset = C84302_COUNTER(1),
 	.count = C84302_COUNTERS, .stride = 2, .reserved = 0xffff, .read = read_counter},
 };

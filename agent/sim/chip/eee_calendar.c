@@ -150,7 +150,7 @@ eee_plan(const struct eee_plan *plan, uint16_t *calendar, unsigned max, unsigned
 /* --- setting up --- */
 
 static int
-read_geometry(struct eee_calendar *u)
+eee_read_geometry(struct eee_calendar *u)
 {
 	uint32_t geometry;
 	int rc = read_eee_register(u, EEE_GEOMETRY, &geometry);
@@ -233,7 +233,7 @@ eee_calendar_create(const struct eee_calendar_config *config, struct eee_calenda
 		return -ENOMEM;
 	u->config = *config;
 	u->stats = (struct stat_set){stat_names, EEE_CALENDAR_N_STATS, u->stat_values};
-	rc = read_geometry(u);
+	rc = eee_read_geometry(u);
 	if (rc == 0)
 		rc = start_eee_unit(u);
 	if (rc < 0) {

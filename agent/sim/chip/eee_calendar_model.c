@@ -103,7 +103,7 @@ is_asleep(struct eee_calendar_model *m, unsigned entry)
 /* --- settlement --- */
 
 static void
-update_line(struct eee_calendar_model *m)
+eee_model_update_line(struct eee_calendar_model *m)
 {
 	bool enabled = row_value(m, ROW_CONTROL) & EEE_CONTROL_INTERRUPT;
 
@@ -131,7 +131,7 @@ report_entry(struct eee_calendar_model *m, struct eee_calendar_entry *e, enum ee
 	    (uint32_t)(e - m->entries);
 	m->n_reports++;
 	e->reported[field] = true;
-	update_line(m);
+	eee_model_update_line(m);
 }
 
 /* *assumed*: a threshold of 0 is off. One beyond the field's width is never reached. */
@@ -389,7 +389,7 @@ stop_rounds(struct eee_calendar_model *m)
 /* --- registers --- */
 
 static void
-control_written(void *chip, unsigned index, uint32_t written)
+eee_model_control_written(void *chip, unsigned index, uint32_t written)
 {
 	struct eee_calendar_model *m = chip;
 	uint32_t *control = regmodel_value(&m->regs, ROW_CONTROL, 0);
@@ -404,7 +404,7 @@ control_written(void *chip, unsigned index, uint32_t written)
 		else
 			*control = (*control & ~EEE_CONTROL_RUN) | EEE_CONTROL_BAD_CALENDAR;
 	}
-	update_line(m);
+	eee_model_update_line(m);
 }
 
 /* *assumed*: a unit stops when its calendar or times are changed. */
@@ -422,7 +422,7 @@ layout_written(void *chip, unsigned index, uint32_t written)
 }
 
 static void
-threshold_written(void *chip, unsigned index, uint32_t written)
+eee_model_threshold_written(void *chip, unsigned index, uint32_t written)
 {
 	struct eee_calendar_model *m = chip;
 
@@ -441,7 +441,7 @@ read_slot_ns(void *chip, unsigned index, uint32_t stored)
 }
 
 static uint32_t
-read_geometry(void *chip, unsigned index, uint32_t stored)
+eee_model_read_geometry(void *chip, unsigned index, uint32_t stored)
 {
 	const struct eee_calendar_model_config *c = &((struct eee_calendar_model *)chip)->config;
 
@@ -465,7 +465,7 @@ read_report(void *chip, unsigned index, uint32_t stored)
 	address = m->reports[m->first_report];
 	m->first_report = (m->first_report + 1) % (EEE_MAX_ENTRIES * EEE_FIELDS);
 	m->n_reports--;
-	update_line(m);
+	eee_model_update_line(m);
 	return address;
 }
 
@@ -534,7 +534,7 @@ static const struct regmodel_row rows[] = {
     [ROW_CONTROL] = {.name = "Control", .offset = EEE_CONTROL,
 	.writable = EEE_CONTROL_RUN | EEE_CONTROL_INTERRUPT,
 	.reserved = ~(uint32_t)(EEE_CONTROL_RUN | EEE_CONTROL_INTERRUPT),
-	.written = control_written},
+	.written = eee_model_control_written},
     [ROW_LENGTH] = {.name = "Calendar Length", .offset = EEE_LENGTH, .writable = 0xffff,
 	.written = layout_written},
     [ROW_UNIT] = {.name = "Duration Unit", .offset = EEE_UNIT, .reset = EEE_DEFAULT_UNIT_NS,
@@ -543,11 +543,11 @@ static const struct regmodel_row rows[] = {
 	.written = layout_written},
     [ROW_THRESHOLD] = {.name = "Threshold", .offset = EEE_THRESHOLD_EVENT, .count = EEE_FIELDS,
 	.stride = 4, .reset = EEE_DEFAULT_THRESHOLD, .writable = UINT32_MAX,
-	.written = threshold_written},
+	.written = eee_model_threshold_written},
     [ROW_SLOT_NS] = {.name = "Slot Time", .offset = EEE_SLOT_NS, .reserved = UINT32_MAX,
 	.read = read_slot_ns},
     [ROW_GEOMETRY] = {.name = "Geometry", .offset = EEE_GEOMETRY, .reserved = UINT32_MAX,
-	.read = read_geometry},
+	.read = eee_model_read_geometry},
     [ROW_REPORT] = {.name = "Report Buffer", .offset = EEE_REPORT, .reserved = UINT32_MAX,
 	.read = read_report},
     [ROW_EVENT_COUNT] = {.name = "LPI Event Count", .offset = EEE_EVENT_COUNT,
@@ -563,7 +563,7 @@ static const struct regmodel_row rows[] = {
 };
 
 static void
-before_access(void *chip, uint32_t offset)
+eee_model_before_access(void *chip, uint32_t offset)
 {
 	struct eee_calendar_model *m = chip;
 
@@ -585,11 +585,11 @@ eee_calendar_model_reset(struct eee_calendar_model *m)
 	m->first_report = m->n_reports = 0;
 	m->due_ns = 0;
 	m->running = false;
-	update_line(m);
+	eee_model_update_line(m);
 }
 
 static bool
-config_is_good(const struct eee_calendar_model_config *c)
+eee_model_config_is_good(const struct eee_calendar_model_config *c)
 {
 	return c->n_ports >= 1 && c->n_ports <= EEE_MAX_PORTS && c->latency_slots <= 255 &&
 	    c->event_bits >= 2 && c->event_bits <= 32 && c->duration_bits >= 2 &&
@@ -611,9 +611,9 @@ eee_calendar_model_create(const struct eee_calendar_model_config *config,
 	m->config.event_bits = m->config.event_bits ? m->config.event_bits : EEE_DEFAULT_BITS;
 	m->config.duration_bits = m->config.duration_bits ? m->config.duration_bits : EEE_DEFAULT_BITS;
 	m->n_entries = m->config.n_ports * EEE_DIRECTIONS;
-	if (config_is_good(&m->config))
+	if (eee_model_config_is_good(&m->config))
 		rc = regmodel_init(&m->regs, rows, sizeof(rows) / sizeof(rows[0]), m);
-	m->regs.access = before_access;
+	m->regs.access = eee_model_before_access;
 	if (rc == 0)
 		rc = bus_model_attach(m->config.bus, m->config.base, EEE_WINDOW, &m->regs);
 	if (rc < 0) {

@@ -88,7 +88,7 @@ write_register(const struct galnet *g, uint32_t offset, uint32_t value)
 /* The chip writes words of the CPU's memory while the driver reads them. A word is read atomically, and
  * all that the chip wrote before a valid mark is visible once the mark is. */
 static uint32_t
-load_word(const uint8_t *memory)
+galnet_load_word(const uint8_t *memory)
 {
 	uint32_t word;
 
@@ -97,7 +97,7 @@ load_word(const uint8_t *memory)
 }
 
 static void
-store_word(uint8_t *memory, uint32_t value)
+galnet_store_word(uint8_t *memory, uint32_t value)
 {
 	uint32_t word = htole32(value);
 
@@ -214,7 +214,7 @@ restart_step(struct galnet *g)
 
 /* Reports one port that lost its skips; false if there is none. */
 static bool
-report_skips_lost(struct galnet *g, struct hal *hal)
+galnet_report_skips_lost(struct galnet *g, struct hal *hal)
 {
 	unsigned port;
 
@@ -233,7 +233,7 @@ static bool
 sample_waits(const struct galnet *g, unsigned port)
 {
 	for (unsigned i = 1; i < 2 * GALNET_AREA_BLOCKS; i++) {
-		uint32_t word_0 = load_word(block_at(g, g->block + i));
+		uint32_t word_0 = galnet_load_word(block_at(g, g->block + i));
 
 		if (!(word_0 & GALNET_WORD0_VALID))
 			return false;
@@ -283,7 +283,7 @@ pass_up(struct galnet *g, struct hal *hal, unsigned port, struct hal_sample_even
 
 /* The output port is known if the frame was sampled on its way out, or goes to a group. */
 static uint64_t
-output_of(const struct galnet *g, unsigned port, bool received, const uint8_t *octets)
+galnet_output_of(const struct galnet *g, unsigned port, bool received, const uint8_t *octets)
 {
 	if (!received)
 		return g->config.if_index[port];
@@ -293,7 +293,7 @@ output_of(const struct galnet *g, unsigned port, bool received, const uint8_t *o
 }
 
 static void
-report_sample(struct galnet *g, struct hal *hal, unsigned port, uint32_t word_0,
+galnet_report_sample(struct galnet *g, struct hal *hal, unsigned port, uint32_t word_0,
     struct hal_sample_event event)
 {
 	bool original = word_0 & GALNET_WORD0_ORIGINAL;
@@ -304,7 +304,7 @@ report_sample(struct galnet *g, struct hal *hal, unsigned port, uint32_t word_0,
 	event.input_if = EASE_IF_UNKNOWN;
 	if (original && source < g->config.info->n_ports)
 		event.input_if = g->config.if_index[source];
-	event.output_if = output_of(g, port, received, event.octets);
+	event.output_if = galnet_output_of(g, port, received, event.octets);
 	pass_up(g, hal, port, &event);
 }
 
@@ -315,8 +315,8 @@ release_block(struct galnet *g)
 	uint8_t *block = block_at(g, g->block);
 	unsigned area = g->block / GALNET_AREA_BLOCKS;
 
-	store_word(block + GALNET_BLOCK_REAL_OCTETS, 0);
-	store_word(block, 0);
+	galnet_store_word(block + GALNET_BLOCK_REAL_OCTETS, 0);
+	galnet_store_word(block, 0);
 	g->block = (g->block + 1) % (2 * GALNET_AREA_BLOCKS);
 	if (g->block % GALNET_AREA_BLOCKS != 0)
 		return 0;
@@ -325,12 +325,12 @@ release_block(struct galnet *g)
 
 /* Reads one block from the receive buffers: 1, 0 if there is none, or -errno. */
 static int
-take_block(struct galnet *g, struct hal *hal, uint64_t now_us)
+galnet_take_block(struct galnet *g, struct hal *hal, uint64_t now_us)
 {
 	const uint8_t *block = block_at(g, g->block);
-	uint32_t word_0 = load_word(block);
+	uint32_t word_0 = galnet_load_word(block);
 	uint32_t count = word_0 >> GALNET_WORD0_COUNT_SHIFT & GALNET_WORD0_COUNT_MASK;
-	uint32_t real = load_word(block + GALNET_BLOCK_REAL_OCTETS);
+	uint32_t real = galnet_load_word(block + GALNET_BLOCK_REAL_OCTETS);
 	struct hal_sample_event event = {.time_us = now_us, .frame_octets = count,
 	    .octets = block + GALNET_BLOCK_DATA};
 	int rc;
@@ -345,7 +345,7 @@ take_block(struct galnet *g, struct hal *hal, uint64_t now_us)
 	if (sampled_ports(g, word_0) == 0)
 		stat_add(&g->stats, GALNET_STAT_OTHER_PACKETS, 1);
 	for (uint32_t left = sampled_ports(g, word_0); left != 0; left &= left - 1)
-		report_sample(g, hal, (unsigned)__builtin_ctz(left), word_0, event);
+		galnet_report_sample(g, hal, (unsigned)__builtin_ctz(left), word_0, event);
 	rc = release_block(g);
 	return rc < 0 ? rc : 1;
 }
@@ -354,15 +354,15 @@ take_block(struct galnet *g, struct hal *hal, uint64_t now_us)
 
 /* Reads one message from a ring; false if there is none. */
 static bool
-take_message(struct ring *ring, uint32_t *word_0, uint32_t *word_1)
+galnet_take_message(struct ring *ring, uint32_t *word_0, uint32_t *word_1)
 {
 	uint8_t *entry = ring->memory + (size_t)ring->next * GALNET_RING_ENTRY_OCTETS;
 
-	*word_1 = load_word(entry + 4);
+	*word_1 = galnet_load_word(entry + 4);
 	if (!(*word_1 & GALNET_ENTRY_VALID))
 		return false;
-	*word_0 = load_word(entry);
-	store_word(entry + 4, 0);
+	*word_0 = galnet_load_word(entry);
+	galnet_store_word(entry + 4, 0);
 	ring->next = (ring->next + 1) % GALNET_RING_ENTRIES;
 	return true;
 }
@@ -380,7 +380,7 @@ take_new_address(struct galnet *g, struct hal *hal, uint64_t now_us)
 	struct ease_address address = {.time_us = now_us};
 	uint32_t word_0, word_1;
 
-	if (!take_message(&g->new_addresses, &word_0, &word_1))
+	if (!galnet_take_message(&g->new_addresses, &word_0, &word_1))
 		return false;
 	address.if_index = g->config.if_index[galnet_entry_port(word_1)];
 	put_mac(galnet_entry_mac(word_0, word_1), address.mac);
@@ -395,7 +395,7 @@ take_error_source(struct galnet *g, struct hal *hal, uint64_t now_us)
 	uint32_t word_0, word_1;
 	bool too_long;
 
-	if (!take_message(&g->error_sources, &word_0, &word_1))
+	if (!galnet_take_message(&g->error_sources, &word_0, &word_1))
 		return false;
 	too_long = word_1 & GALNET_ENTRY_TOO_LONG;
 	stat_add(&g->stats, too_long ? GALNET_STAT_ERRORS_TOO_LONG : GALNET_STAT_ERRORS_FCS, 1);
@@ -473,7 +473,7 @@ give_up_samples_owed(struct galnet *g, struct hal *hal, uint64_t now_us)
 }
 
 static void
-report_links(struct galnet *g, struct hal *hal)
+galnet_report_links(struct galnet *g, struct hal *hal)
 {
 	if (!g->link_changed)
 		return;
@@ -485,13 +485,13 @@ report_links(struct galnet *g, struct hal *hal)
 
 /* Handles one event: 1, 0 if there is none, or -errno. */
 static int
-take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
+galnet_take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
 {
 	int rc;
 
-	rc = take_block(g, hal, now_us);
+	rc = galnet_take_block(g, hal, now_us);
 	if (rc == 0)
-		rc = report_skips_lost(g, hal);
+		rc = galnet_report_skips_lost(g, hal);
 	if (rc == 0)
 		rc = give_up_samples_owed(g, hal, now_us);
 	if (rc == 0)
@@ -506,7 +506,7 @@ take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
 static bool
 message_waits(const struct ring *ring)
 {
-	return load_word(ring->memory + (size_t)ring->next * GALNET_RING_ENTRY_OCTETS + 4) &
+	return galnet_load_word(ring->memory + (size_t)ring->next * GALNET_RING_ENTRY_OCTETS + 4) &
 	    GALNET_ENTRY_VALID;
 }
 
@@ -514,7 +514,7 @@ static bool
 anything_left(const struct galnet *g)
 {
 	return g->skips_lost != 0 || g->restarts != 0 || g->suspended ||
-	    load_word(block_at(g, g->block)) & GALNET_WORD0_VALID ||
+	    galnet_load_word(block_at(g, g->block)) & GALNET_WORD0_VALID ||
 	    message_waits(&g->new_addresses) || message_waits(&g->error_sources);
 }
 
@@ -534,9 +534,9 @@ galnet_dispatch(struct galnet *g, struct hal *hal, uint64_t now_us, unsigned bud
 	if (rc < 0)
 		return rc;
 	note_samples_owed(g, ease);
-	report_links(g, hal);
+	galnet_report_links(g, hal);
 	do {
-		rc = take_one(g, hal, now_us);
+		rc = galnet_take_one(g, hal, now_us);
 		handled += rc > 0;
 	} while (rc > 0 && (budget == 0 || (unsigned)handled < budget));
 	*more = anything_left(g);
@@ -688,7 +688,7 @@ galnet_remove_address(struct galnet *g, uint64_t mac)
 
 /* Adds what the chip has lost since the last call: a read of the register zeroes it. */
 static int
-count_lost(struct galnet *g, uint32_t offset, enum galnet_stat stat)
+galnet_count_lost(struct galnet *g, uint32_t offset, enum galnet_stat stat)
 {
 	uint32_t lost;
 	int rc = read_register(g, offset, &lost);
@@ -708,16 +708,16 @@ galnet_address_discards(struct galnet *g, uint64_t *discards)
 		return rc;
 	g->discards += since;
 	*discards = g->discards;
-	rc = count_lost(g, GALNET_NEW_ADDRESS_LOST, GALNET_STAT_NEW_ADDRESS_LOST);
+	rc = galnet_count_lost(g, GALNET_NEW_ADDRESS_LOST, GALNET_STAT_NEW_ADDRESS_LOST);
 	if (rc == 0)
-		rc = count_lost(g, GALNET_PACKETS_LOST, GALNET_STAT_PACKETS_LOST);
+		rc = galnet_count_lost(g, GALNET_PACKETS_LOST, GALNET_STAT_PACKETS_LOST);
 	return rc;
 }
 
 int
 galnet_errors_lost(struct galnet *g, uint64_t *lost)
 {
-	int rc = count_lost(g, GALNET_ERROR_SOURCE_LOST, GALNET_STAT_ERROR_SOURCE_LOST);
+	int rc = galnet_count_lost(g, GALNET_ERROR_SOURCE_LOST, GALNET_STAT_ERROR_SOURCE_LOST);
 
 	*lost = stat_get(&g->stats, GALNET_STAT_ERROR_SOURCE_LOST);
 	return rc;

@@ -110,7 +110,7 @@ is_reserved(uint64_t mac)
 /* --- interrupt --- */
 
 static void
-update_line(struct galnet_model *m)
+galnet_model_update_line(struct galnet_model *m)
 {
 	uint32_t mask = *register_at(m, m->info->ease_in_common_cause ? ROW_MASK : ROW_EASE_MASK);
 	bool up = (*register_at(m, ROW_CAUSE) & *register_at(m, ROW_MASK)) ||
@@ -124,14 +124,14 @@ static void
 raise_cause(struct galnet_model *m, uint32_t bits)
 {
 	*register_at(m, ROW_CAUSE) |= bits;
-	update_line(m);
+	galnet_model_update_line(m);
 }
 
 /* --- what the chip writes into the memory of the CPU: messages in rings, packets in receive buffers --- */
 
 /* Data must be visible before the mark that makes it valid, because the CPU reads without the lock. */
 static void
-store_word(uint8_t *memory, uint32_t value)
+galnet_model_store_word(uint8_t *memory, uint32_t value)
 {
 	uint32_t word = htole32(value);
 
@@ -139,7 +139,7 @@ store_word(uint8_t *memory, uint32_t value)
 }
 
 static uint32_t
-load_word(const uint8_t *memory)
+galnet_model_load_word(const uint8_t *memory)
 {
 	uint32_t word;
 
@@ -155,11 +155,11 @@ post_message(struct galnet_model *m, enum galnet_row base, unsigned *next, uint3
 	uint8_t *entry = bus_model_memory(m->config.bus,
 	    *register_at(m, base) + *next * GALNET_RING_ENTRY_OCTETS, GALNET_RING_ENTRY_OCTETS);
 
-	if (!entry || load_word(entry + 4) & GALNET_ENTRY_VALID)
+	if (!entry || galnet_model_load_word(entry + 4) & GALNET_ENTRY_VALID)
 		return false;
 	*next = (*next + 1) % GALNET_RING_ENTRIES;
-	store_word(entry, word_0);
-	store_word(entry + 4, word_1 | GALNET_ENTRY_VALID);
+	galnet_model_store_word(entry, word_0);
+	galnet_model_store_word(entry + 4, word_1 | GALNET_ENTRY_VALID);
 	return true;
 }
 
@@ -203,7 +203,7 @@ next_block(struct galnet_model *m)
 }
 
 static void
-write_packet(uint8_t *block, const struct galnet_frame *f, uint32_t word_0)
+galnet_model_write_packet(uint8_t *block, const struct galnet_frame *f, uint32_t word_0)
 {
 	uint32_t data = f->data_octets, captured = f->captured_octets;
 
@@ -214,8 +214,8 @@ write_packet(uint8_t *block, const struct galnet_frame *f, uint32_t word_0)
 	memcpy(block + GALNET_BLOCK_DATA, f->octets, captured);
 	memset(block + GALNET_BLOCK_DATA + captured, 0, data - captured);
 	if (data + GALNET_FCS_OCTETS < f->wire_octets)
-		store_word(block + GALNET_BLOCK_REAL_OCTETS, data);
-	store_word(block, word_0);
+		galnet_model_store_word(block + GALNET_BLOCK_REAL_OCTETS, data);
+	galnet_model_store_word(block, word_0);
 }
 
 /* Writes one copy of a packet that these ports sampled, a bit each. arrival is the port that received it,
@@ -238,7 +238,7 @@ deliver_block(struct galnet_model *m, uint32_t ports, int arrival,
 		m->packets_lost++;
 		return;
 	}
-	write_packet(block, f, word_0);
+	galnet_model_write_packet(block, f, word_0);
 	next_block(m);
 	raise_cause(m, GALNET_CAUSE_PACKET);
 }
@@ -285,7 +285,7 @@ empty_ease(struct galnet_model *m)
 	m->ease = (struct ease){0};
 	for (unsigned i = 0; i < GALNET_MAX_PORTS; i++)
 		m->ease.left[i] = NO_COUNT;
-	update_line(m);
+	galnet_model_update_line(m);
 }
 
 /* Counts a good packet on this port's segment. Returns the port's bit if it is the sample. */
@@ -325,14 +325,14 @@ reload_counters(struct galnet_model *m, uint32_t sampled)
 			e->event |= (uint8_t)(1u << port);
 		}
 		update_running(m, port);
-		update_line(m);
+		galnet_model_update_line(m);
 	}
 }
 
 /* --- address table --- */
 
 static inline uint32_t *
-bucket_of(struct galnet_model *m, uint64_t mac)
+galnet_model_bucket_of(struct galnet_model *m, uint64_t mac)
 {
 	return m->table + galnet_bucket(mac) * GALNET_BUCKET_ENTRIES * 2;
 }
@@ -349,10 +349,10 @@ both_words(const uint32_t *entry)
 
 /* The address's entry or NULL. */
 static inline uint32_t *
-find_entry(struct galnet_model *m, uint64_t mac)
+galnet_model_find_entry(struct galnet_model *m, uint64_t mac)
 {
 	static const uint32_t address_and_valid[] = {UINT32_MAX, 0xffff0000 | GALNET_ENTRY_VALID};
-	uint32_t *entry = bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
+	uint32_t *entry = galnet_model_bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
 	uint32_t wanted[] = {galnet_entry_word_0(mac),
 	    galnet_entry_word_1(mac, 0, 0, GALNET_ENTRY_VALID)};
 
@@ -366,7 +366,7 @@ find_entry(struct galnet_model *m, uint64_t mac)
 static uint32_t *
 find_unused(struct galnet_model *m, uint64_t mac)
 {
-	uint32_t *entry = bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
+	uint32_t *entry = galnet_model_bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
 
 	for (; entry < end; entry += 2)
 		if (!(entry[1] & GALNET_ENTRY_VALID))
@@ -385,7 +385,7 @@ table_full(struct galnet_model *m)
 static __attribute__((noinline)) void
 learn_anew(struct galnet_model *m, uint64_t mac, unsigned port)
 {
-	uint32_t *entry = find_entry(m, mac);
+	uint32_t *entry = galnet_model_find_entry(m, mac);
 	unsigned device = m->config.device;
 
 	if (entry && (entry[1] & GALNET_ENTRY_STATIC ||
@@ -408,7 +408,7 @@ learn_anew(struct galnet_model *m, uint64_t mac, unsigned port)
 static inline void
 learn_source(struct galnet_model *m, uint64_t mac, unsigned port)
 {
-	const uint32_t *entry = bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
+	const uint32_t *entry = galnet_model_bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
 	uint32_t wanted[] = {galnet_entry_word_0(mac),
 	    galnet_entry_word_1(
 		mac, m->config.device, port, GALNET_ENTRY_VALID | GALNET_ENTRY_AGING)};
@@ -423,7 +423,7 @@ learn_source(struct galnet_model *m, uint64_t mac, unsigned port)
 void
 galnet_model_learn_remote(struct galnet_model *m, unsigned device, uint64_t mac, unsigned port)
 {
-	uint32_t *entry = find_entry(m, mac);
+	uint32_t *entry = galnet_model_find_entry(m, mac);
 
 	if (entry && entry[1] & GALNET_ENTRY_STATIC)
 		return;
@@ -439,7 +439,7 @@ galnet_model_learn_remote(struct galnet_model *m, unsigned device, uint64_t mac,
 bool
 galnet_model_owns(struct galnet_model *m, uint64_t mac, unsigned *port)
 {
-	const uint32_t *entry = find_entry(m, mac);
+	const uint32_t *entry = galnet_model_find_entry(m, mac);
 
 	if (!entry || galnet_entry_device(entry[1]) != m->config.device)
 		return false;
@@ -453,7 +453,7 @@ static inline struct galnet_route
 route_unicast(struct galnet_model *m, unsigned port, uint64_t destination)
 {
 	struct galnet_route to = {.verdict = GALNET_DISCARD};
-	const uint32_t *entry = find_entry(m, destination);
+	const uint32_t *entry = galnet_model_find_entry(m, destination);
 
 	if (!entry) {
 		to.verdict = GALNET_FLOOD;
@@ -541,7 +541,7 @@ route_in_mode(struct galnet_model *m, unsigned port, const struct galnet_frame *
 
 /* Sends the packet to the sniffer. True if that is the CPU. */
 static bool
-send_to_sniffer(struct galnet_model *m, const struct galnet_frame *f)
+galnet_model_send_to_sniffer(struct galnet_model *m, const struct galnet_frame *f)
 {
 	uint32_t numbers = *register_at(m, ROW_CPU_NUMBERS);
 	uint32_t cpu = numbers & GALNET_NUMBERS_CPU_MASK;
@@ -564,7 +564,7 @@ finish_in_mode(struct galnet_model *m, uint32_t ports, int arrival, bool to_cpu,
 	uint32_t sampled = count_packets(m, ports), marks = 0;
 
 	reload_counters(m, sampled);
-	if (ports & m->monitored && !f->control && send_to_sniffer(m, f))
+	if (ports & m->monitored && !f->control && galnet_model_send_to_sniffer(m, f))
 		marks = GALNET_WORD0_SNIFFER;
 	if (sampled || to_cpu || marks)
 		deliver_block(m, sampled, arrival, f, marks);
@@ -605,7 +605,7 @@ galnet_model_receive_spread(struct galnet_model *m, bool unknown, const struct g
 /* --- the path of a frame --- */
 
 static __attribute__((noinline)) void
-take_sample(struct galnet_model *m, uint32_t sampled, int arrival, const struct galnet_frame *f)
+galnet_model_take_sample(struct galnet_model *m, uint32_t sampled, int arrival, const struct galnet_frame *f)
 {
 	reload_counters(m, sampled);
 	deliver_block(m, sampled, arrival, f, 0);
@@ -644,7 +644,7 @@ galnet_model_receive(struct galnet_model *m, unsigned port, const struct galnet_
 			sampled |= count_packet(m, to.port);
 	}
 	if (sampled != 0 || to.verdict == GALNET_TO_CPU)
-		take_sample(m, sampled, (int)port, frame);
+		galnet_model_take_sample(m, sampled, (int)port, frame);
 	return to;
 }
 
@@ -654,7 +654,7 @@ galnet_model_receive_flooded(struct galnet_model *m, const struct galnet_frame *
 	uint32_t sampled = galnet_ease_collect(m->bank, m->config.device);
 
 	if (sampled)
-		take_sample(m, sampled, -1, frame);
+		galnet_model_take_sample(m, sampled, -1, frame);
 }
 
 uint32_t
@@ -669,7 +669,7 @@ galnet_model_receive_pci(struct galnet_model *m, uint32_t ports, const struct ga
 	}
 	sampled = count_packets(m, ports);
 	if (sampled)
-		take_sample(m, sampled, -1, frame);
+		galnet_model_take_sample(m, sampled, -1, frame);
 	return ports;
 }
 
@@ -763,7 +763,7 @@ static void
 acknowledge_ease(struct galnet_model *m, uint32_t written)
 {
 	m->ease.event &= (uint8_t)~(written >> m->info->ease_shift);
-	update_line(m);
+	galnet_model_update_line(m);
 }
 
 static uint32_t
@@ -783,7 +783,7 @@ cause_written(void *chip, unsigned index, uint32_t written)
 	(void)index;
 	if (m->info->ease_in_common_cause)
 		acknowledge_ease(m, written);
-	update_line(m);
+	galnet_model_update_line(m);
 }
 
 static uint32_t
@@ -802,11 +802,11 @@ ease_cause_written(void *chip, unsigned index, uint32_t written)
 }
 
 static void
-mask_written(void *chip, unsigned index, uint32_t written)
+galnet_model_mask_written(void *chip, unsigned index, uint32_t written)
 {
 	(void)index;
 	(void)written;
-	update_line(chip);
+	galnet_model_update_line(chip);
 }
 
 static void
@@ -824,7 +824,7 @@ ease_written(void *chip, unsigned port, uint32_t written)
 		e->shadow[port] = written & GALNET_EASE_COUNT_MASK;
 		e->shadow_full |= (uint8_t)(1u << port);
 	}
-	update_line(m);
+	galnet_model_update_line(m);
 }
 
 static uint32_t
@@ -853,7 +853,7 @@ buffer_base_written(void *chip, unsigned index, uint32_t written)
 }
 
 static void
-control_written(void *chip, unsigned index, uint32_t written)
+galnet_model_control_written(void *chip, unsigned index, uint32_t written)
 {
 	(void)index;
 	if (!(written & GALNET_CONTROL_EASE_ENABLE))
@@ -903,7 +903,7 @@ read_mib(void *chip, unsigned index, uint32_t stored)
 	    .written = ease_written},                                                              \
 	[ROW_CONTROL] = {.name = "Global Control", .offset = GALNET_GLOBAL_CONTROL,                \
 	    .reset = GALNET_CONTROL_RESET, .writable = CONTROL_BITS, .reserved = ~CONTROL_BITS,    \
-	    .written = control_written},                                                           \
+	    .written = galnet_model_control_written},                                                           \
 	[ROW_BUFFER_BASE] = {.name = "CPU Buffer Base Address", .offset = GALNET_BUFFER_BASE,      \
 	    .writable = UINT32_MAX, .written = buffer_base_written},                               \
 	[ROW_NEW_ADDRESS_BASE] = {.name = "CPU NEW_ADDRESS Base Address",                          \
@@ -940,13 +940,13 @@ static const struct regmodel_row gt48001a_rows[GALNET_N_ROWS] = {
 	.write_1_clears = CAUSE_BITS, .reserved = ~CAUSE_BITS, .read = read_cause,
 	.written = cause_written},
     [ROW_MASK] = {.name = "Interrupt Mask", .offset = GALNET_MASK, .writable = CAUSE_BITS,
-	.reserved = ~CAUSE_BITS, .written = mask_written},
+	.reserved = ~CAUSE_BITS, .written = galnet_model_mask_written},
     [ROW_EASE_CAUSE] = {.name = "EASE Interrupt Cause", .offset = GT48001A_EASE_CAUSE,
 	.reserved = ~EASE_BITS(GT48001A_PORTS, GT48001A_EASE_SHIFT), .read = read_ease_cause,
 	.written = ease_cause_written},
     [ROW_EASE_MASK] = {.name = "EASE Interrupt Mask", .offset = GT48001A_EASE_MASK,
 	.writable = EASE_BITS(GT48001A_PORTS, GT48001A_EASE_SHIFT),
-	.reserved = ~EASE_BITS(GT48001A_PORTS, GT48001A_EASE_SHIFT), .written = mask_written},
+	.reserved = ~EASE_BITS(GT48001A_PORTS, GT48001A_EASE_SHIFT), .written = galnet_model_mask_written},
     COMMON_ROWS(GT48001A_PORTS, GT48001A_N_MIB, GT48001A_PORT_CONTROL_MONITOR),
 };
 
@@ -959,7 +959,7 @@ static const struct regmodel_row gt48002a_rows[GALNET_N_ROWS] = {
 	.read = read_cause, .written = cause_written},
     [ROW_MASK] = {.name = "Interrupt Mask", .offset = GALNET_MASK,
 	.writable = CAUSE_BITS | GT48002A_EASE_BITS,
-	.reserved = ~(CAUSE_BITS | GT48002A_EASE_BITS), .written = mask_written},
+	.reserved = ~(CAUSE_BITS | GT48002A_EASE_BITS), .written = galnet_model_mask_written},
     [ROW_EASE_CAUSE] = {.name = "reserved", .offset = GT48001A_EASE_CAUSE,
 	.reserved = UINT32_MAX},
     [ROW_EASE_MASK] = {.name = "reserved", .offset = GT48001A_EASE_MASK, .reserved = UINT32_MAX},

@@ -53,7 +53,7 @@ get_4(struct tnetx4090 *c, uint32_t address, uint32_t *value)
 /* --- setting up --- */
 
 static int
-read_pool(struct tnetx4090 *c)
+tnetx4090_read_pool(struct tnetx4090 *c)
 {
 	int rc = get_4(c, TNETX4090_POOL_AT(TNETX4090_PORTS, TNETX4090_POOL_BUFFERS),
 	    &c->pool_buffers);
@@ -75,7 +75,7 @@ tnetx4090_default_threshold(unsigned n_ports, uint32_t max_octets, uint32_t buff
 }
 
 static int
-set_threshold(struct tnetx4090 *c)
+tnetx4090_set_threshold(struct tnetx4090 *c)
 {
 	uint32_t threshold = c->config.threshold;
 
@@ -114,12 +114,12 @@ tnetx4090_negotiate(struct tnetx4090 *c, unsigned port)
 static int
 start_chip(struct tnetx4090 *c)
 {
-	int rc = read_pool(c);
+	int rc = tnetx4090_read_pool(c);
 
 	if (rc == 0)
 		rc = put_octet(c, TNETX4090_STAT_CONTROL, 0);
 	if (rc == 0)
-		rc = set_threshold(c);
+		rc = tnetx4090_set_threshold(c);
 	if (rc == 0)
 		rc = set_mcast_limit(c);
 	for (unsigned port = 0; rc == 0 && port < c->config.n_ports; port++)
@@ -179,7 +179,7 @@ widen_counter(struct tnetx4090 *c, uint32_t address, struct widened *w)
 }
 
 static int
-read_totals(struct tnetx4090 *c, unsigned port)
+tnetx4090_read_totals(struct tnetx4090 *c, unsigned port)
 {
 	struct port_totals *t = &c->totals[port];
 	const struct {
@@ -248,7 +248,7 @@ tnetx4090_read(struct tnetx4090 *c, unsigned port, struct hal_buffers *buffers)
 	if (rc == 0)
 		rc = read_flow_control(c, port, &buffers->flow_control);
 	if (rc == 0)
-		rc = read_totals(c, port);
+		rc = tnetx4090_read_totals(c, port);
 	if (rc < 0)
 		return rc;
 	buffers->pressed_episodes = t->episodes.total;

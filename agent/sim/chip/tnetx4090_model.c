@@ -208,7 +208,7 @@ settings_written(void *chip, unsigned index, uint32_t written)
 
 /* Both bytes take effect with the second one, so that half of a threshold never does. */
 static void
-threshold_written(void *chip, unsigned index, uint32_t written)
+tnetx4090_model_threshold_written(void *chip, unsigned index, uint32_t written)
 {
 	(void)written;
 	if (index == 1)
@@ -328,7 +328,7 @@ global_figure(const struct tnetx4090_model *m, unsigned offset)
 }
 
 static uint32_t
-read_pool(void *chip, unsigned index, uint32_t stored)
+tnetx4090_model_read_pool(void *chip, unsigned index, uint32_t stored)
 {
 	struct tnetx4090_model *m = chip;
 	unsigned port = index / TNETX4090_POOL_STRIDE;
@@ -355,7 +355,7 @@ static const struct regmodel_row rows[] = {
     [ROW_SYS_CONTROL] = {.name = "SysControl", .offset = TNETX4090_SYS_CONTROL,
 	.writable = TNETX4090_FLOW | TNETX4090_HOLB, .written = settings_written},
     [ROW_FLOW_THRESHOLD] = {.name = "FlowThreshold", .offset = TNETX4090_FLOW_THRESHOLD,
-	.count = 2, .stride = 1, .writable = 0xff, .written = threshold_written},
+	.count = 2, .stride = 1, .writable = 0xff, .written = tnetx4090_model_threshold_written},
     [ROW_MCAST_LIMIT] = {.name = "MCastLimit", .offset = TNETX4090_MCAST_LIMIT, .count = 3,
 	.stride = 1, .writable = 0xff, .written = settings_written},
     [ROW_RING_PORTS] = {.name = "RingPorts", .offset = TNETX4090_RING_PORTS, .count = 2,
@@ -372,14 +372,14 @@ static const struct regmodel_row rows[] = {
 	.count = TNETX4090_PORTS, .stride = 1, .reserved = 0xff},
     [ROW_POOL] = {.name = "Pool", .offset = TNETX4090_POOL,
 	.count = (TNETX4090_PORTS + 1) * TNETX4090_POOL_STRIDE, .stride = 1, .reserved = 0xff,
-	.read = read_pool},
+	.read = tnetx4090_model_read_pool},
     [ROW_STATISTICS] = {.name = "Port Statistics 1", .offset = TNETX4090_STATISTICS,
 	.count = (TNETX4090_NM_PORT + 1) * TNETX4090_STAT_STRIDE, .stride = 1, .reserved = 0xff,
 	.read = read_statistics},
 };
 
 static void
-before_access(void *chip, uint32_t offset)
+tnetx4090_model_before_access(void *chip, uint32_t offset)
 {
 	struct tnetx4090_model *m = chip;
 
@@ -405,7 +405,7 @@ tnetx4090_model_reset(struct tnetx4090_model *m)
 }
 
 static bool
-config_is_good(const struct tnetx4090_model_config *c)
+tnetx4090_model_config_is_good(const struct tnetx4090_model_config *c)
 {
 	return c->n_buffers <= UINT16_MAX && c->buffer_octets >= 16 &&
 	    c->buffer_octets <= 4096 && (c->buffer_octets & (c->buffer_octets - 1)) == 0;
@@ -426,9 +426,9 @@ tnetx4090_model_create(const struct tnetx4090_model_config *config,
 	if (m->config.buffer_octets == 0)
 		m->config.buffer_octets = TNETX4090_DEFAULT_BUFFER_OCTETS;
 	m->buffer_shift = (unsigned)__builtin_ctz(m->config.buffer_octets);
-	if (config_is_good(&m->config))
+	if (tnetx4090_model_config_is_good(&m->config))
 		rc = regmodel_init(&m->regs, rows, sizeof(rows) / sizeof(rows[0]), m);
-	m->regs.access = before_access;
+	m->regs.access = tnetx4090_model_before_access;
 	if (rc == 0)
 		rc = bus_model_attach(m->config.bus, m->config.base, TNETX4090_WINDOW, &m->regs);
 	if (rc < 0) {
