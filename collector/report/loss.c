@@ -259,6 +259,7 @@ struct accounts {
 	struct shown *items; /* while there are more than most: a heap, the one that lost least first */
 	size_t n, room, most;
 	size_t n_left_out;
+	uint64_t since_us; /* the first of them began */
 };
 
 static bool
@@ -343,6 +344,8 @@ loss_add_account(struct query *query, struct report_result *result, struct accou
 
 	if (!port || !port->chosen)
 		return 0;
+	if (query_u64(stmt, 14) < accounts->since_us)
+		accounts->since_us = query_u64(stmt, 14);
 	item.cells[COLUMN_BOOT] = sqlite3_column_double(stmt, 2);
 	item.cells[COLUMN_EXPECTED] = expected;
 	item.cells[COLUMN_RECEIVED] = received;
@@ -401,12 +404,12 @@ static int
 add_accounts(struct query *query, const struct report_options *options,
     struct report_result *result)
 {
-	struct accounts accounts = {.most = options->has_top ? options->top : ROWS_MAX};
+	struct accounts accounts = {.most = options->has_top ? options->top : ROWS_MAX, .since_us = UINT64_MAX};
 	sqlite3_stmt *stmt = query_prepare(query,
 	    "SELECT agent, if_index, boot, expected, received,"
 	    " agent_drops, duplicates, reordered, late, stalls, stalled_pkts,"
 	    " (SELECT samples FROM gone WHERE agent = account.agent AND boot = account.boot"
-	    " AND if_index = account.if_index), tracker, dropped_apart FROM account"
+	    " AND if_index = account.if_index), tracker, dropped_apart, first_us FROM account"
 	    " WHERE last_us >= :from AND first_us < :to");
 	int err = stmt ? 0 : -EIO;
 
@@ -419,6 +422,8 @@ add_accounts(struct query *query, const struct report_options *options,
 	sqlite3_finalize(stmt);
 	if (err == 0)
 		err = show_accounts(result, &accounts);
+	if (err == 0 && accounts.since_us < result->from_us)
+		note_time(note_of(result, NOTE_ID_WHOLE_BOOTS), "counted_since", accounts.since_us);
 	free(accounts.items);
 	return err;
 }

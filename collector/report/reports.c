@@ -1,6 +1,7 @@
 #include "collector/report/reports.h"
 
 #include "collector/filter/filter.h"
+#include "collector/query/query_private.h"
 #include "collector/report/result.h"
 
 #include <errno.h>
@@ -61,12 +62,33 @@ report_find(const char *name)
 	return NULL;
 }
 
+/* A store knows when its collector was away; of a cluster another one may have been there. */
+static int
+name_away(struct query *query, struct report_result *result)
+{
+	sqlite3_stmt *stmt = query->store->is_remote || result->empty ? NULL : query_prepare(query,
+	    "SELECT since_us, until_us FROM outage WHERE until_us > :from AND since_us < :to AND kind IN (1, 2, 5)"
+	    " ORDER BY id DESC LIMIT 5");
+	int err = 0;
+
+	while (stmt && (err = query_step(query, stmt)) == 1) {
+		struct note_values *away = note_item(result, NOTE_ID_AWAY);
+
+		note_time(away, "from", query_u64(stmt, 0));
+		note_time(away, "to", query_u64(stmt, 1));
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
 int
 report_run(const struct report *report, struct query *query, const struct report_options *options,
     uint64_t now_us, struct report_result *result)
 {
 	int err = report->run(query, options, now_us, result);
 
+	if (err == 0)
+		err = name_away(query, result);
 	if (err == 0 && options->filter)
 		note_text(note_of(result, NOTE_ID_FILTER), "filter", options->filter->text);
 	return err == 0 && !result_is_whole(result) ? -ENOMEM : err;

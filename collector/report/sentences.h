@@ -29,6 +29,9 @@
 	S(SILENT, "silent", WARNING, LIST, "silent", "ports", \
 	    "Silent<#late| or late>: [, {agent} {port} ({counted_to:age})]: no counters came since, so less was" \
 	    " counted there.") \
+	S(AWAY, "away", WARNING, LIST, "away", "times", \
+	    "easecapd was away [, {from..to}]: what passed meanwhile is counted, and in no row; samples of that time are" \
+	    " missed when it is back.") \
 	S(PARTLY, "partly", CAUTION, INNER, "uncounted", "ports", \
 	    "Counted in a part of the range: [, {agent} {port} ({from..to})]; what passed there before and after is" \
 	    " estimated from samples alone.") \
@@ -69,6 +72,9 @@
 	S(UNSAMPLED, "unsampled", CAUTION, LIST, "unsampled", "ports", \
 	    "While the skip counter stood empty, frames passed unsampled at [, {agent} {port} ({percent:whole}% of" \
 	    " them)]: they are counted, and in no list; a larger skip samples them as well.") \
+	S(WHOLE_BOOTS, "whole_boots", CAUTION, MEMBERS, NULL, NULL, \
+	    "Samples are counted over whole runs of the agents, the oldest since {counted_since}: other reports have the" \
+	    " completeness of the range.") \
 	S(UNCOUNTED_LOST, "uncounted_lost", WARNING, OBJECT, "uncounted", NULL, \
 	    "<lost_samples|Where no counters came {lost_samples} samples were lost for longer than a message takes:" \
 	    " what passed meanwhile is in no figure.>") \
