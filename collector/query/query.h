@@ -119,7 +119,8 @@ struct query_port {
 	struct query_stated stated; /* of a cluster, once query_read_stated has read it */
 	uint64_t refused; /* samples that came, */
 	uint8_t refused_kind; /* and why most of them were (oddities.h) */
-	bool numbers_odd;     /* its sample numbers or pool go back or leap, as audit_reader_begin found */
+	bool numbers_odd;     /* its sample numbers or pool go back or leap, as audit_reader_begin found, */
+	bool rate_odd;	      /* or it states rates that cannot be */
 	uint64_t cut_numbers; /* of those lost: in losses longer than a notification, which cut is about */
 	uint64_t counters_us;	     /* newest counters, device's clock; 0: none are known */
 	/* In a range that reaches beyond, its counters begin or end there, though its samples do not; 0: they do not */

@@ -295,6 +295,8 @@ say_verdict(const struct judged *j, char *text)
 		    50 * (r->of_counted.high - r->of_counted.low));
 	else if (!*text)
 		append_text(text, "sound");
+	if (j->port->rate_odd)
+		append_text(text, "; it states rates that cannot be, and is judged by what was measured");
 	if (j->port->numbers_odd)
 		append_text(text, "; its sample numbers or pool go back or leap, so they tell no losses");
 	if (r->stalled > REPORT_STALLS_TOLD)
@@ -330,6 +332,10 @@ spoiled_uses(const struct judged *j)
 		return USE_ALL;
 	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
 		not_for |= r->faults & faults[i].fault ? faults[i].spoils : 0;
+	if (r->stalled > REPORT_STALLS_TOLD) /* whose that was nobody knows */
+		not_for |= USE_SHARES;
+	if (j->port->rate_odd || r->of_counted.high - r->of_counted.low > KNOWN_PART)
+		not_for |= USE_MULTIPLY;
 	return not_for;
 }
 
@@ -431,6 +437,8 @@ audit_add_port(struct report_result *result, const struct judged *j)
 	if (r->mean <= 0)
 		return 0;
 	fill_rate(row, r);
+	if (j->port->rate_odd)
+		row[COLUMN_STATED] = (struct report_value){0};
 	fill_known(&row[COLUMN_OCTETS], r->octets);
 	fill_known(&row[COLUMN_COUNTED_OCTETS], r->counted_octets);
 	row[COLUMN_SPACING] = cell_text(spacing_names[r->spacing]);

@@ -44,21 +44,22 @@ read_accounts(struct audit_reader *reader)
 static int
 read_odd_numbers(struct query *query)
 {
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index, n * min(1.0, (:to - :from) / max(last_us - first_us, 1.0))"
-	    " FROM oddity WHERE kind IN (?3, ?4) AND last_us >= :from AND first_us < :to");
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index, n * min(1.0, (:to - :from) / max(last_us - first_us, 1.0)),"
+	    " kind = ?5 FROM oddity WHERE kind IN (?3, ?4, ?5) AND last_us >= :from AND first_us < :to");
 	int err = stmt ? 0 : -EIO;
 
 	for (size_t i = 0; i < query->n_ports; i++)
-		query->ports[i].numbers_odd = false;
+		query->ports[i].numbers_odd = query->ports[i].rate_odd = false;
 	if (stmt) {
 		sqlite3_bind_int(stmt, 3, EASE_ODD_POOL);
 		sqlite3_bind_int(stmt, 4, EASE_ODD_NUMBERS);
+		sqlite3_bind_int(stmt, 5, EASE_ODD_RATE);
 	}
 	while (err == 0 && (err = query_step(query, stmt)) == 1) {
 		struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0), query_u64(stmt, 1));
 
-		if (port)
-			port->numbers_odd |= sqlite3_column_double(stmt, 2) > ODD_PART * (double)port->received;
+		if (port && sqlite3_column_double(stmt, 2) > ODD_PART * (double)port->received)
+			*(sqlite3_column_int(stmt, 3) ? &port->rate_odd : &port->numbers_odd) = true;
 		err = 0;
 	}
 	sqlite3_finalize(stmt);

@@ -237,6 +237,23 @@ START_TEST(stalls_are_not_the_rate)
 	ck_assert_str_eq(text_of(j, 0, "verdict"),
 	    "sound; its skip counter stood empty for 10% of the frames: a larger skip samples them, too");
 	ck_assert_double_eq_tol(number_of(j, 0, "of_counted.estimate"), 1, 0.05);
+	ck_assert_str_eq(text_of(j, 0, "not_for"), "shares"); /* whose the rest was nobody knows */
+	json_decref(j);
+}
+END_TEST
+
+/* What was measured in place of a rate that cannot be is nothing that the switch says. */
+START_TEST(rates_that_cannot_be_are_not_stated)
+{
+	const struct port p = {1, 1, 1, 1, false, false, NULL, 0};
+	json_t *j;
+
+	add(&p);
+	report_store_sql(&store, "INSERT INTO oddity SELECT agent, if_index, %d, 1000000, min(time_us), max(time_us) FROM sample"
+	    " GROUP BY agent, if_index", EASE_ODD_RATE);
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "not_for"), "samples x rate");
+	ck_assert(json_is_null(json_object_get(json_array_get(json_object_get(j, "rows"), 0), "stated")));
 	json_decref(j);
 }
 END_TEST
@@ -812,6 +829,7 @@ main(void)
 	tcase_add_test(tc, what_was_not_compared_is_not_trusted);
 	tcase_add_test(tc, numbers_may_wrap);
 	tcase_add_test(tc, stalls_are_not_the_rate);
+	tcase_add_test(tc, rates_that_cannot_be_are_not_stated);
 	tcase_add_test(tc, who_has_a_part_or_numbers_that_leap_is_not_accused);
 	tcase_add_test(tc, a_port_without_samples_is_named);
 	tcase_add_test(tc, numbers_of_a_source);
