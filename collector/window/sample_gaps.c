@@ -8,7 +8,7 @@
  * same, but only so much of it can be given back. */
 enum { GAP_CUT_MAX = (1 << 26) - 1 };
 /* Until what counters named is lost; a notification waits a second at most for more samples. *assumed* */
-enum { NAMED_WAIT_US = 5000000 };
+enum { NAMED_WAIT_US = 5000000, SILENT_LEAST_US = 10000000 /* shorter ones lie where they were counted anyway */ };
 #define GAP_SPAN_MAX_US ((UINT64_C(1) << 38) - 1)
 
 void
@@ -106,12 +106,13 @@ newest_gap(struct sample_gaps *g)
 	return &g->open[(g->next_open + SAMPLE_GAPS_OPEN - 1) % SAMPLE_GAPS_OPEN];
 }
 
-/* What is missing right before this sample, of both directions. */
+/* What is missing right before this sample, of both directions. goes_on: of a gap that is cut. */
 static void
-cut_numbers(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_sink *sink,
+cut_numbers(struct sample_gaps *g, uint64_t number, uint64_t time_us, bool goes_on, sample_gaps_sink *sink,
     void *arg)
 {
-	uint32_t cut = cut_of(g, number - g->newest - 1);
+	uint64_t missing = number - g->newest - 1;
+	uint32_t cut = goes_on && missing < UINT32_MAX ? (uint32_t)missing : cut_of(g, missing);
 	uint64_t from_us = time_us;
 
 	assert(number > g->newest);
@@ -266,23 +267,27 @@ split_gap(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_
 	}
 }
 
-/* What counters named and did not come is lost. */
-static void
+/* What counters named and did not come is lost. Returns false if it is bridged. */
+static bool
 cut_named(struct sample_gaps *g, sample_gaps_sink *sink, void *arg)
 {
 	const struct sample_gaps_named named = g->named;
 
 	g->named.number = 0;
-	if (named.number <= g->newest || cut_of(g, named.number - g->newest) == 0)
-		return;
-	cut_numbers(g, named.number + 1, named.time_us, sink, arg);
+	if (named.number <= g->newest || cut_of(g, named.number - g->newest) == 0 ||
+	    named.time_us < sample_gaps_newest_us(g) + SILENT_LEAST_US)
+		return false;
+	cut_numbers(g, named.number + 1, named.time_us, false, sink, arg);
 	for (uint8_t direction = EASE_IN; direction <= EASE_OUT; direction++) {
 		struct sample_gaps_side point;
 
-		set_point(&point, g->boot, named.number, named.pool_pkts[direction - 1], named.time_us);
+		/* Frames behind the last of them are the next sample's, which is not missing. */
+		set_point(&point, g->boot, named.number + 1, named.pool_pkts[direction - 1], named.time_us);
 		move_point(g, direction, &point, sink, arg);
+		g->sides[direction - 1].number = g->sides[direction - 1].next_number = named.number;
 	}
 	g->newest = named.number;
+	return true;
 }
 
 static void
@@ -299,6 +304,7 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 {
 	struct sample_gaps_side point;
 	unsigned before = g->in_notification > 0 ? g->in_notification : 1;
+	bool goes_on = false;
 
 	assert(s->direction == EASE_IN || s->direction == EASE_OUT);
 	if (boot < g->boot)
@@ -319,8 +325,8 @@ sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, ui
 		return;
 	}
 	if (number > g->named.number && s->time_us >= g->named.time_us)
-		cut_named(g, sink, arg);
-	cut_numbers(g, number, s->time_us, sink, arg);
+		goes_on = cut_named(g, sink, arg);
+	cut_numbers(g, number, s->time_us, goes_on, sink, arg);
 	set_point(&point, boot, number, s->pool_pkts, s->time_us);
 	if (loose)
 		move_loosely(g, s->direction, &point, before, sink, arg);

@@ -223,9 +223,17 @@ cluster_answers_give(void *arg, const char *sql, struct row_buffer *out)
 		return true;
 	if (begins(sql, "level, kept, "))
 		put_levels(out);
-	else if (begins(sql, "uniq"))
+	else if (begins(sql, "uniq")) { /* by port, and at all */
 		row_put_int(out, answers->many ? MANY : KEYS, 8);
-	else if (begins(sql, "agent, max(start_us) FROM")) {
+		row_put_int(out, answers->many ? MANY : KEYS, 8);
+	}
+	else if (begins(sql, "sum(if(k = 1, cw")) { /* what all keys tell, and how many there are */
+		for (int c = 0; c < 10; c++)
+			if (c == 4 || c == 9)
+				row_put_int(out, c == 4 ? 0 : MANY, 8);
+			else
+				row_put_f64(out, 0);
+	} else if (begins(sql, "agent, max(start_us) FROM")) {
 		row_put_fixed(out, agent_id, sizeof(agent_id));
 		row_put_int(out, ANSWERS_NOON_US, 8); /* a minute less than was heard of */
 	} else if (begins(sql, "name, sum(value)") || begins(sql, "'cluster.passed_over'")) {

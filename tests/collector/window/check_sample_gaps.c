@@ -285,12 +285,14 @@ START_TEST(what_counters_name_is_cut_where_they_counted_it)
 	uint64_t pools[3] = {0};
 
 	draw(9, 0.3);
-	run.latest_us += SILENT_US;
+	run.latest_us += 2 * SILENT_US;
 	for (uint32_t number = 1; number <= NAMED; number++) {
 		if (number <= LAST)
 			add(&g, number, number);
 		else
 			owned += (double)run.frames[number];
+		if (number > LAST) /* a quarter of a minute */
+			run.samples[number].time_us += (number - LAST) * (SILENT_US / 4 / (NAMED - LAST));
 		pools[run.samples[number].direction] = run.samples[number].pool_pkts;
 	}
 	for (unsigned later_us = 0; later_us <= (_i == 0 ? 5000000 : 4000000); later_us += 1000000) {
@@ -304,7 +306,7 @@ START_TEST(what_counters_name_is_cut_where_they_counted_it)
 			add(&g, number, number);
 	run.latest_us = run.samples[NAMED].time_us; /* take_cut holds all of it to that */
 	if (_i == 1) {
-		run.samples[NAMED + 1].time_us += SILENT_US;
+		run.samples[NAMED + 1].time_us += 2 * SILENT_US;
 		add(&g, NAMED + 1, NAMED + 1);
 	}
 	ck_assert_double_eq(run.cut_numbers, _i == 2 ? 0 : NAMED - LAST);
