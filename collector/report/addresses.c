@@ -330,12 +330,13 @@ addresses_add_place(struct report_result *result, struct address_names *names, c
 	if (place->vlan != UNTAGGED)
 		row[COLUMN_VLAN] = cell_number(place->vlan);
 	row[COLUMN_SINCE] = cell_time(place->since_us);
-	row[COLUMN_LAST] = cell_time(place->last_us);
 	if (place->before)
 		fill_before(row, place);
 	row[COLUMN_MOVES] = cell_number((double)place->moves);
-	if (!place->seen_later)
-		row[COLUMN_SEEN] = cell_number((double)place->seen);
+	if (place->seen_later)
+		return 0;
+	row[COLUMN_LAST] = cell_time(place->last_us);
+	row[COLUMN_SEEN] = cell_number((double)place->seen);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ outage_words(int kind)
 	static const struct outage_words words[] = {
 		[0] = {"other outage", ""},
 		[STORE_OUTAGE_CRASH] = {"collector crash", "samples lost in the collector"},
-		[STORE_OUTAGE_MACHINE] = {"machine down", "samples that came meanwhile are lost in the network"},
+		[STORE_OUTAGE_MACHINE] = {"machine down", "or a copy of the store was put back: samples that came meanwhile are lost in the network"},
 		[STORE_OUTAGE_DAMAGED] = {"store damaged", "a new store was begun"},
 		[STORE_OUTAGE_MOVED] = {"store moved", "a new store was begun"},
 		[STORE_OUTAGE_STOPPED] = {"collector stopped", "samples that came meanwhile are lost in the network"},

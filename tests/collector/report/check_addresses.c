@@ -151,6 +151,7 @@ START_TEST(a_station_that_returns)
 	j = ask(&options);
 	ck_assert_str_eq(report_json_text(j, "rows.0.agent"), "192.0.2.2");
 	ck_assert(json_is_null(report_json_at(j, "rows.0.seen")));
+	ck_assert(json_is_null(report_json_at(j, "rows.0.last"))); /* it was later */
 	json_decref(j);
 }
 END_TEST
