@@ -36,8 +36,7 @@ clickhouse_read(struct clickhouse *c, const struct collector_config *config)
 			return -ENOMEM;
 		/* they were checked when the file was read */
 		for (; c->n_servers < config->clickhouse.n; c->n_servers++)
-			cluster_url_parse(config->clickhouse.items[c->n_servers],
-			    &c->servers[c->n_servers], &reason);
+			cluster_url_parse(config->clickhouse.items[c->n_servers], &c->servers[c->n_servers], &reason);
 		first = c->servers;
 	}
 	c->place.database = clickhouse_first_of(first->database, config->clickhouse_database);

@@ -362,8 +362,7 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 		snprintf(error, error_size, "memory: cannot allocate %u MiB", c->config->memory_mib);
 		return -ENOMEM;
 	}
-	accounting_set_sources(c->accounting,
-	    &(struct agent_source_rules){c->devices.sources, c->devices.n_sources});
+	accounting_set_sources(c->accounting, &(struct agent_source_rules){c->devices.sources, c->devices.n_sources});
 	accounting_set_uplinks(c->accounting, &(struct uplink_rules){c->devices.uplinks, c->devices.n_uplinks});
 	accounting_set_store(c->accounting, c->store);
 	accounting_set_forget(c->accounting, collector_retention(c->config).forget_us);
@@ -390,8 +389,7 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 }
 
 static int
-start_threads(struct collector *c, const struct accounting_limits *limits, char *error,
-    size_t error_size)
+start_threads(struct collector *c, const struct accounting_limits *limits, char *error, size_t error_size)
 {
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},

@@ -85,8 +85,7 @@ go_along(struct clock *clock, uint64_t captured_us)
 }
 
 static void
-import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const uint8_t *octets,
-    size_t n)
+import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const uint8_t *octets, size_t n)
 {
 	struct importing *i = arg;
 	struct collector *c = i->c;

@@ -58,11 +58,9 @@ change_agent_sources(struct collector *c)
 	size_t n;
 	int r = agent_sources_read(c->config->store, &sources, &n, error, sizeof(error));
 
-	accounting_set_sources(c->accounting,
-	    &(struct agent_source_rules){c->devices.sources, c->devices.n_sources});
+	accounting_set_sources(c->accounting, &(struct agent_source_rules){c->devices.sources, c->devices.n_sources});
 	if (r < 0)
-		log_error(ROOM, "reload: cannot read the agents' sources: %s; they stay as they were",
-		    error);
+		log_error(ROOM, "reload: cannot read the agents' sources: %s; they stay as they were", error);
 	else
 		accounting_bind_sources(c->accounting, sources, n);
 	input_forget_sources(c->input);
@@ -111,19 +109,16 @@ change_devices(struct collector *c, struct collector_devices *devices)
 
 /* After a failure it is unknown which users are in force, so all of them are set again. */
 static int
-change_users(struct collector *c, const struct v3_user *before, size_t n_before,
-    const struct v3_user *users)
+change_users(struct collector *c, const struct v3_user *before, size_t n_before, const struct v3_user *users)
 {
 	char engine_file[COLLECTOR_PATH_OCTETS], error[ERROR_OCTETS];
 	size_t n = c->config->users.n;
 	int r;
 
 	collector_engine_file(c->config, engine_file);
-	r = slow_path_change_users(c->slow_path, before, n_before, users, n, engine_file, error,
-	    sizeof(error));
+	r = slow_path_change_users(c->slow_path, before, n_before, users, n, engine_file, error, sizeof(error));
 	if (r == 0 && c->users_missing)
-		r = slow_path_change_users(c->slow_path, NULL, 0, users, n, engine_file, error,
-		    sizeof(error));
+		r = slow_path_change_users(c->slow_path, NULL, 0, users, n, engine_file, error, sizeof(error));
 	c->users_missing = r < 0;
 	if (r < 0)
 		log_error(ROOM, "reload: %s; not all users are in force; SIGHUP tries again", error);
@@ -167,10 +162,8 @@ take_over(struct collector *c, struct collector_config *fresh, struct collector_
 			log_warn(ROOM, "reload: SNMP is received from the next start on only");
 		if (c->reloaded)
 			c->reloaded(c->reloaded_arg);
-		stat_add(&c->stats,
-		    r == 0 ? COLLECTOR_STAT_RELOADS : COLLECTOR_STAT_RELOADS_REFUSED, 1);
-		log_info(ROOM, "reload: %s read again, %u options changed",
-		    c->options->config_file, n);
+		stat_add(&c->stats, r == 0 ? COLLECTOR_STAT_RELOADS : COLLECTOR_STAT_RELOADS_REFUSED, 1);
+		log_info(ROOM, "reload: %s read again, %u options changed", c->options->config_file, n);
 	}
 	free(before);
 	free(users);

@@ -52,8 +52,7 @@ collector_v3_users(const struct collector_config *config)
 }
 
 void
-collector_engine_file(const struct collector_config *config,
-    char file[static COLLECTOR_PATH_OCTETS])
+collector_engine_file(const struct collector_config *config, char file[static COLLECTOR_PATH_OCTETS])
 {
 	snprintf(file, COLLECTOR_PATH_OCTETS, "%s.engine", config->store);
 }

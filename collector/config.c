@@ -594,8 +594,7 @@ check_together(const struct collector_config *config)
 }
 
 int
-collector_config_read(const char *file, struct collector_config *config, char *error,
-    size_t error_size)
+collector_config_read(const char *file, struct collector_config *config, char *error, size_t error_size)
 {
 	if (!file)
 		return options_parse("", "", collector_options, config, error, error_size);
@@ -603,8 +602,7 @@ collector_config_read(const char *file, struct collector_config *config, char *e
 }
 
 int
-collector_config_load(const char *file, struct collector_config *config, char *error,
-    size_t error_size)
+collector_config_load(const char *file, struct collector_config *config, char *error, size_t error_size)
 {
 	int r = collector_config_read(file, config, error, error_size);
 	const struct collector_user *user = r == 0 ? find_incomplete_user(config) : NULL;

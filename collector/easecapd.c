@@ -315,8 +315,7 @@ reload_services(void *arg)
 
 /* A failure is not fatal either: the rows are shipped after a later start. */
 static struct ship *
-open_shipping(const struct clickhouse *clickhouse, const struct collector_config *config,
-    struct collector *collector)
+open_shipping(const struct clickhouse *clickhouse, const struct collector_config *config, struct collector *collector)
 {
 	struct ship *ship;
 	char error[ERROR_TEXT];
@@ -466,8 +465,7 @@ import_capture(const struct collector_config *config, const struct command *cmd)
 
 	if (r == 0) {
 		judge = open_judge(config, collector, &clock);
-		r = collector_import(collector, &clock, cmd->import_file, &counts, &other, error,
-		    sizeof(error));
+		r = collector_import(collector, &clock, cmd->import_file, &counts, &other, error, sizeof(error));
 		print_import(collector, &counts, other);
 		if (r == 0 && collector_stat(collector, "input.records") + collector_stat(collector, "slow_path.records") == 0) {
 			snprintf(error, sizeof(error), "%s: nothing in it was taken", cmd->import_file);
@@ -529,8 +527,7 @@ memory_of_services(const struct collector_config *config)
 /* The sources of agents, in the store */
 
 static void
-print_source(void *arg, const uint8_t agent_id[EASE_AGENT_ID_LEN],
-    const struct store_agent_source *source)
+print_source(void *arg, const uint8_t agent_id[EASE_AGENT_ID_LEN], const struct store_agent_source *source)
 {
 	(void)arg;
 	fputs("source ", stdout);

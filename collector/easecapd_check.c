@@ -176,8 +176,7 @@ is_loopback(const char *text)
 	struct endpoint at;
 	const char *reason;
 
-	return endpoint_parse(text, &at, &reason) == 0 &&
-	    endpoint_is_loopback((struct sockaddr *)&at.address);
+	return endpoint_parse(text, &at, &reason) == 0 && endpoint_is_loopback((struct sockaddr *)&at.address);
 }
 
 static void
@@ -199,8 +198,7 @@ check_page(struct check *c)
 		found_warning(c, "http_listen: everybody who can reach %s can read the data: http_token is "
 			"empty", config->http_listen);
 	if (*config->names && !may_access(config->names, R_OK))
-		found_warning(c, "names: %s: %s; the page would not be served", config->names,
-		    strerror(errno));
+		found_warning(c, "names: %s: %s; the page would not be served", config->names, strerror(errno));
 }
 
 /* ---- names ---- */

@@ -222,8 +222,7 @@ import_file(const char *path, import_fn *fn, void *arg, const struct progress *p
 					    "import the file again later: nothing counts twice",
 		    path, (unsigned long long)counts->frames);
 	} else if (r < 0) {
-		snprintf(error, error_size, "%s: link type %d is not supported", path,
-		    pcap_datalink(pcap));
+		snprintf(error, error_size, "%s: link type %d is not supported", path, pcap_datalink(pcap));
 	} else if (more != PCAP_ERROR_BREAK) { /* the end of the file */
 		snprintf(error, error_size, "%s: %s", path, pcap_geterr(pcap));
 		r = -EIO;

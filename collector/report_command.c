@@ -72,8 +72,7 @@ open_cluster(const char *text, struct query **query, char *error, size_t error_s
 }
 
 static int
-command_open_store(const struct report_command *command, struct query **query, char *error,
-    size_t error_size)
+command_open_store(const struct report_command *command, struct query **query, char *error, size_t error_size)
 {
 	const char *store = command->store ? command->store : getenv("EASETOP_STORE");
 

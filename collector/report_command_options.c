@@ -146,8 +146,7 @@ enum { OPTIONS_MAX = 64 };
 static void
 print_option(FILE *out, const char *name, const char *value, const char *help)
 {
-	fprintf(out, "  --%-8s %-15s%s%s\n", name, value ? value : "",
-	    *help == '\n' ? "" : " ", help);
+	fprintf(out, "  --%-8s %-15s%s%s\n", name, value ? value : "", *help == '\n' ? "" : " ", help);
 }
 
 /* What --by may be of a report. */

@@ -76,8 +76,7 @@ make_fifo(const char *path)
 }
 
 int
-tap_open(struct tap **out, const char *path, const struct clock *clock, char *error,
-    size_t error_size)
+tap_open(struct tap **out, const char *path, const struct clock *clock, char *error, size_t error_size)
 {
 	struct tap *t = calloc(1, sizeof(*t));
 	int r = make_fifo(path);

@@ -154,8 +154,7 @@ set_up(struct cluster_http *http)
 }
 
 int
-cluster_http_open(struct cluster_http **out, const struct cluster_http_config *config, char *error,
-    size_t error_size)
+cluster_http_open(struct cluster_http **out, const struct cluster_http_config *config, char *error, size_t error_size)
 {
 	struct cluster_http *http = calloc(1, sizeof(*http));
 	int r = -ENOMEM;
@@ -248,8 +247,7 @@ make_address(struct cluster_http *http, const struct server *server)
 
 	if (!out)
 		return NULL;
-	fprintf(out, "%s://%s/?enable_http_compression=1", server->url.tls ? "https" : "http",
-	    server->name);
+	fprintf(out, "%s://%s/?enable_http_compression=1", server->url.tls ? "https" : "http", server->name);
 	if (q->settings && *q->settings)
 		fprintf(out, "&%s", q->settings);
 	if (q->body) {

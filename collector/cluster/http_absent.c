@@ -13,8 +13,7 @@ cluster_http_is_built(void)
 }
 
 int
-cluster_http_open(struct cluster_http **out, const struct cluster_http_config *config, char *error,
-    size_t error_size)
+cluster_http_open(struct cluster_http **out, const struct cluster_http_config *config, char *error, size_t error_size)
 {
 	(void)out;
 	(void)config;

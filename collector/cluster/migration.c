@@ -19,8 +19,7 @@ write_partition(FILE *out, const void *of)
 	for (int l = LEVEL_1_MIN; l < LEVEL_1_D; l++)
 		fprintf(out, "level = %u, intDiv(%s, %llu), ", store_levels[l].minutes,
 		    table->time, (unsigned long long)store_levels[l].partition_us);
-	fprintf(out, "intDiv(%s, %llu)))", table->time,
-	    (unsigned long long)store_levels[LEVEL_1_D].partition_us);
+	fprintf(out, "intDiv(%s, %llu)))", table->time, (unsigned long long)store_levels[LEVEL_1_D].partition_us);
 }
 
 static void

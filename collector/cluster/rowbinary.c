@@ -223,8 +223,7 @@ rowbinary_take_rows(struct row_stream *s, struct rbuf *r)
 }
 
 void
-row_stream_init(struct row_stream *s, const enum cluster_type *types, size_t n_types, row_fn *row,
-    void *arg)
+row_stream_init(struct row_stream *s, const enum cluster_type *types, size_t n_types, row_fn *row, void *arg)
 {
 	*s = (struct row_stream){.types = types, .n_types = n_types, .row = row, .arg = arg};
 }

@@ -248,9 +248,7 @@ cluster_is_cluster_name(const char *name)
 }
 
 void
-cluster_write_name(FILE *out, const struct cluster_place *place,
-    const struct cluster_table *table, bool local)
+cluster_write_name(FILE *out, const struct cluster_place *place, const struct cluster_table *table, bool local)
 {
-	fprintf(out, "%s.%s%s", place->database, table->name,
-	    local && cluster_is_sharded(place) ? "_local" : "");
+	fprintf(out, "%s.%s%s", place->database, table->name, local && cluster_is_sharded(place) ? "_local" : "");
 }

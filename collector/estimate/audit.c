@@ -257,8 +257,7 @@ set_figures(struct audit_result *r, double least, double n, double most, double 
 }
 
 static void
-judge_proportion(const struct span *span, struct audit_result *r, double least, double n, double most,
-    double frames)
+judge_proportion(const struct span *span, struct audit_result *r, double least, double n, double most, double frames)
 {
 	const struct audit_input *in = span->in;
 	double arrived = in->shared_numbers ? in->arrived : 1, stated = arrived / r->mean;

@@ -801,8 +801,7 @@ estimate_key_own_high(const struct estimate_range *range, const struct estimate_
 {
 	if (!(key->own_pkts > 0))
 		return 0;
-	return figure_of(range, key, unit, claim, key->own_total[unit],
-	    sqrt(key->own_pkts_m2 / key->own_pkts)).high;
+	return figure_of(range, key, unit, claim, key->own_total[unit], sqrt(key->own_pkts_m2 / key->own_pkts)).high;
 }
 
 struct estimate_figure

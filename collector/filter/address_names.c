@@ -285,8 +285,7 @@ read_vendors(struct entries *entries, const char *folder, char *error, size_t er
 		in = fopen(path, "re");
 		if (!in) {
 			err = -errno;
-			snprintf(error, error_size, "%s: %s (package ieee-data)", path,
-			    strerror(errno));
+			snprintf(error, error_size, "%s: %s (package ieee-data)", path, strerror(errno));
 			break;
 		}
 		while (err == 0 && fgets(line, sizeof(line), in))
@@ -375,8 +374,7 @@ address_names_open(const struct address_names_options *options, struct address_n
 }
 
 int
-address_names_parse(const char *name, const char *text, struct address_names **names, char *error,
-    size_t error_size)
+address_names_parse(const char *name, const char *text, struct address_names **names, char *error, size_t error_size)
 {
 	struct address_names *d = calloc(1, sizeof(*d));
 	FILE *in = *text ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : NULL;
@@ -416,8 +414,7 @@ address_names_close(struct address_names *names)
 
 /* The cache is kept in the order of asking: it is short, and the resolver is slow. */
 static void
-resolve_address(struct address_names *d, size_t n_octets, const uint8_t *octets,
-    char name[ADDRESS_NAME_ROOM])
+resolve_address(struct address_names *d, size_t n_octets, const uint8_t *octets, char name[ADDRESS_NAME_ROOM])
 {
 	struct entry entry = prefix_of(n_octets, octets, 8 * (unsigned)n_octets);
 

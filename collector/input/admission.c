@@ -45,8 +45,7 @@ admission_memory(void)
 }
 
 int
-admission_new(struct admission **out, const struct input_config *config,
-    const struct stat_set *stats)
+admission_new(struct admission **out, const struct input_config *config, const struct stat_set *stats)
 {
 	struct admission *a = calloc(1, sizeof(*a));
 
@@ -100,8 +99,7 @@ admission_listener(struct admission *a, int fd)
 }
 
 static void
-refuse_sender(const struct admission *a, enum input_stat_id stat, const struct decode_origin *origin,
-    const char *why)
+refuse_sender(const struct admission *a, enum input_stat_id stat, const struct decode_origin *origin, const char *why)
 {
 	stat_add(a->stats, stat, 1);
 	refused_senders_note(a->config->refused, origin->sender, why, origin->received_us);
@@ -131,8 +129,7 @@ admission_is_allowed(const struct admission *a, const struct sockaddr *from)
 }
 
 bool
-admission_allows(const struct admission *a, const struct sockaddr *from,
-    const struct decode_origin *origin)
+admission_allows(const struct admission *a, const struct sockaddr *from, const struct decode_origin *origin)
 {
 	if (admission_is_allowed(a, from))
 		return true;
@@ -168,8 +165,7 @@ admission_limit_senders(struct admission *a, struct fair_share *share, const str
 	struct share_filter filter = {a, share};
 	size_t dropped;
 
-	fair_share_turn(share, clock_mono_us(a->config->clock),
-	    receiver_fill_percent(r, socket, b));
+	fair_share_turn(share, clock_mono_us(a->config->clock), receiver_fill_percent(r, socket, b));
 	dropped = receive_filter(b, keep_address, &filter);
 	stat_add(a->stats, INPUT_STAT_OVER_SHARE, dropped);
 	stat_add(a->stats, INPUT_STAT_DATAGRAMS, dropped);
@@ -188,8 +184,7 @@ is_slow(const struct admission *a, enum decode_verdict verdict)
 }
 
 enum admission_verdict
-admission_decode(struct admission *a, const void *octets, size_t n,
-    const struct decode_origin *origin)
+admission_decode(struct admission *a, const void *octets, size_t n, const struct decode_origin *origin)
 {
 	const struct input_config *c = a->config;
 	enum decode_verdict verdict;

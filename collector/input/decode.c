@@ -205,8 +205,7 @@ decode_part(const struct trap_part *part, struct ease_record *r)
 }
 
 static enum decode_verdict
-take_part(const struct v2c_varbind *v, const struct ease_record *who,
-    struct decode_result *result, uint32_t *seen)
+take_part(const struct v2c_varbind *v, const struct ease_record *who, struct decode_result *result, uint32_t *seen)
 {
 	struct ease_record *r = &result->records[result->n];
 	struct trap_part part;
@@ -256,8 +255,7 @@ take_parts(struct v2c_message *m, const struct decode_origin *origin, struct dec
 }
 
 enum decode_verdict
-decode_open(const void *octets, size_t n, const char *const *communities, size_t n_communities,
-    struct v2c_message *m)
+decode_open(const void *octets, size_t n, const char *const *communities, size_t n_communities, struct v2c_message *m)
 {
 	struct rbuf body;
 
@@ -275,8 +273,7 @@ decode_open(const void *octets, size_t n, const char *const *communities, size_t
 }
 
 enum decode_verdict
-decode_varbinds(struct v2c_message *m, const struct decode_origin *origin,
-    struct decode_result *result)
+decode_varbinds(struct v2c_message *m, const struct decode_origin *origin, struct decode_result *result)
 {
 	enum decode_verdict verdict;
 

@@ -38,8 +38,7 @@ octets_before_last(const struct rbuf *name, size_t arcs)
 }
 
 static bool
-template_add_part(struct decode_template *s, const uint8_t *octets, const struct rbuf *name,
-    const struct rbuf *value)
+template_add_part(struct decode_template *s, const uint8_t *octets, const struct rbuf *name, const struct rbuf *value)
 {
 	struct trap_part part;
 	struct ber_oid oid;
@@ -94,8 +93,7 @@ find_list(struct decode_template *s, const uint8_t *octets, size_t n, struct rbu
 }
 
 static void
-learn_layout(struct decode_template *s, const uint8_t *octets, size_t n,
-    const struct decode_result *result)
+learn_layout(struct decode_template *s, const uint8_t *octets, size_t n, const struct decode_result *result)
 {
 	struct rbuf list;
 

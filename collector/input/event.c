@@ -107,8 +107,7 @@ event_name_foreign(const struct ber_oid *trap_oid, char text[EVENT_NAME_MAX])
 	used = strlen(text);
 	for (size_t i = 0; i < ARCS(usual_foreign); i++)
 		if (event_is_oid(trap_oid, usual_foreign[i].arcs, usual_foreign[i].n))
-			snprintf(text + used, EVENT_NAME_MAX - used, " (%s)",
-			    usual_foreign[i].name);
+			snprintf(text + used, EVENT_NAME_MAX - used, " (%s)", usual_foreign[i].name);
 }
 
 /* The ifIndex in the name of an object in one of these tables, or 0. */

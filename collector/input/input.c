@@ -78,8 +78,7 @@ open_receivers(struct input *in, char *error, size_t error_size)
 	int r = 0;
 
 	if (c->n_listen > 0)
-		r = receiver_open(&in->receiver, c->listen, c->n_listen, c->buffer_octets, merged,
-		    error, error_size);
+		r = receiver_open(&in->receiver, c->listen, c->n_listen, c->buffer_octets, merged, error, error_size);
 	if (r == 0 && c->n_sflow_listen > 0)
 		r = receiver_open(&in->sflow_receiver, c->sflow_listen, c->n_sflow_listen,
 		    c->buffer_octets, merged, error, error_size);
@@ -201,8 +200,7 @@ pass_on(struct input *in, const struct ease_record *records, size_t n)
 }
 
 static void
-pass_on_notification(struct input *in, const struct ease_record *records, size_t n,
-    size_t n_ignored)
+pass_on_notification(struct input *in, const struct ease_record *records, size_t n, size_t n_ignored)
 {
 	stat_add_own(&in->stats, INPUT_STAT_NOTIFICATIONS, 1);
 	stat_add_own(&in->stats, INPUT_STAT_IGNORED_VARBINDS, n_ignored);

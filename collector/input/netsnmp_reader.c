@@ -43,8 +43,7 @@ netsnmp_put_varbinds(struct wbuf *w, const struct snmp_pdu *pdu)
 	u_char *at = w->data + w->len;
 
 	for (netsnmp_variable_list *v = pdu->variables; v && at; v = v->next_variable)
-		at = snmp_build_var_op(at, v->name, &v->name_length, v->type, v->val_len,
-		    v->val.string, &left);
+		at = snmp_build_var_op(at, v->name, &v->name_length, v->type, v->val_len, v->val.string, &left);
 	if (at)
 		w->len = w->size - left;
 	else

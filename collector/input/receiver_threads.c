@@ -71,8 +71,7 @@ struct decoding {
 };
 
 static enum received_kind
-threads_keep_records(struct received_block *b, const struct decode_result *result,
-    struct received_datagram *d)
+threads_keep_records(struct received_block *b, const struct decode_result *result, struct received_datagram *d)
 {
 	struct ease_record *records = &b->records[b->n_records];
 
@@ -162,8 +161,7 @@ read_once(struct receiver_threads *c, struct receiver_thread *m, struct received
 		if (n <= 0)
 			continue;
 		begin_work(m);
-		admission_limit_senders(m->admission, c->share, source->receiver, source->socket,
-		    b->batch);
+		admission_limit_senders(m->admission, c->share, source->receiver, source->socket, b->batch);
 		end_work(m);
 		b->number = c->next_number++;
 		b->received_us = clock_wall_us(c->config->clock);

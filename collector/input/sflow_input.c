@@ -114,8 +114,7 @@ struct taking {
 };
 
 int
-sflow_input_new(struct sflow_input **out, uint64_t seed,
-    const struct sflow_accounting *accounting)
+sflow_input_new(struct sflow_input **out, uint64_t seed, const struct sflow_accounting *accounting)
 {
 	struct sflow_input *in = calloc(1, sizeof(*in));
 

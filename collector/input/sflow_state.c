@@ -141,8 +141,7 @@ sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const 
 	if (is_shared)
 		snprintf(peer->address, sizeof(peer->address), "%.*s", FRAME_IP_TEXT - 1, sender);
 	else
-		frame_format_ip(agent->type == SFLOW_ADDRESS_IP4 ? 4 : 6, agent->address,
-		    peer->address);
+		frame_format_ip(agent->type == SFLOW_ADDRESS_IP4 ? 4 : 6, agent->address, peer->address);
 }
 
 void
@@ -250,8 +249,7 @@ limit_sub_agents(struct sflow_state *s, const struct sflow_device *device)
 }
 
 struct sflow_peer *
-sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named, const char *sender,
-    uint64_t received_us)
+sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named, const char *sender, uint64_t received_us)
 {
 	char text[ENDPOINT_TEXT] = ""; /* hash_octets takes blocks of 16 */
 	uint32_t place, *bucket;
@@ -778,8 +776,7 @@ sflow_direction(struct sflow_port *p, const struct sflow_flow *f)
 bool
 sflow_lacks_fcs(const struct sflow_port *p)
 {
-	return p->frames_60 >= FCS_FRAMES && p->frames_short == 0 &&
-	    p->frames_64 < p->frames_60 / 4;
+	return p->frames_60 >= FCS_FRAMES && p->frames_short == 0 && p->frames_64 < p->frames_60 / 4;
 }
 
 /* ---- discarded packets ---- */
@@ -874,8 +871,7 @@ rise_of(const struct sflow_port *p, const uint64_t raw[static SFLOW_N_TOTALS], i
 static uint64_t
 sent_total(const struct sflow_port *p)
 {
-	return p->totals[SFLOW_OUT_UCAST] + p->totals[SFLOW_OUT_MCAST] +
-	    p->totals[SFLOW_OUT_BCAST];
+	return p->totals[SFLOW_OUT_UCAST] + p->totals[SFLOW_OUT_MCAST] + p->totals[SFLOW_OUT_BCAST];
 }
 
 /* A counter that goes back, while octets go on, rises by nearly 2^32: no port discards or spoils so many frames between

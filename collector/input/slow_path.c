@@ -132,8 +132,7 @@ count_slow(const struct slow_path *s, enum slow_path_stat_id which)
 }
 
 int
-slow_path_open(struct slow_path **out, const struct slow_path_config *config, char *error,
-    size_t error_size)
+slow_path_open(struct slow_path **out, const struct slow_path_config *config, char *error, size_t error_size)
 {
 	struct slow_path *s = calloc(1, sizeof(*s));
 	uint64_t seed = 0;
@@ -215,8 +214,7 @@ slow_path_stats(const struct slow_path *s)
 }
 
 void
-slow_path_put(struct slow_path *s, const struct sockaddr *from, int fd, const void *octets,
-    size_t n)
+slow_path_put(struct slow_path *s, const struct sockaddr *from, int fd, const void *octets, size_t n)
 {
 	count_slow(s, SLOW_PATH_STAT_DATAGRAMS);
 	switch (slow_queue_put(s->queue, from, fd, octets, n)) {
@@ -319,8 +317,7 @@ slow_path_ignore_foreign(struct slow_path *s)
 
 	event_name_foreign(&s->result.foreign, name);
 	count_slow(s, SLOW_PATH_STAT_IGNORED);
-	log_info_limited(ROOM, "notification %s from %s ignored: the collector does not store it",
-	    name, s->sender);
+	log_info_limited(ROOM, "notification %s from %s ignored: the collector does not store it", name, s->sender);
 }
 
 /* Decodes the variable bindings of an open message. True if they were accepted, so that an
@@ -624,7 +621,6 @@ slow_path_committed(struct slow_path *s, uint64_t batch)
 {
 	size_t failed = 0;
 
-	stat_add(&s->stats, SLOW_PATH_STAT_INFORMS_ANSWERED,
-	    inform_replies_committed(s->replies, batch, &failed));
+	stat_add(&s->stats, SLOW_PATH_STAT_INFORMS_ANSWERED, inform_replies_committed(s->replies, batch, &failed));
 	stat_add(&s->stats, SLOW_PATH_STAT_SEND_ERRORS, failed);
 }

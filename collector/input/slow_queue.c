@@ -35,8 +35,7 @@ slow_queue_free(struct slow_queue *q)
 }
 
 static void
-fill_datagram(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const void *octets,
-    size_t n)
+fill_datagram(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const void *octets, size_t n)
 {
 	memcpy(&d->from, from,
 	    from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
@@ -46,8 +45,7 @@ fill_datagram(struct slow_queue_datagram *d, const struct sockaddr *from, int fd
 }
 
 int
-slow_queue_put(struct slow_queue *q, const struct sockaddr *from, int fd, const void *octets,
-    size_t n)
+slow_queue_put(struct slow_queue *q, const struct sockaddr *from, int fd, const void *octets, size_t n)
 {
 	if (n > RECEIVE_DATAGRAM_MAX || q->n == SLOW_QUEUE_MAX)
 		return -ENOBUFS;

@@ -91,8 +91,7 @@ v2c_put_integer(struct wbuf *w, int32_t value)
 }
 
 static void
-put_response(struct wbuf *w, const struct v2c_message *m, int32_t status,
-    const struct rbuf *varbinds)
+put_response(struct wbuf *w, const struct v2c_message *m, int32_t status, const struct rbuf *varbinds)
 {
 	uint8_t octets[3 * (2 + 4)];
 	struct wbuf numbers = wbuf_of(octets, sizeof(octets));

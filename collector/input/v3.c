@@ -326,10 +326,8 @@ add_user(struct passphrase_keys *keys, const struct v3_user *u, const uint8_t *e
 	s.securityNameLen = strlen(u->name);
 	s.securityEngineID = (u_char *)engine_id;
 	s.securityEngineIDLen = n_engine_id;
-	s.securityAuthProto = sc_get_auth_oid(usm_lookup_auth_type(u->auth_protocol),
-	    &s.securityAuthProtoLen);
-	s.securityPrivProto = sc_get_priv_oid(usm_lookup_priv_type(u->priv_protocol),
-	    &s.securityPrivProtoLen);
+	s.securityAuthProto = sc_get_auth_oid(usm_lookup_auth_type(u->auth_protocol), &s.securityAuthProtoLen);
+	s.securityPrivProto = sc_get_priv_oid(usm_lookup_priv_type(u->priv_protocol), &s.securityPrivProtoLen);
 	if (!s.securityAuthProto || !s.securityPrivProto)
 		return -ENOTSUP;
 	r = v3_make_key(&keys->auth, &s, u->auth_protocol, u->auth_passphrase, s.securityAuthKey, &s.securityAuthKeyLen);
@@ -670,8 +668,7 @@ v3_take(struct v3 *v, const void *octets, size_t n, struct v3_message *m)
 	}
 	memcpy(m->engine_id, v->header.engine_id.data, v->header.engine_id.size);
 	m->n_engine_id = v->header.engine_id.size;
-	snprintf(m->user, sizeof(m->user), "%.*s", (int)v->header.user.size,
-	    (const char *)v->header.user.data);
+	snprintf(m->user, sizeof(m->user), "%.*s", (int)v->header.user.size, (const char *)v->header.user.data);
 	return judge_authentic(v, engine);
 }
 

@@ -43,8 +43,7 @@ v3_header_take_integer(struct rbuf *r, int32_t least, int32_t *value)
 {
 	struct rbuf content;
 
-	return ber_expect(r, BER_INTEGER, &content) == 0 && ber_integer(content, value) == 0 &&
-	    *value >= least;
+	return ber_expect(r, BER_INTEGER, &content) == 0 && ber_integer(content, value) == 0 && *value >= least;
 }
 
 static bool

@@ -93,8 +93,7 @@ append_runs(struct query_run **runs, size_t *n, const struct query_run *more, si
 
 /* Windows that lie within one step each. */
 static int
-runs_of_all_steps(struct query_steps *steps, const struct query_want *want,
-    struct query_run **runs, size_t *n)
+runs_of_all_steps(struct query_steps *steps, const struct query_want *want, struct query_run **runs, size_t *n)
 {
 	struct query *query = steps->query;
 	const struct query_range now = query->range;

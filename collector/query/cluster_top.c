@@ -250,8 +250,7 @@ choose_candidates(struct ranking *r)
 /* ---- fetching ---- */
 
 static int
-append_keys(struct query *query, struct query_key **keys, size_t *n, struct query_key *more,
-    size_t n_more)
+append_keys(struct query *query, struct query_key **keys, size_t *n, struct query_key *more, size_t n_more)
 {
 	struct query_key *all = realloc(*keys, (*n + n_more + 1) * sizeof(*all));
 
@@ -302,8 +301,7 @@ take_left(struct query *query, struct pack_reader *reader, const struct query_bo
 		struct query_port *port = query_port_of(query, &reader->key, NULL);
 
 		if (port)
-			query_add_pack_sums(&left->sums[port - query->ports], reader,
-			    reader->i - 1, PACK_ANY_PKTS);
+			query_add_pack_sums(&left->sums[port - query->ports], reader, reader->i - 1, PACK_ANY_PKTS);
 	}
 	return reader->failed ? -EBADMSG : 0;
 }
@@ -342,8 +340,7 @@ find_runs(struct ranking *r)
 
 /* The servers cannot rank what they do not store as a key, and need not rank a list of all keys. */
 static bool
-can_rank(const struct query *query, const struct report_options *options,
-    const struct dimension *dimension)
+can_rank(const struct query *query, const struct report_options *options, const struct dimension *dimension)
 {
 	return !options->only && !options->per_site && !query_needs_samples(dimension) &&
 	    cluster_can_filter(query, dimension->kind) && dimension->fold == FOLD_NOTHING && !dimension->from_conversations && options->top <= TOP_MAX &&

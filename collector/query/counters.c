@@ -76,16 +76,14 @@ counters_read_totals(struct query *query, const struct query_port *port, const c
 }
 
 static int
-newest_until(struct query *query, const struct query_port *port, uint64_t at_us,
-    struct totals *totals)
+newest_until(struct query *query, const struct query_port *port, uint64_t at_us, struct totals *totals)
 {
 	return counters_read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE agent = ?1"
 	    " AND if_index = ?2 AND time_us <= ?3 ORDER BY time_us DESC LIMIT 1", at_us, totals);
 }
 
 static int
-oldest_from(struct query *query, const struct query_port *port, uint64_t at_us,
-    struct totals *totals)
+oldest_from(struct query *query, const struct query_port *port, uint64_t at_us, struct totals *totals)
 {
 	return counters_read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE agent = ?1"
 	    " AND if_index = ?2 AND time_us >= ?3 ORDER BY time_us LIMIT 1", at_us, totals);

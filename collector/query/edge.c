@@ -260,8 +260,7 @@ shipped_until(const struct query *query, uint64_t now_us)
 
 /* now_us: when the newest data came. *edge_us is 0 if no port counts. */
 static int
-find_edge(struct query *query, const struct report_options *options, uint64_t now_us,
-    uint64_t *edge_us)
+find_edge(struct query *query, const struct report_options *options, uint64_t now_us, uint64_t *edge_us)
 {
 	bool at_edge = options->moment.at_edge; /* an earlier question found it */
 	int err = query_rows(query, "SELECT agent, if_index, base_us, max(boot) FROM account"

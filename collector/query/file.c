@@ -123,8 +123,7 @@ take_body(struct query *query, sqlite3_stmt *stmt, const struct query_body *body
 	if (err == 0)
 		err = take(query, &reader, body, arg);
 	if (err == -EBADMSG)
-		return query_fail(query, -EIO, "%s: sums in it are damaged (table part)",
-		    query->path);
+		return query_fail(query, -EIO, "%s: sums in it are damaged (table part)", query->path);
 	return err;
 }
 

@@ -205,8 +205,7 @@ add_piece(struct query *query, struct query_port *port, const struct query_gap *
 	port->cut[EASE_OUT].pkts += part[OUT_CUT_PKTS];
 	port->cut[EASE_OUT].octets += part[OUT_CUT_OCTETS];
 	if (port->chosen)
-		note_piece(&query->in_gaps, part[PORT_TOTALS_IN_PKTS] + part[PORT_TOTALS_OUT_PKTS],
-		    from_us, to_us);
+		note_piece(&query->in_gaps, part[PORT_TOTALS_IN_PKTS] + part[PORT_TOTALS_OUT_PKTS], from_us, to_us);
 }
 
 /* Adds the pieces of [from_us, to_us) of which no other collector has the minute. */

@@ -13,8 +13,7 @@ set_level(struct query *query, sqlite3_stmt *stmt)
 {
 	for (int l = LEVEL_1_MIN; l < STORE_N_LEVELS; l++)
 		if (sqlite3_column_int64(stmt, 0) == store_levels[l].minutes)
-			query->levels[l] = (struct query_level){query_u64(stmt, 1),
-			    query_u64(stmt, 2)};
+			query->levels[l] = (struct query_level){query_u64(stmt, 1), query_u64(stmt, 2)};
 	return 0;
 }
 
@@ -150,8 +149,7 @@ end_of_run(const struct query *query, const struct query_want *wanted, const str
 }
 
 int
-query_find_runs(struct query *query, const struct query_want *want, struct query_run **runs,
-    size_t *n)
+query_find_runs(struct query *query, const struct query_want *want, struct query_run **runs, size_t *n)
 {
 	uint64_t at_us = query->range.from_us;
 

@@ -59,8 +59,7 @@ static void
 bind_octets(sqlite3_stmt *stmt, int at, const struct row_cell *cell, bool text)
 {
 	if (text)
-		sqlite3_bind_text(stmt, at, (const char *)cell->text, (int)cell->octets,
-		    SQLITE_STATIC);
+		sqlite3_bind_text(stmt, at, (const char *)cell->text, (int)cell->octets, SQLITE_STATIC);
 	else
 		sqlite3_bind_blob(stmt, at, cell->octets > 0 ? (const void *)cell->text : "",
 		    (int)cell->octets, SQLITE_STATIC);
@@ -285,8 +284,7 @@ fill_table(struct query *query, const struct mirror_table *table)
 /* ---- what a statement reads ---- */
 
 static int
-note_read(void *arg, int action, const char *table, const char *column, const char *database,
-    const char *trigger)
+note_read(void *arg, int action, const char *table, const char *column, const char *database, const char *trigger)
 {
 	struct mirror *m = arg;
 

@@ -22,8 +22,7 @@
 static void
 put_counted_once(FILE *sql, const struct query *query, uint64_t from_us, uint64_t to_us)
 {
-	fprintf(sql, " AND (collector, agent, toUInt64(time_us - time_us %% %d)) GLOBAL NOT IN (",
-	    STORE_WINDOW_US);
+	fprintf(sql, " AND (collector, agent, toUInt64(time_us - time_us %% %d)) GLOBAL NOT IN (", STORE_WINDOW_US);
 	sums_sql_passed_over(sql, mirror_place(query->mirror), false,
 	    store_window_start(from_us, STORE_WINDOW_US), to_us, "");
 	fputs(")", sql);
@@ -74,8 +73,7 @@ put_nearest(FILE *sql, const struct nearest *n)
 /* The rows for a difference over the range: those nearest to its ends, and the first and last of
  * each stretch within. Rows far away are searched among those of whole days. */
 static bool
-rest_at_ends(FILE *sql, const struct query *query, enum cluster_table_id table, unsigned i,
-    const char *stretch)
+rest_at_ends(FILE *sql, const struct query *query, enum cluster_table_id table, unsigned i, const char *stretch)
 {
 	uint64_t from_us = query->fetch_range.from_us, to_us = query->fetch_range.to_us;
 	uint64_t near_us = from_us > NEAR_US ? from_us - NEAR_US : 0;

@@ -56,8 +56,7 @@ query_port_of(const struct query *query, const struct pack_key *key, struct quer
 }
 
 void
-query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *reader, unsigned entry,
-    unsigned same)
+query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *reader, unsigned entry, unsigned same)
 {
 	sums->n += (uint64_t)pack_value_of(reader, entry, PACK_N);
 	sums->w += pack_value_of(reader, entry, PACK_W);

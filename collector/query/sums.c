@@ -78,8 +78,7 @@ query_sum_windows(struct query *query)
 
 	if (!arrivals)
 		return query_fail(query, -ENOMEM, "no memory");
-	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS}, sums_add_totals,
-	    arrivals);
+	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS}, sums_add_totals, arrivals);
 	if (err == 0)
 		err = query_add_gaps(query);
 	if (err == 0)
@@ -122,8 +121,7 @@ query_sum_folded(struct query *query, unsigned kind)
 {
 	for (size_t i = 0; i < query->n_ports; i++)
 		query->ports[i].folded = query->ports[i].folded_most = 0;
-	return query_bodies(query, &(struct query_want){.kind = STORE_PART_FOLDED + kind},
-	    add_folded, NULL);
+	return query_bodies(query, &(struct query_want){.kind = STORE_PART_FOLDED + kind}, add_folded, NULL);
 }
 
 /* ---- keys ---- */
@@ -221,8 +219,7 @@ struct wanted_keys {
 /* An entry is probably not in the processor's caches, so all entries of a block are prefetched
  * before the first one is updated. */
 static int
-add_wanted(struct query *query, struct key_sums *t, const struct pack_reader *reader,
-    struct wanted_keys *wanted)
+add_wanted(struct query *query, struct key_sums *t, const struct pack_reader *reader, struct wanted_keys *wanted)
 {
 	int err = 0;
 
@@ -240,8 +237,7 @@ add_wanted(struct query *query, struct key_sums *t, const struct pack_reader *re
 		    wanted->keys[i].hash, &err);
 
 		if (sum)
-			query_add_pack_sums(&sum->sums, reader, wanted->keys[i].entry,
-			    wanted->same);
+			query_add_pack_sums(&sum->sums, reader, wanted->keys[i].entry, wanted->same);
 	}
 	wanted->n = 0;
 	return err;

@@ -5,8 +5,7 @@ unkeyed_most_samples(const struct dimension *d, const struct query_port *port)
 {
 	if (d->from_conversations || d->fold != FOLD_NOTHING) /* each may have been of the same key */
 		return port->dropped_most + port->folded;
-	return port->dropped_most +
-	    (!d->key->is_pair || (d->key1 && d->key2) ? port->folded_most : port->folded);
+	return port->dropped_most + (!d->key->is_pair || (d->key1 && d->key2) ? port->folded_most : port->folded);
 }
 
 double

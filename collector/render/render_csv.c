@@ -86,8 +86,7 @@ render_csv_put_value(FILE *out, enum report_type type, const struct report_value
 	case REPORT_PKTS:
 	case REPORT_OCTETS:
 	case REPORT_SHARE:
-		fprintf(out, "%.12g,%.12g,%.12g", value->figure.estimate, value->figure.low,
-		    value->figure.high);
+		fprintf(out, "%.12g,%.12g,%.12g", value->figure.estimate, value->figure.low, value->figure.high);
 		break;
 	case REPORT_NS:
 	case REPORT_DEPTH:

@@ -55,8 +55,7 @@ render_time_json(uint64_t time_us)
 static json_t *
 figure_json(const struct estimate_figure *figure)
 {
-	return json_pack("{s:f, s:f, s:f}", "estimate", figure->estimate, "low", figure->low,
-	    "high", figure->high);
+	return json_pack("{s:f, s:f, s:f}", "estimate", figure->estimate, "low", figure->low, "high", figure->high);
 }
 
 /* What is not known of a quantile is null. */
@@ -250,18 +249,15 @@ totals_json(const struct report_result *result)
 		object = with_member(object, "packets_limits", total_limits_json(result, ESTIMATE_PKTS));
 		object = with_member(object, "octets_limits", total_limits_json(result, ESTIMATE_OCTETS));
 	}
-	object = with_member(object, "packets_by_samples",
-	    number_json(round(result->from_samples[ESTIMATE_PKTS])));
-	object = with_member(object, "octets_by_samples",
-	    number_json(round(result->from_samples[ESTIMATE_OCTETS])));
+	object = with_member(object, "packets_by_samples", number_json(round(result->from_samples[ESTIMATE_PKTS])));
+	object = with_member(object, "octets_by_samples", number_json(round(result->from_samples[ESTIMATE_OCTETS])));
 	return object;
 }
 
 static json_t *
 json_add_change(json_t *object, const struct report_change *change)
 {
-	object = with_member(object, "before",
-	    change->known ? figure_json(&change->before) : json_null());
+	object = with_member(object, "before", change->known ? figure_json(&change->before) : json_null());
 	return with_member(object, "change", json_string(report_direction_name(change->direction)));
 }
 
@@ -408,8 +404,7 @@ result_json(const struct report_result *result)
 	object = with_member(object, "to", render_time_json(result->to_us));
 	object = with_member(object, "seconds", number_json(result->seconds));
 	object = with_member(object, "empty", json_boolean(result->empty));
-	object = with_member(object, "newest",
-	    result->newest_us ? render_time_json(result->newest_us) : json_null());
+	object = with_member(object, "newest", result->newest_us ? render_time_json(result->newest_us) : json_null());
 	if (result->counted_to_us > 0)
 		object = with_member(object, "counted_to", render_time_json(result->counted_to_us));
 	object = with_member(object, "completeness", result->expected

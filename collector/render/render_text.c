@@ -122,8 +122,7 @@ format_value(const struct report_result *result, enum report_type type,
 }
 
 static void
-format_limits(const struct report_result *result, enum report_type type,
-    const struct report_value *value, char *text)
+format_limits(const struct report_result *result, enum report_type type, const struct report_value *value, char *text)
 {
 	double factor = rate_factor(result, type);
 	double of = value->figure.estimate > 0 ? value->figure.estimate : value->figure.high;
@@ -139,8 +138,7 @@ format_limits(const struct report_result *result, enum report_type type,
 		snprintf(text, NUMBER_TEXT, "%.28s .. %.28s", low, high);
 		return;
 	}
-	number_format_range(value->figure.low * factor, value->figure.high * factor,
-	    number_scale(of * factor), text);
+	number_format_range(value->figure.low * factor, value->figure.high * factor, number_scale(of * factor), text);
 }
 
 /* = up to the lower limit, - on to the upper one; rounded outwards, so that = never claims too
@@ -252,8 +250,7 @@ add_named_row(struct table *table, const struct report_result *result,
 }
 
 static void
-add_sum_rows(struct table *table, const struct report_result *result,
-    const struct render_options *options)
+add_sum_rows(struct table *table, const struct report_result *result, const struct render_options *options)
 {
 	for (int i = 0; i < REPORT_N_SUMS; i++) {
 		const struct report_sum *sum = &result->sums[i];
@@ -381,8 +378,7 @@ print_header(FILE *out, const struct report_result *result, const struct render_
 	char times[NUMBER_TEXT];
 
 	if (result->expected > 0)
-		number_format_completeness((double)result->samples / (double)result->expected,
-		    complete);
+		number_format_completeness((double)result->samples / (double)result->expected, complete);
 	number_format_count((double)result->samples, samples);
 	number_format_count((double)result->expected, expected);
 	(result->counted_to_us > 0 ? number_format_counted : number_format_times)(result->from_us,
@@ -457,14 +453,13 @@ print_empty(FILE *out, const struct report_result *result, const struct render_o
 	char times[NUMBER_TEXT], newest[NUMBER_TEXT], age[NUMBER_TEXT];
 
 	if (result->newest_us == 0) {
-		fputs("The store is empty: nothing was received yet.\n", out);
+		fputs("The store is empty: nothing was taken yet; easetop agents names who was refused.\n", out);
 		return ferror(out) ? -EIO : 0;
 	}
 	number_format_times(result->from_us, result->to_us, options->now_us, options->utc, times);
 	number_format_time(result->newest_us, options->utc, newest);
 	number_format_age(((double)options->now_us - (double)result->newest_us) / 1e6, age);
-	fprintf(out, "No data %s: the newest is of %s, %s ago. Try --last all.\n", times, newest,
-	    age);
+	fprintf(out, "No data %s: the newest is of %s, %s ago. Try --last all.\n", times, newest, age);
 	return ferror(out) ? -EIO : 0;
 }
 

@@ -361,8 +361,7 @@ agents_add_events(struct query *query, bool all, struct report_result *events)
 	sqlite3_stmt *stmt;
 	int err;
 
-	query_set_fetch_range(query, QUERY_ALL_ROWS, query->range.from_us,
-	    all ? UINT64_MAX : query->range.to_us);
+	query_set_fetch_range(query, QUERY_ALL_ROWS, query->range.from_us, all ? UINT64_MAX : query->range.to_us);
 	stmt = query_prepare(query,
 	    "SELECT agent, kind, COUNT(*), MAX(time_us), if_index, mac FROM event"
 	    " WHERE time_us >= :from AND (time_us < :to OR :all)"

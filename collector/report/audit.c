@@ -676,8 +676,7 @@ add_uplinks(struct query *query, struct report_result *result)
 }
 
 int
-report_audit(struct query *query, const struct report_options *options, uint64_t now_us,
-    struct report_result *result)
+report_audit(struct query *query, const struct report_options *options, uint64_t now_us, struct report_result *result)
 {
 	int err = query_begin(query, options, now_us);
 

@@ -435,8 +435,7 @@ end_billing(struct billing *b)
 }
 
 int
-report_billing(struct query *query, const struct report_options *asked, uint64_t now_us,
-    struct report_result *result)
+report_billing(struct query *query, const struct report_options *asked, uint64_t now_us, struct report_result *result)
 {
 	struct report_options options = *asked;
 	struct billing b = {.query = query, .options = &options, .result = result};

@@ -109,8 +109,7 @@ sort_by_key(const struct report_result *result, struct by_key *by_key)
 		return -ENOMEM;
 	for (size_t r = 0; r < result->n_rows; r++)
 		by_key->rows[r] = report_cell(result, r, 0);
-	qsort_r(by_key->rows, result->n_rows, sizeof(*by_key->rows), compare_rows,
-	    (void *)(uintptr_t)result);
+	qsort_r(by_key->rows, result->n_rows, sizeof(*by_key->rows), compare_rows, (void *)(uintptr_t)result);
 	return 0;
 }
 

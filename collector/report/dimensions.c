@@ -88,30 +88,26 @@ dimensions_fill_address(const struct report_options *options, size_t n_octets, c
 }
 
 static void
-fill_src(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+fill_src(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	dimensions_fill_address(options, key->n_octets, key->key1, &row[1], &row[3]);
 }
 
 static void
-fill_dst(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+fill_dst(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	dimensions_fill_address(options, key->n_octets, key->key2, &row[2], &row[5]);
 }
 
 static void
-dimensions_fill_pair(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+dimensions_fill_pair(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	fill_src(options, key, row);
 	fill_dst(options, key, row);
 }
 
 static void
-fill_subnet(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+fill_subnet(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	unsigned bits = report_mask_bits(options, key->n_octets);
 	char text[LINE], name[ADDRESS_NAME_ROOM];
@@ -152,8 +148,7 @@ fill_groups(const struct report_options *options, const struct query_key *key, s
 }
 
 static void
-dimensions_fill_vlan(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+dimensions_fill_vlan(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	unsigned vlan = read_be16(key->key1);
 	char text[LINE], name[ADDRESS_NAME_ROOM];
@@ -173,8 +168,7 @@ fill_vni(const struct report_options *options, const struct query_key *key, stru
 }
 
 static void
-fill_ethertype(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+fill_ethertype(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	char text[LINE];
 
@@ -186,8 +180,7 @@ fill_ethertype(const struct report_options *options, const struct query_key *key
 }
 
 static void
-fill_protocol(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+fill_protocol(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	(void)options;
 	row[1] = cell_number(key->key1[0]);
@@ -229,8 +222,7 @@ fill_icmp_service(uint8_t ip_proto, const uint8_t *message, struct report_value 
 }
 
 static void
-fill_service(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+fill_service(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	unsigned port = read_be16(key->key1 + 1);
 	char text[LINE];
@@ -284,8 +276,7 @@ fill_endpoint(const struct report_options *options, const struct key_fields *key
 }
 
 static void
-fill_conversation(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+fill_conversation(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	const struct key_fields f = fields_of(KIND_CONVERSATION, key);
 	uint8_t ip_proto = (uint8_t)key_number(&f, KEY_IP_PROTO);
@@ -308,8 +299,7 @@ fill_conversation(const struct report_options *options, const struct query_key *
 }
 
 static void
-fill_server(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+fill_server(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	const struct key_fields f = fields_of(KIND_SYN, key);
 	char text[LINE];
@@ -320,8 +310,7 @@ fill_server(const struct report_options *options, const struct query_key *key,
 }
 
 static void
-fill_client(const struct report_options *options, const struct query_key *key,
-    struct report_value *row)
+fill_client(const struct report_options *options, const struct query_key *key, struct report_value *row)
 {
 	dimensions_fill_address(options, key->n_octets, key->key1, &row[1], &row[2]);
 }

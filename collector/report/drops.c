@@ -525,8 +525,7 @@ find_grouping(struct drops *d)
 }
 
 int
-report_drops(struct query *query, const struct report_options *options, uint64_t now_us,
-    struct report_result *result)
+report_drops(struct query *query, const struct report_options *options, uint64_t now_us, struct report_result *result)
 {
 	struct drops d = {.query = query, .options = options, .result = result};
 	int err = find_grouping(&d);

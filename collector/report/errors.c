@@ -114,8 +114,7 @@ errors_add_source(struct query *query, struct report_result *sources, sqlite3_st
 
 /* The newest first, at most as many as rows are wanted. */
 static int
-errors_add_sources(struct query *query, const struct report_options *options,
-    struct report_result *sources)
+errors_add_sources(struct query *query, const struct report_options *options, struct report_result *sources)
 {
 	sqlite3_stmt *stmt = query_prepare(query,
 	    "SELECT agent, if_index, mac, kind, frames, first_us, last_us FROM error_source"

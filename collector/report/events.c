@@ -86,8 +86,7 @@ name_bad_frames(const struct query *query, sqlite3_stmt *stmt, struct report_val
 {
 	(void)query;
 	row[COLUMN_EVENT] = cell_text(event_name(EASE_NOTIFY_ERROR_SOURCE));
-	row[COLUMN_TEXT] = cell_text(
-	    sqlite3_column_int(stmt, SQL_KIND) == EASE_ERROR_FCS ? "FCS" : "too long");
+	row[COLUMN_TEXT] = cell_text(sqlite3_column_int(stmt, SQL_KIND) == EASE_ERROR_FCS ? "FCS" : "too long");
 }
 
 static void
@@ -98,8 +97,7 @@ name_start(const struct query *query, sqlite3_stmt *stmt, struct report_value *r
 	bool is_first = agent && row[COLUMN_TIME].time_us <= agent->first_us;
 	char text[32];
 
-	snprintf(text, sizeof(text), "boot %lld",
-	    (long long)sqlite3_column_int64(stmt, SQL_KIND));
+	snprintf(text, sizeof(text), "boot %lld", (long long)sqlite3_column_int64(stmt, SQL_KIND));
 	/* it may have run for long before */
 	row[COLUMN_EVENT] = cell_text(is_first ? "agent first heard" : "agent started");
 	row[COLUMN_TEXT] = cell_text(text);
@@ -247,8 +245,7 @@ report_events(struct query *query, const struct report_options *options, uint64_
 		err = events_add_outages(query, options, result);
 	/* Keeps as many rows of all sources together as are wanted. */
 	if (result->n_rows > 1)
-		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values),
-		    compare_times);
+		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values), compare_times);
 	result_cut(result, options->top);
 	result_hide_agent(result, query, COLUMN_AGENT);
 	return err;

@@ -241,10 +241,8 @@ add_others(struct history *h, struct report_result *top)
 	top->sums[REPORT_SUM_OTHERS].row = others;
 	if (!others)
 		return -ENOMEM;
-	others[PART_PKTS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_PKTS,
-	    &estimate_claim_95));
-	others[PART_OCTETS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_OCTETS,
-	    &estimate_claim_95));
+	others[PART_PKTS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_PKTS, &estimate_claim_95));
+	others[PART_OCTETS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_OCTETS, &estimate_claim_95));
 	others[PART_SAMPLES] = cell_number((double)sum.sums.n);
 	return 0;
 }
@@ -277,8 +275,7 @@ split_by_keys(struct history *h, struct report_result *top)
 	    .n_columns = PART_COLUMNS};
 	err = query_windows(h->query);
 	if (err == 0)
-		err = query_keys(h->query, &h->options, &h->keys.dimension, &keys, &n_keys,
-		    &kept_since_us);
+		err = query_keys(h->query, &h->options, &h->keys.dimension, &keys, &n_keys, &kept_since_us);
 	if (err == 0)
 		err = history_count_ports(h, top);
 	for (size_t i = 0; err == 0 && i < h->keys.n; i++)
@@ -303,8 +300,7 @@ covered_s(const struct history *h, uint64_t from_us, uint64_t to_us)
 }
 
 static void
-history_fill_row(const struct report_result *top, uint64_t from_us, double seconds,
-    struct report_value *row)
+history_fill_row(const struct report_result *top, uint64_t from_us, double seconds, struct report_value *row)
 {
 	bool counted = seconds > 0 && (top->total[ESTIMATE_PKTS] > 0 || top->samples > 0);
 

@@ -905,8 +905,7 @@ add_grid_pairs(struct list_keys *keys)
 /* The grid chooses addresses by the largest pairs and then needs all pairs of these: the servers
  * rank pairs first, and are then asked for the others. */
 static int
-grid_run(struct query *query, struct report_options *options, uint64_t now_us,
-    struct report_result *result)
+grid_run(struct query *query, struct report_options *options, uint64_t now_us, struct report_result *result)
 {
 	struct report_result first = {0};
 	struct list_keys keys = {0};

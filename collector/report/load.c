@@ -123,8 +123,7 @@ format_speed(const struct query_port *port, char *text)
 	*text = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(units); i++)
 		if ((double)port->speed_bps >= units[i].bps) {
-			snprintf(text, TEXT_ROOM, "%.4g%c", (double)port->speed_bps / units[i].bps,
-			    units[i].unit);
+			snprintf(text, TEXT_ROOM, "%.4g%c", (double)port->speed_bps / units[i].bps, units[i].unit);
 			return;
 		}
 }
@@ -271,10 +270,8 @@ fill_counted(const struct port_load *p, struct report_value *row)
 	row[COLUMN_SECONDS] = cell_number(s);
 	if (p->port->speed_bps == 0)
 		return;
-	row[COLUMN_UTIL_RX] = cell_number(port_utilization(l->in_octets, rx_pkts, s,
-	    p->port->speed_bps));
-	row[COLUMN_UTIL_TX] = cell_number(port_utilization(l->out_octets, tx_pkts, s,
-	    p->port->speed_bps));
+	row[COLUMN_UTIL_RX] = cell_number(port_utilization(l->in_octets, rx_pkts, s, p->port->speed_bps));
+	row[COLUMN_UTIL_TX] = cell_number(port_utilization(l->out_octets, tx_pkts, s, p->port->speed_bps));
 }
 
 static void
@@ -597,8 +594,7 @@ note_nameless(const struct query *query, struct report_result *result)
 }
 
 int
-report_load(struct query *query, const struct report_options *options, uint64_t now_us,
-    struct report_result *result)
+report_load(struct query *query, const struct report_options *options, uint64_t now_us, struct report_result *result)
 {
 	int err = query_begin(query, options, now_us);
 	double skip;

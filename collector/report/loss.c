@@ -329,8 +329,7 @@ add_losses(struct query_losses *sum, const double *cells)
 }
 
 static int
-loss_add_account(struct query *query, struct report_result *result, struct accounts *accounts,
-    sqlite3_stmt *stmt)
+loss_add_account(struct query *query, struct report_result *result, struct accounts *accounts, sqlite3_stmt *stmt)
 {
 	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
 	    (uint64_t)sqlite3_column_int64(stmt, 1));
@@ -401,8 +400,7 @@ show_accounts(struct report_result *result, const struct accounts *accounts)
 
 /* An account is of a whole boot: those that the range overlaps. */
 static int
-add_accounts(struct query *query, const struct report_options *options,
-    struct report_result *result)
+add_accounts(struct query *query, const struct report_options *options, struct report_result *result)
 {
 	struct accounts accounts = {.most = options->has_top ? options->top : ROWS_MAX, .since_us = UINT64_MAX};
 	sqlite3_stmt *stmt = query_prepare(query,
@@ -489,8 +487,7 @@ find_details(const struct report_result *result)
 }
 
 int
-report_loss(struct query *query, const struct report_options *options, uint64_t now_us,
-    struct report_result *result)
+report_loss(struct query *query, const struct report_options *options, uint64_t now_us, struct report_result *result)
 {
 	int err;
 

@@ -47,8 +47,7 @@ static const struct ports_figure figures[N_COLUMNS] = {
 };
 
 int
-report_pause(struct query *query, const struct report_options *options, uint64_t now_us,
-    struct report_result *result)
+report_pause(struct query *query, const struct report_options *options, uint64_t now_us, struct report_result *result)
 {
 	static const struct ports_report pause = {.name = "pause", .columns = columns,
 	    .n_columns = N_COLUMNS, .add = ports_add_resources, .figures = figures,

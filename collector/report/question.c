@@ -338,8 +338,7 @@ static const struct refusal {
 
 /* "--step is for history, not for talkers". */
 static int
-refuse_option(const struct question *question, const struct question_option *option, char *error,
-    size_t error_size)
+refuse_option(const struct question *question, const struct question_option *option, char *error, size_t error_size)
 {
 	const char *between = " ";
 
@@ -361,8 +360,7 @@ refuse_option(const struct question *question, const struct question_option *opt
 static bool
 has_addresses(enum report_by by)
 {
-	return by == REPORT_BY_DEFAULT || by == REPORT_BY_SRC || by == REPORT_BY_DST ||
-	    by == REPORT_BY_PAIR;
+	return by == REPORT_BY_DEFAULT || by == REPORT_BY_SRC || by == REPORT_BY_DST || by == REPORT_BY_PAIR;
 }
 
 int
@@ -505,8 +503,7 @@ question_write_samples(
 }
 
 int
-question_answer(const struct question *question, struct query *query, uint64_t now_us,
-    struct report_result *result)
+question_answer(const struct question *question, struct query *query, uint64_t now_us, struct report_result *result)
 {
 	struct report_options options = question->options;
 	struct filter filter;
@@ -520,8 +517,7 @@ question_answer(const struct question *question, struct query *query, uint64_t n
 	if (err == 0)
 		err = report_run(question->report, query, &options, now_us, result);
 	if (err == 0 && question->versus_us)
-		err = compare_with_past(question->report, query, &options, now_us,
-		    question->versus_us, result);
+		err = compare_with_past(question->report, query, &options, now_us, question->versus_us, result);
 	if (err == 0 && question->warn > 0) {
 		err = compare_with_rate(result, result->list ? result->list->sort : question->options.sort,
 		    question->warn);

@@ -28,8 +28,7 @@ describe_scope(struct report_result *result, const struct query *query)
 	if (n_agents != 1)
 		snprintf(result->scope, sizeof(result->scope), "%zu agents", n_agents);
 	else if (n_ports == 1)
-		snprintf(result->scope, sizeof(result->scope), "%s %.*s", only->name, EASE_NAME_MAX,
-		    port->name);
+		snprintf(result->scope, sizeof(result->scope), "%s %.*s", only->name, EASE_NAME_MAX, port->name);
 	else
 		snprintf(result->scope, sizeof(result->scope), "%s", only->name);
 }
@@ -55,8 +54,7 @@ port_is_uncounted(const struct query_port *port)
 {
 	const struct estimate_stratum *in = query_listed(port);
 
-	return in->all.n > 0 &&
-	    !(estimate_is_counted(ESTIMATE_PKTS, in) && estimate_is_counted(ESTIMATE_OCTETS, in));
+	return in->all.n > 0 && !(estimate_is_counted(ESTIMATE_PKTS, in) && estimate_is_counted(ESTIMATE_OCTETS, in));
 }
 
 struct note_values *

@@ -55,8 +55,7 @@ sort_by_head(struct sort_item *items, size_t n, struct sort_item *spare)
 }
 
 void
-sort_items(struct sort_item *items, size_t n, int (*compare)(const void *, const void *),
-    struct sort_item *spare)
+sort_items(struct sort_item *items, size_t n, int (*compare)(const void *, const void *), struct sort_item *spare)
 {
 	if (n > 0)
 		sort_by_head(items, n, spare);

@@ -113,8 +113,7 @@ ship_is_over(void *arg)
 {
 	struct ship *s = arg;
 
-	return atomic_load(&s->stopping) &&
-	    (s->is_keeping || ship_now_us() >= atomic_load(&s->deadline_us));
+	return atomic_load(&s->stopping) && (s->is_keeping || ship_now_us() >= atomic_load(&s->deadline_us));
 }
 
 /* Resuming */
@@ -590,8 +589,7 @@ keep_up(struct ship *s)
 	err = ship_upkeep_work(&s->upkeep, UPKEEP_US);
 	s->is_keeping = false;
 	if (err < 0 && err != -ECANCELED) {
-		log_warn_limited(ROOM, "upkeep of the cluster failed: %s",
-		    cluster_http_error(s->http));
+		log_warn_limited(ROOM, "upkeep of the cluster failed: %s", cluster_http_error(s->http));
 		ship_upkeep_forget(&s->upkeep);
 	}
 	s->kept_us = ship_now_us();
@@ -620,8 +618,7 @@ ship_note_failure(struct ship *s, int err)
 	if (s->store.is_damaged && s->config.damaged)
 		s->config.damaged(s->config.damaged_arg, s->store.inode);
 	if (!ship_is_over(s))
-		log_warn_limited(ROOM, "cannot ship to the cluster, trying again: %s",
-		    ship_reason_of(s, err));
+		log_warn_limited(ROOM, "cannot ship to the cluster, trying again: %s", ship_reason_of(s, err));
 }
 
 static void
@@ -682,8 +679,7 @@ run_ship(void *arg)
 	}
 	ship_round(s, true);
 	if (s->failures > 0)
-		log_warn(ROOM,
-		    "stopped before the cluster had all data; the next start sends the rest");
+		log_warn(ROOM, "stopped before the cluster had all data; the next start sends the rest");
 	return NULL;
 }
 
@@ -750,8 +746,7 @@ ship_open(struct ship **out, const struct ship_config *config, char *error, size
 	if (r == 0) {
 		r = -pthread_create(&s->thread, NULL, run_ship, s);
 		if (r < 0)
-			snprintf(error, error_size, "cannot start the shipping thread: %s",
-			    strerror(-r));
+			snprintf(error, error_size, "cannot start the shipping thread: %s", strerror(-r));
 	}
 	if (r < 0) {
 		free_ship(s);

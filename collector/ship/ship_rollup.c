@@ -37,8 +37,7 @@ take_rolled(void *arg, const struct row_cell *cells)
 	while (l < LEVEL_1_D && store_levels[l].minutes != (unsigned)cells[0].i)
 		l++;
 	if (cells[1].i == 0)
-		r->levels[l] = (struct ship_rollup_level){(uint64_t)cells[3].i,
-		    (uint64_t)cells[4].i};
+		r->levels[l] = (struct ship_rollup_level){(uint64_t)cells[3].i, (uint64_t)cells[4].i};
 	else if (c)
 		c->rolled[l] = (uint64_t)cells[2].i;
 	if ((uint64_t)cells[5].i > r->changed_us)

@@ -41,8 +41,7 @@ statement_take_rows(void *stream, const void *octets, size_t n)
 }
 
 int
-statement_rows(struct cluster_http *http, int server, const struct sql *sql, size_t n_columns,
-    row_fn *row, void *arg)
+statement_rows(struct cluster_http *http, int server, const struct sql *sql, size_t n_columns, row_fn *row, void *arg)
 {
 	enum cluster_type types[STATEMENT_COLUMNS_MAX];
 	struct row_stream stream;
@@ -76,8 +75,7 @@ statement_take_numbers(void *arg, const struct row_cell *cells)
 }
 
 int
-statement_numbers(struct cluster_http *http, int server, const struct sql *sql, int64_t *numbers,
-    size_t n)
+statement_numbers(struct cluster_http *http, int server, const struct sql *sql, int64_t *numbers, size_t n)
 {
 	struct numbers to = {numbers, n};
 

@@ -51,8 +51,7 @@ fail_reader(struct store_reader *s)
 	int code = sqlite3_errcode(s->db) & 0xff;
 
 	s->is_damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
-	snprintf(s->error, sizeof(s->error), "%s: %s", s->path,
-	    s->db ? sqlite3_errmsg(s->db) : "cannot be opened");
+	snprintf(s->error, sizeof(s->error), "%s: %s", s->path, s->db ? sqlite3_errmsg(s->db) : "cannot be opened");
 	return -EIO;
 }
 
@@ -349,8 +348,7 @@ reader_put_common(struct row_buffer *b, const double *values)
 
 /* Each in the order of the columns in schema.c. */
 static void
-put_port(struct row_buffer *b, const struct unit_walk *w, const struct pack_key *key,
-    const double *values)
+put_port(struct row_buffer *b, const struct unit_walk *w, const struct pack_key *key, const double *values)
 {
 	row_put_int(b, store_levels[LEVEL_1_MIN].minutes, 2);
 	row_put_int(b, w->unit->start_us, 8);
@@ -591,8 +589,7 @@ static const struct {
 static bool
 is_supplied(const char *name)
 {
-	return strcmp(name, "collector") == 0 || strcmp(name, "revision") == 0 ||
-	    strcmp(name, "level") == 0;
+	return strcmp(name, "collector") == 0 || strcmp(name, "revision") == 0 || strcmp(name, "level") == 0;
 }
 
 static sqlite3_stmt *
@@ -633,8 +630,7 @@ reader_put_text(struct row_buffer *b, sqlite3_stmt *stmt, int column)
 }
 
 static void
-put_column(struct store_reader *s, struct row_buffer *b, enum cluster_type type, sqlite3_stmt *stmt,
-    int column)
+put_column(struct store_reader *s, struct row_buffer *b, enum cluster_type type, sqlite3_stmt *stmt, int column)
 {
 	bool null = sqlite3_column_type(stmt, column) == SQLITE_NULL;
 
@@ -662,8 +658,7 @@ put_column(struct store_reader *s, struct row_buffer *b, enum cluster_type type,
 }
 
 static int
-send_row(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id id,
-    sqlite3_stmt *stmt)
+send_row(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id id, sqlite3_stmt *stmt)
 {
 	const struct cluster_table *table = &cluster_tables[id];
 	struct row_buffer *b = ship_batch_row(batch, id);
@@ -709,8 +704,7 @@ store_reader_send_by_id(struct store_reader *s, struct ship_batch *batch, enum c
 	int code = SQLITE_DONE, r;
 
 	*n = 0;
-	snprintf(from, sizeof(from), ", id FROM %s WHERE id > ? ORDER BY id LIMIT ?",
-	    cluster_tables[table].name);
+	snprintf(from, sizeof(from), ", id FROM %s WHERE id > ? ORDER BY id LIMIT ?", cluster_tables[table].name);
 	stmt = prepare_rows(s, table, "", from);
 	r = stmt ? 0 : -EIO;
 	if (stmt) {

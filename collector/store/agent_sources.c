@@ -25,8 +25,7 @@ sources_open_file(sqlite3 **db, const char *path, int flags, char *error, size_t
 
 /* Closes the file. Returns 0 if code is SQLITE_DONE, else -EIO with the reason in error. */
 static int
-finish_statement(sqlite3 *db, sqlite3_stmt *statement, int code, const char *path, char *error,
-    size_t error_size)
+finish_statement(sqlite3 *db, sqlite3_stmt *statement, int code, const char *path, char *error, size_t error_size)
 {
 	if (code != SQLITE_DONE)
 		snprintf(error, error_size, "%s: %s", path, sqlite3_errmsg(db));
@@ -36,8 +35,7 @@ finish_statement(sqlite3 *db, sqlite3_stmt *statement, int code, const char *pat
 }
 
 int
-agent_sources_each(const char *path, agent_sources_row *row, void *arg, char *error,
-    size_t error_size)
+agent_sources_each(const char *path, agent_sources_row *row, void *arg, char *error, size_t error_size)
 {
 	sqlite3_stmt *statement = NULL;
 	sqlite3 *db = NULL;
@@ -57,8 +55,7 @@ agent_sources_each(const char *path, agent_sources_row *row, void *arg, char *er
 		if (!id || sqlite3_column_bytes(statement, 1) != EASE_AGENT_ID_LEN)
 			continue;
 		source.agent = sqlite3_column_int64(statement, 0);
-		snprintf(source.source, sizeof(source.source), "%s",
-		    (const char *)sqlite3_column_text(statement, 2));
+		snprintf(source.source, sizeof(source.source), "%s", (const char *)sqlite3_column_text(statement, 2));
 		source.since_us = (uint64_t)sqlite3_column_int64(statement, 3);
 		row(arg, id, &source);
 	}
@@ -72,8 +69,7 @@ struct reading {
 };
 
 static void
-keep_row(void *arg, const uint8_t agent_id[EASE_AGENT_ID_LEN],
-    const struct store_agent_source *source)
+keep_row(void *arg, const uint8_t agent_id[EASE_AGENT_ID_LEN], const struct store_agent_source *source)
 {
 	struct reading *reading = arg;
 	struct store_agent_source *rows =
@@ -89,8 +85,7 @@ keep_row(void *arg, const uint8_t agent_id[EASE_AGENT_ID_LEN],
 }
 
 int
-agent_sources_read(const char *path, struct store_agent_source **rows, size_t *n, char *error,
-    size_t error_size)
+agent_sources_read(const char *path, struct store_agent_source **rows, size_t *n, char *error, size_t error_size)
 {
 	struct reading reading = {0};
 	int r = agent_sources_each(path, keep_row, &reading, error, error_size);
@@ -107,8 +102,7 @@ agent_sources_read(const char *path, struct store_agent_source **rows, size_t *n
 }
 
 int
-agent_sources_forget(const char *path, const uint8_t agent_id[EASE_AGENT_ID_LEN], char *error,
-    size_t error_size)
+agent_sources_forget(const char *path, const uint8_t agent_id[EASE_AGENT_ID_LEN], char *error, size_t error_size)
 {
 	sqlite3_stmt *statement = NULL;
 	sqlite3 *db = NULL;

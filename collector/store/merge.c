@@ -59,8 +59,7 @@ report_damaged(struct merge *m, struct cursor *c)
 	m->parts->damaged++;
 	c->reader.n = c->reader.i = 0;
 	c->reader.failed = false;
-	log_error("store", "row %lld of the table part is damaged: its sums are lost",
-	    (long long)c->next[-1].id);
+	log_error("store", "row %lld of the table part is damaged: its sums are lost", (long long)c->next[-1].id);
 }
 
 /* Moves the cursor to its next entry. Returns 1, 0 at the end of the chain, or an error. */

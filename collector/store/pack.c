@@ -367,8 +367,7 @@ pack_read_block(struct pack_reader *reader)
 			for (unsigned i = 0; i < n; i++)
 				to[i] = reader->block[c - 1][i] * reader->columns[c].factor;
 		else
-			read_values(form,
-			    reader->columns[c].values + reader->i * pack_value_octets(form), n, to);
+			read_values(form, reader->columns[c].values + reader->i * pack_value_octets(form), n, to);
 		for (unsigned i = 0; form > FORM_MULTIPLE && i < n; i++)
 			to[i] *= reader->columns[c].factor;
 	}

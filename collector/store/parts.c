@@ -109,8 +109,7 @@ parts_note_flush(struct parts *parts, uint64_t until_us)
 {
 	int r = run_with(parts->statements[PARTS_NOTE_FLUSH], parts->next_id - 1, (int64_t)until_us);
 
-	return r < 0 ? r : run_with(parts->statements[PARTS_FORGET_FLUSHES], (int64_t)until_us,
-	    FLUSHES_KEPT_US);
+	return r < 0 ? r : run_with(parts->statements[PARTS_FORGET_FLUSHES], (int64_t)until_us, FLUSHES_KEPT_US);
 }
 
 unsigned
@@ -258,8 +257,7 @@ parts_add_row(struct part_list *list, int64_t id, int64_t chain)
 }
 
 int
-parts_list(struct parts *parts, const struct place *place, uint64_t to_us, size_t most_chains,
-    struct part_list *list)
+parts_list(struct parts *parts, const struct place *place, uint64_t to_us, size_t most_chains, struct part_list *list)
 {
 	sqlite3_stmt *s = parts->statements[PARTS_LIST];
 	int code, r = 0;

@@ -125,11 +125,9 @@ delete_old_device_rows(struct retention *t, struct rollup *r)
 	if (t->device_rows_us == (uint64_t)row[0] && t->forgotten_us == t->keep.forget_us)
 		return 0;
 	for (size_t i = 0; n == 0 && i < N(old_device_rows); i++)
-		n = rollup_delete(
-		    r, old_device_rows[i], row, 2, &t->deleted[RETENTION_DEVICE_ROWS]);
+		n = rollup_delete(r, old_device_rows[i], row, 2, &t->deleted[RETENTION_DEVICE_ROWS]);
 	if (n == 0 && row[0] > 0 && t->keep.forget_us > 0)
-		n = forget_silent(r, (uint64_t)row[0], t->keep.forget_us,
-		    &t->deleted[RETENTION_DEVICE_ROWS]);
+		n = forget_silent(r, (uint64_t)row[0], t->keep.forget_us, &t->deleted[RETENTION_DEVICE_ROWS]);
 	if (n == 0) {
 		t->device_rows_us = (uint64_t)row[0];
 		t->forgotten_us = t->keep.forget_us;
@@ -199,8 +197,7 @@ move_start(struct rollup *r, enum store_level_index level, uint64_t limit_us)
 
 	if (start_us <= r->levels[level].kept_us)
 		return 0;
-	err = rollup_query(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0", row, 1,
-	    &oldest, 1);
+	err = rollup_query(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0", row, 1, &oldest, 1);
 	if (err < 0 || (uint64_t)oldest >= start_us)
 		return err < 0 ? err : 0;
 	r->levels[level].kept_us = start_us;

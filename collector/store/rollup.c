@@ -74,8 +74,7 @@ rollup_statement(struct rollup *r, const char *sql)
 }
 
 int
-rollup_query(struct rollup *r, const char *sql, const int64_t *parameters, int n, int64_t *values,
-    int n_values)
+rollup_query(struct rollup *r, const char *sql, const int64_t *parameters, int n, int64_t *values, int n_values)
 {
 	sqlite3_stmt *s = rollup_statement(r, sql);
 	int code;
@@ -248,13 +247,11 @@ project_key(enum projection projection, const struct pack_key *key, const double
 	memcpy(to, values, PACK_COMMON * sizeof(*to));
 	to[PACK_SAME_PKTS] = values[same];
 	to[PACK_SAME_OCTETS] = values[same + 1];
-	return pack_key_of(pack_agent(key), pack_if_index(key), pack_direction(key), half, octets,
-	    NULL, 0);
+	return pack_key_of(pack_agent(key), pack_if_index(key), pack_direction(key), half, octets, NULL, 0);
 }
 
 static int
-copy_entries(struct rollup *r, struct merge *m, enum projection projection,
-    const struct place *to)
+copy_entries(struct rollup *r, struct merge *m, enum projection projection, const struct place *to)
 {
 	double values[PACK_COLUMNS], projected[PACK_SINGLE];
 	struct pack_key key;
@@ -280,8 +277,7 @@ copy_entries(struct rollup *r, struct merge *m, enum projection projection,
 }
 
 static int
-copy_list(struct rollup *r, const struct part_list *list, enum projection projection,
-    const struct place *to)
+copy_list(struct rollup *r, const struct part_list *list, enum projection projection, const struct place *to)
 {
 	struct merge *m;
 	int err = merge_open(&m, r->parts, list);
@@ -472,8 +468,7 @@ rollup_find_window(struct rollup *r, enum store_level_index level)
 
 /* Finds the first shard, from `least` on, that has data of the kind and window; -1: none. */
 static int
-find_shard(struct rollup *r, const struct place *from, uint64_t to_us, uint32_t least,
-    int64_t *shard)
+find_shard(struct rollup *r, const struct place *from, uint64_t to_us, uint32_t least, int64_t *shard)
 {
 	const int64_t row[] = {store_levels[from->level].minutes, from->kind,
 	    (int64_t)from->start_us, (int64_t)to_us, least};

@@ -104,8 +104,7 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
 /* Opening */
 
 int
-store_open(struct store **out, const char *path, const struct progress *progress, char *error,
-    size_t error_size)
+store_open(struct store **out, const char *path, const struct progress *progress, char *error, size_t error_size)
 {
 	struct store *store = calloc(1, sizeof(*store));
 	int r;
@@ -358,8 +357,7 @@ set_writing_through(struct store *store, bool wanted)
 	int r = 0;
 
 	if (wanted != store->writes_through)
-		r = store_sql_run(store->db,
-		    wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+		r = store_sql_run(store->db, wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
 	if (r == 0)
 		store->writes_through = wanted;
 	return r;
@@ -407,8 +405,7 @@ ensure_database(struct store *store, char *error, size_t error_size)
 	case STORE_FILE_IN_PLACE:
 		break;
 	case STORE_FILE_MISSING:
-		log_error(ROOM, "%s was moved or removed; starting a new, empty store there",
-		    store->path);
+		log_error(ROOM, "%s was moved or removed; starting a new, empty store there", store->path);
 		store_close_database(store);
 		return store_begin_anew(store, STORE_OUTAGE_MOVED, error, error_size);
 	case STORE_FILE_UNCLEAR:

@@ -122,8 +122,7 @@ key_entry(const struct store_key *k, double *values)
 	values[PACK_SAME1_OCTETS] = k->same1.octets;
 	values[PACK_SAME2_PKTS] = k->same2.pkts;
 	values[PACK_SAME2_OCTETS] = k->same2.octets;
-	return pack_key_of(k->agent, k->if_index, k->direction, k->key1, k->key1_octets, k->key2,
-	    k->key2_octets);
+	return pack_key_of(k->agent, k->if_index, k->direction, k->key1, k->key1_octets, k->key2, k->key2_octets);
 }
 
 static struct pack_key
@@ -165,12 +164,10 @@ unsettled_place_of(const struct unsettled *unsettled, const struct item *item, i
 	switch ((enum store_table)item->table) {
 	case STORE_WINDOWS:
 		*agent = w->agent;
-		return (struct place){LEVEL_UNSETTLED, STORE_PART_TOTALS, w->start_us,
-		    store_shard(w->agent)};
+		return (struct place){LEVEL_UNSETTLED, STORE_PART_TOTALS, w->start_us, store_shard(w->agent)};
 	case STORE_WINDOW_PORTS:
 		*agent = p->agent;
-		return (struct place){LEVEL_UNSETTLED, STORE_PART_TOTALS, p->start_us,
-		    store_shard(p->agent)};
+		return (struct place){LEVEL_UNSETTLED, STORE_PART_TOTALS, p->start_us, store_shard(p->agent)};
 	case STORE_KEYS:
 		*agent = k->agent;
 		return (struct place){LEVEL_UNSETTLED, k->kind, k->start_us, store_shard(k->agent)};
@@ -241,8 +238,7 @@ gather_items(struct unsettled *unsettled)
 		size_t rows = unsettled->batch->rows[tables[t]].n;
 
 		for (size_t i = 0; i < rows && n < unsettled->room; i++, n++) {
-			unsettled->items[n] = (struct item){.row = (uint32_t)i,
-			    .table = (uint8_t)tables[t]};
+			unsettled->items[n] = (struct item){.row = (uint32_t)i, .table = (uint8_t)tables[t]};
 			fill_item(unsettled, &unsettled->items[n]);
 		}
 	}

@@ -172,8 +172,7 @@ upkeep_step(struct upkeep *u, uint64_t budget_us)
 		return did;
 	code = sqlite3_errcode(u->db) & 0xff;
 	err = code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? -EBADMSG : did < 0 ? did : -EIO;
-	log_warn_limited("store", "cannot roll up or delete old data, trying again: %s",
-	    sqlite3_errmsg(u->db));
+	log_warn_limited("store", "cannot roll up or delete old data, trying again: %s", sqlite3_errmsg(u->db));
 	if (!sqlite3_get_autocommit(u->db))
 		store_sql_run(u->db, "ROLLBACK");
 	restore_state(u, &before);

@@ -290,8 +290,7 @@ api_failed(struct api *api, const struct query *query, int err, struct reply *re
 		stat_add(api->stats, WEB_STAT_FAILED, 1);
 		if (query->is_damaged)
 			api_note_damage(api, query->inode);
-		api_error(reply, HTTP_UNAVAILABLE,
-		    *query->error ? without_path(query) : strerror(-err));
+		api_error(reply, HTTP_UNAVAILABLE, *query->error ? without_path(query) : strerror(-err));
 		break;
 	}
 }

@@ -60,8 +60,7 @@ connections_remove(struct web_connections *clients, struct web_connection *clien
 }
 
 void
-connection_enter(const struct web_connections *clients, struct web_connection *client,
-    enum connection_state state)
+connection_enter(const struct web_connections *clients, struct web_connection *client, enum connection_state state)
 {
 	client->state = state;
 	client->since_us = clock_mono_us(clients->clock);

@@ -60,8 +60,7 @@ free_job(struct jobs *jobs, struct job *job)
 static bool
 is_old(const struct jobs *jobs, const struct job *job)
 {
-	return job->state == DONE &&
-	    clock_mono_us(jobs->config.clock) - job->done_us >= JOBS_KEEP_US;
+	return job->state == DONE && clock_mono_us(jobs->config.clock) - job->done_us >= JOBS_KEEP_US;
 }
 
 /* An answer that is still being read is freed on its release. */

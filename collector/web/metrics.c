@@ -182,8 +182,7 @@ metrics_put_ports(const struct metrics *m)
 	if (err == 0) {
 		put_port_states(m);
 		put_port_totals(m, loads);
-		put_plain(m->out, "ports", "gauge", "Ports that the collector knows.",
-		    (double)m->query->n_ports);
+		put_plain(m->out, "ports", "gauge", "Ports that the collector knows.", (double)m->query->n_ports);
 		put_plain(m->out, "ports_left_out", "gauge",
 		    "Ports without series in /metrics, because http_metrics_ports limits their number.",
 		    (double)(m->query->n_ports - m->n_ports));
@@ -229,8 +228,7 @@ put_agents(const struct metrics *m)
 {
 	const struct query *query = m->query;
 
-	put_plain(m->out, "agents", "gauge", "Agents that the collector knows.",
-	    (double)query->n_agents);
+	put_plain(m->out, "agents", "gauge", "Agents that the collector knows.", (double)query->n_agents);
 	put_family(m->out, "agent_last_heard_timestamp_seconds", "gauge",
 	    "When the agent's last datagram arrived, by the collector's clock.");
 	for (size_t a = 0; a < query->n_agents; a++)
@@ -257,8 +255,7 @@ put_agents(const struct metrics *m)
 				received += (double)query->ports[p].received;
 			}
 		if (expected > 0)
-			metrics_put_agent(m, "agent_completeness_ratio", &query->agents[a],
-			    received / expected);
+			metrics_put_agent(m, "agent_completeness_ratio", &query->agents[a], received / expected);
 	}
 	return 0;
 }
@@ -304,8 +301,7 @@ put_samples(const struct metrics *m)
 		for (size_t a = 0; a < m->query->n_agents; a++) {
 			double sum;
 
-			memcpy(&sum, (const char *)&m->query->agents[a].losses + families[f].at,
-			    sizeof(sum));
+			memcpy(&sum, (const char *)&m->query->agents[a].losses + families[f].at, sizeof(sum));
 			metrics_put_agent(m, families[f].name, &m->query->agents[a], sum);
 		}
 	}

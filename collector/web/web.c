@@ -105,8 +105,7 @@ static const struct header {
 
 /* Queues a response with the further headers (ended by a row without name) and releases it. */
 static enum MHD_Result
-web_send_response(struct exchange *x, unsigned status, struct MHD_Response *response,
-    const struct header *further)
+web_send_response(struct exchange *x, unsigned status, struct MHD_Response *response, const struct header *further)
 {
 	enum MHD_Result r = response ? MHD_YES : MHD_NO;
 
@@ -365,8 +364,7 @@ serve_request(struct exchange *x)
 	pthread_mutex_unlock(&x->web->allowed);
 	if (!right_host) {
 		count_web(x->web, WEB_STAT_REFUSED_HOST);
-		r = send_error(x, MHD_HTTP_MISDIRECTED_REQUEST,
-		    "host name not allowed: add it to http_hosts", NULL);
+		r = send_error(x, MHD_HTTP_MISDIRECTED_REQUEST, "host name not allowed: add it to http_hosts", NULL);
 	} else if (status != MHD_HTTP_OK) {
 		count_web(x->web, WEB_STAT_REFUSED_REQUEST);
 		r = send_error(x, (unsigned)status, error, NULL);
@@ -425,8 +423,7 @@ on_request(void *arg, struct MHD_Connection *connection, const char *url, const 
 		return send_reply(x); /* woken */
 	if (!x->begun && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		count_web(x->web, WEB_STAT_REFUSED_REQUEST);
-		return send_error(x, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed",
-		    &allow);
+		return send_error(x, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed", &allow);
 	}
 	if (!x->begun || *n_upload > 0) { /* a body is ignored */
 		x->begun = true;
@@ -446,8 +443,7 @@ web_free_exchange(struct exchange *x)
 }
 
 static void
-on_completed(void *arg, struct MHD_Connection *connection, void **context,
-    enum MHD_RequestTerminationCode code)
+on_completed(void *arg, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code)
 {
 	struct exchange *x = *context;
 
@@ -461,8 +457,7 @@ on_completed(void *arg, struct MHD_Connection *connection, void **context,
 }
 
 static void
-on_connection(void *arg, struct MHD_Connection *connection, void **context,
-    enum MHD_ConnectionNotificationCode code)
+on_connection(void *arg, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
 {
 	struct web *web = arg;
 	struct web_connection *client = *context;
@@ -607,8 +602,7 @@ static void
 warn_without_token(const struct web *web)
 {
 	if (web->is_public && !*web->config.token)
-		log_warn(ROOM,
-		    "everybody who can reach %s can read the data: http_token is empty", web->url);
+		log_warn(ROOM, "everybody who can reach %s can read the data: http_token is empty", web->url);
 }
 
 void

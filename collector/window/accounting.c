@@ -340,8 +340,7 @@ move_expectation(struct accounting *acc, struct port *p, const struct account *a
 
 /* Returns false if the sample is not used, because its number is far ahead of the others. */
 static bool
-follow_jump(struct accounting *acc, struct port *p, struct account *a, uint32_t number,
-    struct store_batch *batch)
+follow_jump(struct accounting *acc, struct port *p, struct account *a, uint32_t number, struct store_batch *batch)
 {
 	struct sequence_tracker *t = &a->slot->tracker;
 	uint64_t expected = sequence_tracker_expected_since_contact(t);
@@ -395,8 +394,7 @@ accounting_note_pool(struct port *p, const struct ease_record *r, uint64_t lost)
 /* The port whose numbers the port's samples have: its own, or that of its data source; then the port has an
  * account without numbers, so that reports know of it. NULL: there is no place for it. */
 static struct port *
-numbers_of(struct accounting *acc, struct port *p, const struct ease_record *r,
-    struct store_batch *batch)
+numbers_of(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
 {
 	if (!r->loose_numbers || r->source_port == 0)
 		return p;
@@ -404,8 +402,7 @@ numbers_of(struct accounting *acc, struct port *p, const struct ease_record *r,
 }
 
 static void
-accounting_add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
-    struct store_batch *batch)
+accounting_add_sample(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
 {
 	const struct ease_sample *s = &r->sample;
 	struct port *source = numbers_of(acc, p, r, batch);
@@ -486,8 +483,7 @@ add_given_out(struct accounting *acc, struct port *p, struct account *a,
 	more = sequence_tracker_expected_since_contact(t) - expected;
 	if (more == 0)
 		return true;
-	accounting_add_numbers(acc, p, accounting_window_of(acc, p, s->time_us), s->time_us,
-	    (int64_t)more, 0, batch);
+	accounting_add_numbers(acc, p, accounting_window_of(acc, p, s->time_us), s->time_us, (int64_t)more, 0, batch);
 	a->last_expected_us = s->time_us;
 	a->last_expected_if = p->if_index;
 	return true;

@@ -63,8 +63,7 @@ accounting_memory(const struct accounting_limits *limits)
 }
 
 static void
-flush_crash_lost(struct accounting *acc, const struct port *p, const struct account *a,
-    struct store_batch *batch)
+flush_crash_lost(struct accounting *acc, const struct port *p, const struct account *a, struct store_batch *batch)
 {
 	struct store_crash_lost *row;
 
@@ -260,8 +259,7 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 	/* Room for all of it is reserved first: a flush is whole or none. */
 	r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->port_places.end);
 	if (r == 0)
-		r = store_batch_reserve(
-		    batch, STORE_CRASH_LOST, (size_t)INVENTORY_BOOTS * known->port_places.end);
+		r = store_batch_reserve(batch, STORE_CRASH_LOST, (size_t)INVENTORY_BOOTS * known->port_places.end);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_AGENTS, known->agent_places.end);
 	if (r == 0)

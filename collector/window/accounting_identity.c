@@ -257,8 +257,7 @@ silent_since_us(const struct accounting *acc, uint64_t heard_us)
 /* A refused sample counts as expected once nothing else of its agent has come for SILENT_US, with
  * those that were refused in that time. */
 void
-accounting_expect_refused(struct accounting *acc, const struct agent *a, uint64_t if_index,
-    struct store_batch *batch)
+accounting_expect_refused(struct accounting *acc, const struct agent *a, uint64_t if_index, struct store_batch *batch)
 {
 	struct port *p = inventory_find_port(&acc->inventory, a, if_index);
 	uint64_t heard_us = silent_since_us(acc, a->heard_us);
@@ -356,8 +355,7 @@ identity_add_event(const struct accounting *acc, const struct agent *a, struct s
 /* From now on the agent's boot r->boot counts as the one after the newest, and its numbers are
  * expected from the first that comes. */
 static void
-follow_boot(struct accounting *acc, struct agent *a, const struct ease_record *r,
-    struct store_batch *batch)
+follow_boot(struct accounting *acc, struct agent *a, const struct ease_record *r, struct store_batch *batch)
 {
 	uint32_t told = a->row.boot - a->row.boot_shift;
 	char id[ID_TEXT];
@@ -405,8 +403,7 @@ begins_again(const struct accounting *acc, struct agent *a)
 	bool again = a->boots.numbers_again;
 
 	a->boots.numbers_again = false;
-	return again && (a->boots.followed_us == 0 ||
-			    acc->mono_us - a->boots.followed_us >= BOOT_SILENT_US);
+	return again && (a->boots.followed_us == 0 || acc->mono_us - a->boots.followed_us >= BOOT_SILENT_US);
 }
 
 bool

@@ -115,8 +115,7 @@ _Static_assert(PORT_TOTALS_IN_OCTETS == PORT_TOTALS_IN_PKTS + 1 &&
 	PORT_TOTALS_OUT_OCTETS == PORT_TOTALS_OUT_PKTS + 1, "octets stand behind their frames");
 
 static void
-cut_parts(const struct pool_target *to, const struct port_totals_part *parts, size_t n,
-    struct cut_part *cuts)
+cut_parts(const struct pool_target *to, const struct port_totals_part *parts, size_t n, struct cut_part *cuts)
 {
 	if (to->from_us < to->until_us)
 		cut_totals_count(&to->p->cuts, to->from_us, to->until_us, sample_gaps_newest_us(&to->p->gaps), parts, n,
@@ -198,8 +197,7 @@ windows_add_totals(void *arg, const struct port_totals_part *parts, size_t n)
 }
 
 bool
-accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_record *r,
-    struct store_batch *batch)
+accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
 {
 	const struct ease_snapshot *s = &r->snapshot;
 	struct pool_target to = {acc, p, batch, p->totals.time_us, s->time_us};

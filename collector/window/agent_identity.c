@@ -105,8 +105,7 @@ is_engine(const char *source)
 static bool
 is_own_engine(const char *source)
 {
-	return strlen(source) == OWN_ENGINE_TEXT &&
-	    strncasecmp(source, OWN_ENGINE, sizeof(OWN_ENGINE) - 1) == 0;
+	return strlen(source) == OWN_ENGINE_TEXT && strncasecmp(source, OWN_ENGINE, sizeof(OWN_ENGINE) - 1) == 0;
 }
 
 /* By the engine ID that has the agent's id in it. */
@@ -186,8 +185,7 @@ agent_identity_bind(struct agent_identity *identity, const struct ease_record *r
 }
 
 void
-agent_identity_refuse(struct agent_identity *identity, const struct ease_record *r,
-    enum store_refusal reason)
+agent_identity_refuse(struct agent_identity *identity, const struct ease_record *r, enum store_refusal reason)
 {
 	if (identity->refused.n++ == 0)
 		identity->refused.first_us = r->received_us;
@@ -195,6 +193,5 @@ agent_identity_refuse(struct agent_identity *identity, const struct ease_record 
 	identity->refused.reason = (uint8_t)reason;
 	identity->refused.unwritten = true;
 	if (strcmp(identity->refused.source, agent_identity_source(r)) != 0)
-		snprintf(identity->refused.source, sizeof(identity->refused.source), "%s",
-		    agent_identity_source(r));
+		snprintf(identity->refused.source, sizeof(identity->refused.source), "%s", agent_identity_source(r));
 }

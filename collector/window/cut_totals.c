@@ -75,8 +75,7 @@ cut_totals_add_stalled(struct cut_totals *c, uint32_t boot, const struct ease_sn
 
 /* Divides what is cut among the parts as their frames are; rounded so that it adds up. */
 static void
-divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n, double pkts,
-    struct cut_part *cuts)
+divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n, double pkts, struct cut_part *cuts)
 {
 	double sum = 0;
 	int64_t done = 0;

@@ -68,8 +68,7 @@ note_newest(struct device_clock *c, uint64_t time_us)
 /* ---- a clock that was set, and records of other times ---- */
 
 static int64_t
-judge_other(struct device_clock *c, const struct device_clock_arrival *at, uint64_t time_us,
-    int64_t own_us)
+judge_other(struct device_clock *c, const struct device_clock_arrival *at, uint64_t time_us, int64_t own_us)
 {
 	struct device_clock_other *other = &c->other;
 	bool is_late = own_us > c->offset_us && is_within(own_us - c->offset_us, DEVICE_CLOCK_LATE_US) &&

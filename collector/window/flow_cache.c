@@ -139,8 +139,7 @@ flow_cache_make_room(struct flow_cache *f, uint32_t set, flow_cache_evict_fn *ev
 }
 
 struct flow *
-flow_cache_get(struct flow_cache *f, const struct flow_key *key, uint64_t hash,
-    flow_cache_evict_fn *evict, void *arg)
+flow_cache_get(struct flow_cache *f, const struct flow_key *key, uint64_t hash, flow_cache_evict_fn *evict, void *arg)
 {
 	uint32_t set = set_of(f, hash);
 	struct flow *flows = f->flows[set];

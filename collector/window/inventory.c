@@ -206,8 +206,7 @@ find_at(const struct inventory *r, uint32_t i, const char *address)
 struct agent *
 inventory_first_at(const struct inventory *r, const char *address)
 {
-	return find_at(r, r->agent_buckets[INVENTORY_ADDRESS][hash_text(r, address) & r->agent_mask],
-	    address);
+	return find_at(r, r->agent_buckets[INVENTORY_ADDRESS][hash_text(r, address) & r->agent_mask], address);
 }
 
 struct agent *
@@ -459,8 +458,7 @@ open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
 }
 
 struct account *
-inventory_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
-    inventory_evicted *evicted, void *arg)
+inventory_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made, inventory_evicted *evicted, void *arg)
 {
 	struct account *newest = &p->accounts[0], *before = &p->accounts[1];
 	int at;

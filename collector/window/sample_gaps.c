@@ -23,8 +23,7 @@ sample_gaps_begin(struct sample_gaps *g, uint32_t boot, uint64_t newest)
 }
 
 static void
-set_point(struct sample_gaps_side *side, uint32_t boot, uint64_t number, uint64_t pool_pkts,
-    uint64_t time_us)
+set_point(struct sample_gaps_side *side, uint32_t boot, uint64_t number, uint64_t pool_pkts, uint64_t time_us)
 {
 	side->known = true;
 	side->boot = boot;
@@ -41,8 +40,7 @@ sample_gaps_resume(
 {
 	sample_gaps_begin(g, boot, newest);
 	set_point(&g->sides[EASE_IN - 1], boot, newest, counters->pool_in_pkts, counters->time_us);
-	set_point(&g->sides[EASE_OUT - 1], boot, newest, counters->pool_out_pkts,
-	    counters->time_us);
+	set_point(&g->sides[EASE_OUT - 1], boot, newest, counters->pool_out_pkts, counters->time_us);
 }
 
 /* Returns how many of so many missing numbers in a row are cut: all, or none if they are bridged. */
@@ -108,8 +106,7 @@ newest_gap(struct sample_gaps *g)
 
 /* What is missing right before this sample, of both directions. goes_on: of a gap that is cut. */
 static void
-cut_numbers(struct sample_gaps *g, uint64_t number, uint64_t time_us, bool goes_on, sample_gaps_sink *sink,
-    void *arg)
+cut_numbers(struct sample_gaps *g, uint64_t number, uint64_t time_us, bool goes_on, sample_gaps_sink *sink, void *arg)
 {
 	uint64_t missing = number - g->newest - 1;
 	uint32_t cut = goes_on && missing < UINT32_MAX ? (uint32_t)missing : cut_of(g, missing);

@@ -50,8 +50,7 @@ undo_jump(struct sequence_jumps *j, struct sequence_tracker *t)
 }
 
 static enum sequence_jumps_verdict
-judge_behind(struct sequence_jumps *j, struct sequence_tracker *t, uint32_t number, uint64_t n,
-    uint64_t mono_us)
+judge_behind(struct sequence_jumps *j, struct sequence_tracker *t, uint32_t number, uint64_t n, uint64_t mono_us)
 {
 	if (j->behind == 0 || number - j->behind_next > RISING) {
 		j->behind = 0;

@@ -139,8 +139,7 @@ window_stats(const struct window_table *t)
 /* Windows */
 
 static struct window *
-find_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint64_t if_index,
-    uint64_t hash)
+find_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint64_t if_index, uint64_t hash)
 {
 	for (uint32_t i = t->window_buckets[hash & t->window_mask]; i != NONE;
 	     i = t->windows[i].next) {
@@ -165,8 +164,7 @@ is_over_share(struct window_table *t, int64_t agent)
 }
 
 struct window *
-window_get(struct window_table *t, int64_t agent, uint64_t if_index, uint64_t time_us,
-    uint64_t mono_us)
+window_get(struct window_table *t, int64_t agent, uint64_t if_index, uint64_t time_us, uint64_t mono_us)
 {
 	uint32_t i = t->free_window, *bucket;
 	struct window *w = t->last;
@@ -334,8 +332,7 @@ window_empty_flow_cache(struct window_table *t)
 }
 
 void
-window_add_pool(struct window_table *t, struct window *w, uint8_t direction, uint64_t pkts,
-    uint64_t octets)
+window_add_pool(struct window_table *t, struct window *w, uint8_t direction, uint64_t pkts, uint64_t octets)
 {
 	struct direction_sums *sums = &w->directions[direction - 1];
 
@@ -353,8 +350,7 @@ window_add_numbers(struct window_table *t, struct window *w, int64_t expected, u
 }
 
 void
-window_add_cut(struct window_table *t, struct window *w, uint8_t direction, int64_t pkts,
-    int64_t octets)
+window_add_cut(struct window_table *t, struct window *w, uint8_t direction, int64_t pkts, int64_t octets)
 {
 	struct direction_sums *sums = &w->directions[direction - 1];
 
@@ -409,8 +405,7 @@ window_close(struct window_table *t, window_is_over_fn *over, void *arg)
 	for (uint32_t i = 0; i < t->limits.windows; i++) {
 		struct window *w = &t->windows[i];
 
-		w->closing = w->open && !w->dirty &&
-		    over(arg, w->agent, w->start_us, w->last_mono_us);
+		w->closing = w->open && !w->dirty && over(arg, w->agent, w->start_us, w->last_mono_us);
 		closing += w->closing;
 	}
 	if (closing > 0)
