@@ -26,7 +26,7 @@ own_kib() { awk '/^RssAnon/ { print $2 }' "/proc/$1/status"; } # PID
 # How many of 11 questions the page answers.
 page_answers() {
 	for top in $(seq 11); do # never the same question
-		curl -s --max-time $answer_s --noproxy '*' -o /dev/null -w '%{http_code}\n' \
+		curl -s --max-time "$answer_s" --noproxy '*' -o /dev/null -w '%{http_code}\n' \
 		    "http://127.0.0.1:$page_port/api/v1/talkers?last=5m&top=$top"
 	done | grep -c '^200$'
 }
