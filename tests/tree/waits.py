@@ -47,7 +47,7 @@ def shell(lines):
     for at, line in enumerate(lines, 1):
         if re.search(r"\bwait_for \S+ (?:test|\[) [^;&']*\$\((?!\()", line):
             yield at, "what wait_for waits for is asked once, before it begins: `prints` asks each time"
-        if re.search(r"(?:^|[|;(&{]|\bif|\bdo|!)\s*curl\s", line) and not re.search(r"\s(?:-m|--max-time)\s?[\d"$]|\s-\w*m \d", line):
+        if re.search(r"(?:^|[|;(&{]|\bif|\bdo|!)\s*curl\s", line) and not re.search(r"\s(?:-m|--max-time)\s?\d|\s-\w*m \d", line):
             yield at, "curl without --max-time"
 
 
