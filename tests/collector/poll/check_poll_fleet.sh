@@ -7,8 +7,8 @@
 for need in python3 sqlite3 curl jq; do
 	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
 done
-sanitized=false # a sanitizer's shadow is nobody's memory
-! grep -q __asan_init "$build/collector/easecapd" || sanitized=true
+sanitized=false answer_s=10 # a sanitizer's shadow is nobody's memory, and all takes several times as long with it
+! grep -q __asan_init "$build/collector/easecapd" || sanitized=true answer_s=60
 agents=900 silent=90 vicious=9 ease=5 both=2 shared=1 # both: each is an agent of sFlow, too; shared: two agents at one address, which is not asked
 # An array and no function, so that what is ended is the program and not a shell around it.
 fleet=(python3 "$top/tests/collector/poll/poll_fleet.py")
@@ -26,7 +26,7 @@ own_kib() { awk '/^RssAnon/ { print $2 }' "/proc/$1/status"; } # PID
 # How many of 11 questions the page answers.
 page_answers() {
 	for top in $(seq 11); do # never the same question
-		curl -s --max-time 60 --noproxy '*' -o /dev/null -w '%{http_code}\n' \
+		timeout "$answer_s" curl -s --max-time 60 --noproxy '*' -o /dev/null -w '%{http_code}\n' \
 		    "http://127.0.0.1:$page_port/api/v1/talkers?last=5m&top=$top"
 	done | grep -c '^200$'
 }
