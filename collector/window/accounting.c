@@ -518,8 +518,8 @@ accounting_add_snapshot(struct accounting *acc, struct port *p, const struct eas
 
 	/* A restarted agent may not know when its counters began anew, or that they did; before the newest ones it is of no
 	 * interest. So the number is one for the same counters, wherever it is looked at. */
-	if (p->totals.has_base && s->discontinuity_us != p->totals.discontinuity_us && s->time_us > p->totals.time_us &&
-	    s->discontinuity_us < p->totals.time_us) {
+	if (!r->loose_numbers && p->totals.has_base && s->discontinuity_us != p->totals.discontinuity_us &&
+	    s->time_us > p->totals.time_us && s->discontinuity_us < p->totals.time_us) {
 		same = *r;
 		same.snapshot.discontinuity_us = p->totals.discontinuity_us;
 		r = &same;
