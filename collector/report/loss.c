@@ -467,7 +467,7 @@ drops_are_told(const struct query *query)
 	return any;
 }
 
-/* Of what is lost nowhere, and of boots where no port has two, few want a column. */
+/* Of what is lost nowhere, and of boots where no agent has two, few want a column. */
 static uint32_t
 find_details(const struct report_result *result)
 {
@@ -479,7 +479,8 @@ find_details(const struct report_result *result)
 		for (size_t column = COLUMN_LOST_AGENT; column <= COLUMN_STALLED; column++)
 			if (report_cell(result, r, column)->number > 0)
 				details &= ~(1u << column);
-		if (r > 0 && strcmp(report_cell(result, r, COLUMN_PORT)->text, report_cell(result, r - 1, COLUMN_PORT)->text) == 0 &&
+		/* rows are by agent and boot */
+		if (r > 0 && report_cell(result, r, COLUMN_BOOT)->number != report_cell(result, r - 1, COLUMN_BOOT)->number &&
 		    strcmp(report_cell(result, r, COLUMN_AGENT)->text, report_cell(result, r - 1, COLUMN_AGENT)->text) == 0)
 			details &= ~(1u << COLUMN_BOOT);
 	}
