@@ -83,6 +83,8 @@ set_watch(struct report_command *command, const char *value)
 static int
 set_store(struct report_command *command, const char *value)
 {
+	if (command->store)
+		return -EINVAL;
 	command->store = value;
 	return 0;
 }
@@ -131,7 +133,7 @@ static const struct command_option {
 	{"format", "text|json|csv", "must be text, json, csv, or for samples pcapng", set_format,
 	    "text for people, JSON or CSV for programs (text);\n"
 	    "                             samples: JSON lines, or pcapng of headers that are kept"},
-	{"store", "STORE", NULL, set_store,
+	{"store", "STORE", "may be given once (several collectors are asked together in a cluster)", set_store,
 	    "sqlite:PATH, or clickhouse:[URL] (easetop(1)); default:\n"
 	    "                             $EASETOP_STORE, else the store that\n"
 	    "                             " COMMAND_CONFIG_FILE " names"},

@@ -32,6 +32,7 @@ refused '--versus is for talkers, matrix, protocols, conversations, connections,
 refused '--by x: must be src, dst, pair, subnet, network, as, country, vlan, vni, service, proto, ethertype, server, port, lag, site, reason, place, group, queue or port-pair; dst-network, network-pair and so on' talkers --by x
 refused '--sort bytes: must be octets or packets (or frames, the same); of load also util or errors' talkers --sort bytes
 refused '--top 0: must be 1 to 1000000' talkers --top 0
+refused '--store b: may be given once (several collectors are asked together in a cluster)' talkers --store a --store b
 refused '--vlan 5000: must be a VLAN, 0 to 4095' talkers --vlan 5000
 refused '--last 5: must be a time span: 90s, 5m, 1h, 30d or 2w, or all' talkers --last 5
 refused '--from noon: must be a time with its zone, 2026-11-21T14:00:00+01:00, or a date' talkers --from noon
