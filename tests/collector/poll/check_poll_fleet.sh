@@ -76,7 +76,10 @@ expect 'the page answers' "$answers" 11
 good=$((agents - silent - vicious))
 expect 'names' "$(of_store "SELECT count(DISTINCT agent) FROM port WHERE name LIKE 'e%' AND alias LIKE 'alias %'")" \
     $((good + both + shared))
-expect 'names of the switches' "$(of_store "SELECT count(*) FROM polled WHERE name LIKE 'switch-%' AND names_us > 0 AND silent_us = 0")" $((good - shared))
+# The two at one address are not asked; but the one may be, before the other is heard.
+named=$(of_store "SELECT count(*) FROM polled WHERE name LIKE 'switch-%' AND names_us > 0 AND silent_us = 0")
+if [ "$named" -ge $((good - shared)) ] && [ "$named" -le $((good + shared)) ]; then pass "names of the switches: $named"
+else fail 'names of the switches' "$named, and not $((good - shared)) to $((good + shared))"; fi
 expect 'counters, but of EASE' "$(of_store "SELECT count(DISTINCT agent) FROM counter")" $((good - ease))
 expect 'who does not answer' "$(of_store "SELECT count(*) FROM polled WHERE silent_us > 0 AND names_us = 0")" $((silent + vicious - 1))
 # After 5 s and a minute: no more than three times each.
