@@ -66,16 +66,20 @@ report_find(const char *name)
 static int
 name_away(struct query *query, struct report_result *result)
 {
-	sqlite3_stmt *stmt = query->store->is_remote || result->empty ? NULL : query_prepare(query,
-	    "SELECT since_us, until_us FROM outage WHERE until_us > :from AND since_us < :to AND kind IN (1, 2, 5)"
-	    " ORDER BY id DESC LIMIT 5");
-	int err = 0;
+	sqlite3_stmt *stmt;
+	int err;
 
-	while (stmt && (err = query_step(query, stmt)) == 1) {
+	if (query->store->is_remote || result->empty)
+		return 0;
+	stmt = query_prepare(query, "SELECT since_us, until_us FROM (SELECT * FROM outage WHERE until_us > :from AND since_us < :to"
+	    " AND kind IN (1, 2, 5) ORDER BY id DESC LIMIT 5) ORDER BY id");
+	err = stmt ? 0 : -EIO;
+	while (err == 0 && (err = query_step(query, stmt)) == 1) {
 		struct note_values *away = note_item(result, NOTE_ID_AWAY);
 
 		note_time(away, "from", query_u64(stmt, 0));
 		note_time(away, "to", query_u64(stmt, 1));
+		err = 0;
 	}
 	sqlite3_finalize(stmt);
 	return err;
