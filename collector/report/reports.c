@@ -71,9 +71,15 @@ name_away(struct query *query, struct report_result *result)
 
 	if (query->store->is_remote || result->empty)
 		return 0;
-	stmt = query_prepare(query, "SELECT since_us, until_us FROM (SELECT * FROM outage WHERE until_us > :from AND since_us < :to"
+	/* A crash, the machine, a stop (enum store_outage_kind); of the result's range, as a history left the query at its last
+	 * step. */
+	stmt = query_prepare(query, "SELECT since_us, until_us FROM (SELECT * FROM outage WHERE until_us > ?1 AND since_us < ?2"
 	    " AND kind IN (1, 2, 5) ORDER BY id DESC LIMIT 5) ORDER BY id");
 	err = stmt ? 0 : -EIO;
+	if (stmt) {
+		sqlite3_bind_int64(stmt, 1, (sqlite3_int64)result->from_us);
+		sqlite3_bind_int64(stmt, 2, (sqlite3_int64)result->to_us);
+	}
 	while (err == 0 && (err = query_step(query, stmt)) == 1) {
 		struct note_values *away = note_item(result, NOTE_ID_AWAY);
 

@@ -383,7 +383,7 @@ accounting_note_pool(struct port *p, const struct ease_record *r, uint64_t lost)
 	struct port_pools *pools = &p->pools[s->direction == EASE_OUT];
 	float pkts[2] = {0, 0};
 
-	for (int d = 0; d < 2; d++)
+	for (int d = 0; lost > 0 && d < 2; d++)
 		pkts[d] = p->pools[d].n > 0 ? p->pools[d].at[p->pools[d].n - 1].pkts : 0;
 	for (int d = 0; d < 2 && pkts[0] + pkts[1] > 0; d++)
 		p->pools[d].lost += (float)lost * pkts[d] / (pkts[0] + pkts[1]);

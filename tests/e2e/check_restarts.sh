@@ -82,4 +82,4 @@ send 4
 wait_for 10 is_counted
 expect 'and while the collector was away' "$(counted)" "$(kernel_rx)"
 expect 'nobody is accused' "$(accusations)" ''
-expect 'and what happened is told' "$(json load | jq -c '[(.away | length), (.notes | map(.id) | index("disagreement"))]')" '[1,null]'
+expect 'and what happened is told' "$(json history | jq -c '.away | length') $(json load | jq -c '[(.away | length), (.notes | map(.id) | index("disagreement"))]')" '1 [1,null]'

@@ -153,8 +153,12 @@ END_TEST
 START_TEST(test_step_without_data_is_unknown)
 {
 	struct report_options options = by_source();
-	json_t *history = report_store_json(&store, "history", &options);
+	json_t *history;
 
+	report_store_sql(&store, "INSERT INTO outage VALUES(1, %llu, %llu, %d, NULL)", REPORT_STORE_T0 + MINUTE / 2,
+	    REPORT_STORE_T0 + MINUTE, STORE_OUTAGE_STOPPED);
+	history = report_store_json(&store, "history", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(history, "away")), 1); /* though the last step has none */
 	ck_assert_uint_eq(json_array_size(report_json_at(history, "rows")), MINUTES);
 	ck_assert(json_is_null(report_json_at(history, "rows.3.octets")));
 	ck_assert(json_is_null(report_json_at(history, "rows.3.completeness")));
