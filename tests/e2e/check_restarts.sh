@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../support/rig.sh"
 rig_namespace "$@" || { skip 'all' 'no network namespace can be made'; exit 0; }
 
+sink_pid=''
 unshare -n sleep 900 &
 other_pid=$!
 trap 'rig_end "$other_pid" KILL; rig_end "$sink_pid"; rig_stop; rm -rf "$rig"' EXIT
