@@ -118,6 +118,28 @@ is_about(const struct estimate_stratum *side, const struct query_cut *cut)
 	return is;
 }
 
+/* Of sFlow the samples themselves say how much passed while they came, and how much while they were lost, where counters
+ * counted both: both are known no better than by samples, their sum is. Of two parts a and b of n samples n a tells a with
+ * the variance n a b, as if a b were estimated by samples alone. */
+static void
+add_parted_by_samples(struct query_port *port)
+{
+	for (int d = EASE_IN; d <= EASE_OUT; d++) {
+		struct estimate_stratum *side = &port->side[d];
+
+		for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+			double came = u == ESTIMATE_PKTS ? side->pool_pkts : side->pool_octets;
+			double cut = u == ESTIMATE_PKTS ? port->cut[d].pkts : port->cut[d].octets;
+			double variance = estimate_total_variance((enum estimate_unit)u, side);
+
+			if (!(came > 0) || !(cut > 0))
+				continue;
+			side->divided[u] += came * cut / (came + cut);
+			port->cut[d].untold[u] -= estimate_total_variance((enum estimate_unit)u, side) - variance;
+		}
+	}
+}
+
 static double
 ends_octets_of(const struct query_port *port)
 {
@@ -151,6 +173,8 @@ query_add_divided(struct query *query)
 
 		if (has_ends && port->chosen && ends_octets_of(port) * SMALLEST_PART > all)
 			err = add_ends(query, port);
+		if (port->chosen && port->agent->boot >= QUERY_SFLOW_BOOTS)
+			add_parted_by_samples(port);
 		port->is_divided |= port->chosen && is_about(query_listed(port), query_listed_cut(port));
 	}
 	return err;

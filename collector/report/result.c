@@ -113,7 +113,7 @@ result_count_port(struct report_result *result, const struct query_port *port)
 	result->total[ESTIMATE_PKTS] += estimate_total(ESTIMATE_PKTS, in) + query_listed_cut(port)->pkts;
 	result->total[ESTIMATE_OCTETS] += estimate_total(ESTIMATE_OCTETS, in) + query_listed_cut(port)->octets;
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
-		result->total_variance[u] += estimate_total_variance((enum estimate_unit)u, in) + query_listed_cut(port)->untold[u];
+		result->total_variance[u] += fmax(0, estimate_total_variance((enum estimate_unit)u, in) + query_listed_cut(port)->untold[u]);
 	if (port->is_divided)
 		result_note_port(result, NOTE_ID_DIVIDED, port);
 	result->from_samples[ESTIMATE_PKTS] += in->all.w;

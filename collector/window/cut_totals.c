@@ -95,6 +95,23 @@ divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n,
 	}
 }
 
+/* Of samples without a counter of their own, what they do not stand for is cut. False: none tells. */
+static bool
+cut_what_none_shows(int side, const struct port_totals_part *parts, size_t n, struct cut_part *cuts)
+{
+	double came = 0;
+
+	for (size_t i = 0; i < n; i++)
+		came += parts[i].came[pkts_of[side]];
+	for (size_t i = 0; came > 0 && i < n; i++) {
+		const struct port_totals_part *p = &parts[i];
+
+		cuts[i].pkts[side] = llround(fmax(0, (double)p->values[pkts_of[side]] - p->came[pkts_of[side]]));
+		cuts[i].octets[side] = llround(fmax(0, (double)p->values[octets_of[side]] - p->came[octets_of[side]]));
+	}
+	return came > 0;
+}
+
 static void
 sum_side(struct cut_totals *c, int side, const struct port_totals_part *parts, size_t n)
 {
@@ -122,9 +139,12 @@ count_side(struct cut_totals *c, int side, const struct port_totals_part *parts,
 {
 	double pkts = c->pkts[side], wanted = c->waiting_pkts[side] + pkts_of_share(c, side, c->waiting_share_us[side]);
 	double of_gaps = fmin(wanted, pkts), cut;
+	bool is_told = c->waiting_share_us[side] > 0 && cut_what_none_shows(side, parts, n, cuts);
 
-	c->waiting_pkts[side] = wanted;
 	c->waiting_share_us[side] = 0;
+	if (is_told)
+		return stalled;
+	c->waiting_pkts[side] = wanted;
 	if (pkts > 0)
 		stalled *= 1 - of_gaps / pkts;
 	cut = floor(fmin(of_gaps + stalled, pkts));

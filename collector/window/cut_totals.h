@@ -8,6 +8,8 @@
  *     gap                           <-------------------->
  *                                   known then: before t1     at t2
  *
+ * Samples of sFlow say more: what counters counted and the samples that came in that time do not stand for is cut of it.
+ *
  * What is cut after the newest counters waits for the next ones, because only these tell how many
  * octets the frames had, and no minute can have more cut than counted. What is cut before them is
  * added at once, at the mean length of the frames counted last (some thousand of them).

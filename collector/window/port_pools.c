@@ -36,7 +36,8 @@ point_between(const struct port_pools_point *a, const struct port_pools_point *b
 	double part = b->us > a->us ? ((double)us - a->us) / ((double)b->us - a->us) : 1;
 
 	return (struct port_pools_point){us, (float)value_between(part, a->pool, b->pool),
-	    (float)value_between(part, a->pkts, b->pkts), (float)value_between(part, a->octets, b->octets)};
+	    (float)value_between(part, a->pkts, b->pkts), (float)value_between(part, a->octets, b->octets),
+	    (float)value_between(part, a->lost_pkts, b->lost_pkts)};
 }
 
 static void
@@ -113,6 +114,7 @@ port_pools_set_base(struct port_pools *p)
 		p->at[i].pool -= base.pool;
 		p->at[i].pkts -= base.pkts;
 		p->at[i].octets -= base.octets;
+		p->at[i].lost_pkts -= base.lost_pkts;
 	}
 	p->base_us += base.us;
 	p->base_pool += p->is_counted ? (uint64_t)base.pool : 0;
@@ -137,26 +139,35 @@ port_pools_begin_at(struct port_pools *p, uint64_t time_us)
 	p->end_us = time_us - p->base_us < UINT32_MAX ? (uint32_t)(time_us - p->base_us) : UINT32_MAX;
 }
 
-/* Points in a row from one snapshot to the other: packets and octets since the first. */
+/* Points in a row from one snapshot to the other: packets and octets since the first, and which of them passed while
+ * samples came. */
 struct line {
 	unsigned n;
-	struct {
-		double us, pkts, octets;
+	struct line_point {
+		double us, pkts, octets, came_pkts, came_octets;
 	} at[PORT_POOLS_POINTS + 2];
 	double mean; /* octets of a packet, over all of it */
 };
 
-/* octets: of the samples of the stretch that ends here, pkts of them. */
+/* What passed since the point before: as the samples of that stretch, those before them that were lost, and their octets
+ * say. The lost ones' frames were as long as all. */
 static void
-draw_to(struct line *line, double us, double pool, double pkts, double octets)
+draw_to(struct line *line, double us, double pool, struct port_pools_point stretch)
 {
-	double rise = line->n > 0 ? pool - line->at[line->n - 1].pkts : 0;
-	double before = line->n > 0 ? line->at[line->n - 1].octets : 0;
+	struct line_point to = {0};
+	double rise, came;
 
 	assert(line->n < sizeof(line->at) / sizeof(line->at[0]));
-	line->at[line->n].us = us;
-	line->at[line->n].pkts = pool;
-	line->at[line->n++].octets = before + rise * (pkts > 0 ? octets / pkts : line->mean);
+	if (line->n > 0)
+		to = line->at[line->n - 1];
+	rise = pool - to.pkts;
+	came = stretch.lost_pkts > 0 ? rise * stretch.pkts / (stretch.pkts + stretch.lost_pkts) : rise;
+	to.us = us;
+	to.pkts = pool;
+	to.came_pkts += came;
+	to.came_octets += came * (stretch.pkts > 0 ? stretch.octets / stretch.pkts : line->mean);
+	to.octets = to.came_octets + (to.pkts - to.came_pkts) * line->mean;
+	line->at[line->n++] = to;
 }
 
 /* The packets that passed in this time at that rate, and that no sample shows: of one sample at the most. */
@@ -199,11 +210,12 @@ draw_line(const struct port_pools *p, struct port_pools_end from, struct port_po
 	if (p->at[end - 1].pkts > p->at[base].pkts)
 		line->mean = (p->at[end - 1].octets - p->at[base].octets) / (p->at[end - 1].pkts - p->at[base].pkts);
 	begin = rise_at(p, from, from_us, first, end);
-	draw_to(line, 0, 0, 0, 0);
+	draw_to(line, 0, 0, (struct port_pools_point){0});
 	for (unsigned i = first; i < end; i++) {
 		const struct port_pools_point *a = &p->at[i > 0 ? i - 1 : 0], *b = &p->at[i];
 
-		draw_to(line, b->us - from_us, b->pool - begin, b->pkts - a->pkts, b->octets - a->octets);
+		draw_to(line, b->us - from_us, b->pool - begin, (struct port_pools_point){.pkts = b->pkts - a->pkts,
+		    .octets = b->octets - a->octets, .lost_pkts = b->lost_pkts - a->lost_pkts});
 	}
 	rise = line->at[line->n - 1].pkts;
 	if (is_same)
@@ -212,7 +224,7 @@ draw_line(const struct port_pools *p, struct port_pools_end from, struct port_po
 		rise = point_between(&p->at[end - 1], &p->at[end], (uint32_t)to_us).pool - begin;
 	else
 		rise += unseen_pkts(p, rise / line->at[line->n - 1].us, to_us - from_us - line->at[line->n - 1].us);
-	draw_to(line, to_us - from_us, rise, 0, 0);
+	draw_to(line, to_us - from_us, rise, (struct port_pools_point){0});
 }
 
 static double
@@ -225,17 +237,20 @@ struct port_pools_part
 port_pools_part(const struct port_pools *p, struct port_pools_end from, struct port_pools_end to, uint64_t at_us)
 {
 	double us = (double)(at_us - from.time_us), part;
+	struct line_point a, b, all;
 	struct line line = {.n = 0};
 	unsigned i = 1;
 
 	draw_line(p, from, to, &line);
 	if (line.n < 3 || !(line.at[line.n - 1].pkts > 0))
-		return (struct port_pools_part){-1, -1};
+		return (struct port_pools_part){-1, -1, 0, 0};
 	while (i + 1 < line.n && line.at[i].us < us)
 		i++;
-	part = line.at[i].us > line.at[i - 1].us
-	    ? (us - line.at[i - 1].us) / (line.at[i].us - line.at[i - 1].us) : 0;
-	return (struct port_pools_part){
-	    port_pools_part_of(value_between(part, line.at[i - 1].pkts, line.at[i].pkts), line.at[line.n - 1].pkts),
-	    port_pools_part_of(value_between(part, line.at[i - 1].octets, line.at[i].octets), line.at[line.n - 1].octets)};
+	a = line.at[i - 1];
+	b = line.at[i];
+	all = line.at[line.n - 1];
+	part = us >= b.us ? 1 : (us - a.us) / (b.us - a.us);
+	return (struct port_pools_part){port_pools_part_of(value_between(part, a.pkts, b.pkts), all.pkts),
+	    port_pools_part_of(value_between(part, a.octets, b.octets), all.octets),
+	    value_between(part, a.came_pkts, b.came_pkts) / all.pkts, value_between(part, a.came_octets, b.came_octets) / all.pkts};
 }

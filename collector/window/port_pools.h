@@ -29,7 +29,7 @@ enum { PORT_POOLS_POINTS = 14 };
 struct port_pools_point {
 	uint32_t us;
 	float pool; /* packets that passed; of samples without a pool: those that they and lost ones stand for */
-	float pkts, octets; /* that the samples stand for */
+	float pkts, octets, lost_pkts; /* that the samples stand for, and lost ones before them */
 };
 
 /* Of one direction of a port. Zero is empty. */
@@ -59,7 +59,7 @@ port_pools_note(struct port_pools *p, uint64_t time_us, uint64_t pool, uint32_t 
 {
 	bool is_counted = pool != EASE_COUNT_UNKNOWN;
 	struct port_pools_point point, *last;
-	float lost = p->lost;
+	float lost_pkts = (float)weight * p->lost;
 
 	if (p->n == 0 || is_counted != p->is_counted || (is_counted && pool < p->base_pool) ||
 	    (int64_t)(time_us - p->base_us) > PORT_POOLS_LONGEST_US)
@@ -70,7 +70,8 @@ port_pools_note(struct port_pools *p, uint64_t time_us, uint64_t pool, uint32_t 
 	point.us = time_us > p->base_us + last->us ? (uint32_t)(time_us - p->base_us) : last->us;
 	point.pkts = last->pkts + (float)weight;
 	point.octets = last->octets + (float)weight * (float)octets;
-	point.pool = is_counted ? (float)(pool - p->base_pool) : last->pool + (float)weight * (1 + lost);
+	point.pool = is_counted ? (float)(pool - p->base_pool) : last->pool + (float)weight + lost_pkts;
+	point.lost_pkts = last->lost_pkts + lost_pkts;
 	if (point.pool < last->pool)
 		point.pool = last->pool;
 	if (p->n == 0 || (point.us > last->us && (p->n == p->n_fixed || p->is_cut || point.us >= p->end_us)))
@@ -85,9 +86,9 @@ struct port_pools_end {
 };
 
 /* Which parts of the packets and of the octets that passed between two snapshots passed before a time, 0..1; below 0
- * where no sample tells. */
+ * where no sample tells. And what of it passed while samples came: packets and octets for each packet of all. */
 struct port_pools_part {
-	double pkts, octets;
+	double pkts, octets, came_pkts, came_octets;
 };
 struct port_pools_part port_pools_part(const struct port_pools *p, struct port_pools_end from,
     struct port_pools_end to, uint64_t at_us);

@@ -96,19 +96,23 @@ is_longer(const struct span *span, unsigned minutes)
 	return span->until_us > minute_of(span->from_us) + minutes * (uint64_t)STORE_WINDOW_US;
 }
 
-/* Sets which part of each value was counted before at_us, below 0 where no sample tells. */
+/* Sets which part of each value was counted before at_us, below 0 where no sample tells, and what of it passed while
+ * samples came. */
 static void
 part_until(const struct port_totals *from, const struct port_totals *to, const struct span *span,
-    const struct port_pools *pools, uint64_t at_us, double part[PORT_TOTALS_N_VALUES])
+    const struct port_pools *pools, uint64_t at_us, double part[PORT_TOTALS_N_VALUES], double came[PORT_TOTALS_N_VALUES])
 {
 	for (int i = PORT_TOTALS_IN_PKTS; i < PORT_TOTALS_N_VALUES; i += 2) {
-		struct port_pools_part before = {-1, -1};
+		struct port_pools_part before = {-1, -1, 0, 0};
+		double pkts = pools && !pools[i / 2].is_counter ? (double)added_total(from, to, i) : 0;
 
 		if (pools)
 			before = port_pools_part(&pools[i / 2], (struct port_pools_end){span->from_us, from->values[i]},
 			    (struct port_pools_end){span->until_us, to->values[i]}, at_us);
 		part[i] = before.pkts;
 		part[i + 1] = before.octets;
+		came[i] = before.came_pkts * pkts;
+		came[i + 1] = before.came_octets * pkts;
 	}
 }
 _Static_assert(PORT_TOTALS_OUT_PKTS == 2 && PORT_TOTALS_OUT_OCTETS == 3, "octets stand behind their frames");
@@ -117,11 +121,11 @@ static bool
 port_totals_is_gap(const struct port_totals *from, const struct port_totals *to, const struct span *span,
     const struct port_pools *pools)
 {
-	double part[PORT_TOTALS_N_VALUES];
+	double part[PORT_TOTALS_N_VALUES], came[PORT_TOTALS_N_VALUES];
 
 	if (!is_longer(span, PORT_TOTALS_UNTOLD_MINUTES))
 		return false;
-	part_until(from, to, span, pools, span->until_us, part);
+	part_until(from, to, span, pools, span->until_us, part, came);
 	return is_longer(span, PORT_TOTALS_MINUTES) || !pools ||
 	    ((part[PORT_TOTALS_IN_PKTS] < 0 || pools[0].is_broken) && (part[PORT_TOTALS_OUT_PKTS] < 0 || pools[1].is_broken));
 }
@@ -149,7 +153,7 @@ spread_totals(const struct port_totals *from, const struct port_totals *to, cons
 	struct port_totals_part parts[PORT_TOTALS_MINUTES];
 	uint64_t done[PORT_TOTALS_N_VALUES] = {0}, start_us = minute_of(span->from_us);
 	uint64_t step_us = STORE_WINDOW_US;
-	double passed[PORT_TOTALS_N_VALUES];
+	double passed[PORT_TOTALS_N_VALUES], came[PORT_TOTALS_N_VALUES], before[PORT_TOTALS_N_VALUES] = {0};
 	size_t n = 0;
 
 	if (port_totals_is_gap(from, to, span, pools)) {
@@ -162,12 +166,14 @@ spread_totals(const struct port_totals *from, const struct port_totals *to, cons
 
 		part->from_us = start_us;
 		part->until_us = start_us + step_us;
-		part_until(from, to, span, pools, part->until_us, passed);
+		part_until(from, to, span, pools, part->until_us, passed, came);
 		for (int i = 0; i < PORT_TOTALS_N_VALUES; i++) {
 			uint64_t until = counted_until(from, to, span, passed, i, part->until_us);
 
 			part->values[i] = until > done[i] ? until - done[i] : 0;
 			done[i] += part->values[i];
+			part->came[i] = came[i] - before[i];
+			before[i] = came[i];
 		}
 		start_us += step_us;
 	} while (start_us < span->until_us);

@@ -56,6 +56,8 @@ static const struct ends_case cases[] = {
     {"EASE, 2 minutes", ON_AND_OFF, THE_COUNTER, 2, 0, 0, 2, 2, 2, false, false, 0},
     {"EASE, minutes, one of two without anything", ON_AND_OFF, THE_COUNTER, 2, 85, 145, 2, 1, 1, true, true, 120},
     {"sFlow, minutes, one of two without anything", ON_AND_OFF, NO_POOL, 20, 85, 145, 2, 1, 1, true, true, 120},
+    {"sFlow with pools, the same", ON_AND_OFF, LIKE_COUNTERS, 20, 85, 145, 2, 1, 1, true, true, 120},
+    {"sFlow, 5 minutes, one of two without anything", ON_AND_OFF, NO_POOL, 20, 85, 145, 2, 5, 5, true, true, 120},
     {"backup, minutes, eight without anything", BACKUP, NO_POOL, 20, 130, 610, 3, 1, 1, true, true, 0},
     {"backup, 5 minutes, eight without anything", BACKUP, NO_POOL, 20, 130, 610, 1, 5, 5, true, true, 0},
 };
@@ -374,7 +376,7 @@ START_TEST(limits_hold_where_counters_are_rare)
 			ask(&t, m, query, port, from);
 	query_close(query);
 	/* of others that passed while none was sampled nothing tells */
-	for (int w = 0; w < (c->every_s > 0 && c->pool == NO_POOL ? RANK_1 : c->is_mute ? OTHERS : N_WHAT); w++)
+	for (int w = 0; w < (c->is_mute ? OTHERS : N_WHAT); w++)
 		for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 			snprintf(name, sizeof(name), "%s: %s", c->name, what_names[w]);
 			holds &= bars_check(name, (enum estimate_unit)u, &t.of[w][u], &bars[w], NULL);
