@@ -49,7 +49,7 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
     [LINUX_STAT_SAMPLES_OUTDATED] = {"linux.samples_outdated",
 	"samples discarded: the port is gone, or its skips or rate have changed since"},
     [LINUX_STAT_SAMPLES_LOST] = {"linux.samples_lost",
-	"samples lost: the ring had no room, or the rate changed before they arrived"},
+	"samples lost: the rate changed before they arrived"},
     [LINUX_STAT_OWN_FRAMES] = {"linux.own_frames",
 	"samples of this machine's own notifications and sFlow; at a mean skip below 16 they are not sent"},
     [LINUX_STAT_SAMPLES_UNCUT] = {"linux.samples_uncut",

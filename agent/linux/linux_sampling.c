@@ -17,15 +17,12 @@
 enum {
 	VLAN_OCTETS = 4,
 	MACS_OCTETS = 12, /* the two addresses, before the tag */
-	SKIP_DEPTH = 2,	  /* count and shadow */
 	BLIND_PKTS = 100, /* that a link counts while the pool does not move: the hook may be gone */
 	BLIND_SAMPLES = 16, /* that are due where none comes */
 	MAX_SKIP = 0xfffff, /* 20 bits as in an EASE chip: no mean needs more */
 };
 
 _Static_assert((int)TAP_KEPT_OCTETS >= (int)EASE_HEADER_MAX_OCTETS, "a tap keeps the octets that are sent");
-_Static_assert((uint64_t)SKIP_DEPTH * LINKS_MAX * (sizeof(struct tap_record) + 8) <=
-	TAP_RING_OCTETS, "the ring has room for all samples that can be loaded");
 
 /* ---- how a port is sampled ---- */
 
@@ -169,8 +166,6 @@ remove_share(struct linux_device *d, uint32_t kernel_index)
 	if (!share)
 		return;
 	if_index = share->if_index;
-	if (share->tap)
-		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, tap_lost(share->tap));
 	tap_detach(share->tap);
 	links_remove(&d->links, share);
 	if (d->device.hal)
@@ -180,8 +175,6 @@ remove_share(struct linux_device *d, uint32_t kernel_index)
 void
 linux_unsample_port(struct linux_device *d, struct links_port *port)
 {
-	if (port->tap)
-		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, tap_lost(port->tap));
 	tap_detach(port->tap);
 	port->tap = NULL;
 	linux_psample_remove(d, port);
@@ -250,15 +243,11 @@ linux_set_rate(void *ctx, uint32_t if_index, uint32_t rate)
 static bool
 put_back(struct linux_device *d, struct links_port *port)
 {
-	uint64_t lost;
-
 	if (port->psample)
 		return !psample_filter_is_there(d->kernel.route, &port->psample->filter) &&
 		    linux_psample_set_rate(d, port, port->psample->filter.rate) == 0;
-	lost = tap_lost(port->tap);
 	if (tap_is_attached(port->tap) || taps_renew(d->taps, &port->tap) < 0)
 		return false;
-	stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, lost);
 	(void)restart_port(d, port->if_index);
 	return true;
 }
@@ -302,7 +291,7 @@ linux_watch_hooks(struct linux_device *d)
 const struct hal_sampling_ops linux_sampling_ops = {
     .name = "linux",
     .max_skip = MAX_SKIP,
-    .skip_depth = SKIP_DEPTH,
+    .skip_depth = TAP_SKIPS + 1, /* one counts */
     .load_skip = linux_load_skip,
     .restart = restart_port,
     .set_rate = linux_set_rate,

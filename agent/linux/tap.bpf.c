@@ -20,32 +20,31 @@ struct tap_registers registers;
 
 _Static_assert((TAP_KEPT_OCTETS & (TAP_KEPT_OCTETS - 1)) == 0, "one less is a bit mask");
 
+_Static_assert((TAP_SKIPS & (TAP_SKIPS - 1)) == 0, "one less is a bit mask");
+
 /* Takes the sample that is due, and has the next one due as far behind it as the shadow says. False: on
  * another processor another frame took it. */
 static __always_inline bool
 take_due(__u64 due)
 {
-	__u64 next;
+	__u64 first, next = TAP_NOTHING_DUE;
 
-	if (__sync_val_compare_and_swap(&registers.due, due, TAP_NOTHING_DUE) != due)
+	if (__sync_val_compare_and_swap(&registers.due, due, TAP_BEING_SET) != due)
 		return false;
-	next = __sync_lock_test_and_set(&registers.shadow, 0);
-	/* If the agent has just loaded a skip itself, this one becomes the shadow again. */
-	if (next > 0 && __sync_val_compare_and_swap(&registers.due, TAP_NOTHING_DUE, due + next) != TAP_NOTHING_DUE)
-		registers.shadow = next;
+	first = registers.first;
+	if (first != __sync_fetch_and_add(&registers.end, 0)) {
+		next = due + registers.shadow[first & (TAP_SKIPS - 1)];
+		registers.first = first + 1;
+	}
+	__sync_lock_test_and_set(&registers.due, next);
 	return true;
 }
 
 static __always_inline void
-copy_frame(struct __sk_buff *skb, unsigned direction, unsigned segments, __u64 pool)
+copy_frame(struct __sk_buff *skb, struct tap_record *record, unsigned direction, unsigned segments, __u64 pool)
 {
-	struct tap_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	unsigned octets = skb->len, more;
 
-	if (!record) {
-		__sync_fetch_and_add(&registers.lost, 1);
-		return;
-	}
 	record->time_ns = bpf_ktime_get_ns();
 	record->pool = pool;
 	record->kernel_index = skb->ifindex;
@@ -76,15 +75,22 @@ tap_frame(struct __sk_buff *skb, unsigned direction)
 	unsigned frames = skb->gso_segs > 1 ? skb->gso_segs : 1;
 	__u64 pool = __sync_fetch_and_add(&registers.pool[direction], frames) + frames;
 	__u64 passed = pool + registers.pool[!direction], due;
+	struct tap_record *record;
 
-	/* A buffer of several segments may contain the next sample, too; never a third one, because only one
-	 * skip was in the shadow. What is next is settled before the agent can see the sample, because the agent
-	 * then fills the shadow. */
-	for (int i = 0; i < 2; i++) {
+	/* A buffer of several segments may contain more samples, as many as skips are loaded. What is next is settled before
+	 * the agent can see the sample, because the agent then loads a skip. Where the ring is full, a later frame is sampled. */
+	for (int i = 0; i <= TAP_SKIPS; i++) {
 		due = registers.due;
-		if (passed < due || !take_due(due))
+		if (passed < due)
 			break;
-		copy_frame(skb, direction, frames, pool);
+		record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+		if (!record)
+			break;
+		if (!take_due(due)) {
+			bpf_ringbuf_discard(record, 0);
+			break;
+		}
+		copy_frame(skb, record, direction, frames, pool);
 	}
 	return TC_ACT_UNSPEC;
 }

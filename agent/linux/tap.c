@@ -461,33 +461,47 @@ taps_renew(struct taps *taps, struct tap **tap)
 
 /* ---- registers ---- */
 
-/* Writes the shadow first: if the sample that is due is taken at this moment, the kernel's half has the next
- * one due by itself. If sampling is stalled already, the skip is moved from the shadow, and begins now. */
+/* Until the kernel's half, on another processor, has the next skip: some ten instructions, of which nothing keeps it. */
+static __u64
+tap_due(const struct tap *tap)
+{
+	__u64 due;
+
+	do
+		due = __atomic_load_n(&tap->registers->due, __ATOMIC_SEQ_CST);
+	while (due == TAP_BEING_SET);
+	return due;
+}
+
+/* A skip that is loaded while sampling is stalled begins now. */
 int
 tap_load(struct tap *tap, uint32_t skip)
 {
 	struct tap_registers *r = tap->registers;
-	__u64 empty = 0, nothing = TAP_NOTHING_DUE, next;
+	__u64 end = r->end;
 
-	if (!__atomic_compare_exchange_n(&r->shadow, &empty, (__u64)skip + 1, false,
-		__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	if (end - __atomic_load_n(&r->first, __ATOMIC_SEQ_CST) == TAP_SKIPS)
 		return -EBUSY;
-	if (!tap_is_stalled(tap))
-		return 0;
-	next = __atomic_exchange_n(&r->shadow, 0, __ATOMIC_SEQ_CST);
-	if (next == 0)
-		return 0;
-	next += tap_pool(tap, TAP_IN) + tap_pool(tap, TAP_OUT);
-	(void)__atomic_compare_exchange_n(&r->due, &nothing, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	r->shadow[end % TAP_SKIPS] = (__u64)skip + 1;
+	__atomic_store_n(&r->end, end + 1, __ATOMIC_SEQ_CST);
+	if (tap_due(tap) == TAP_NOTHING_DUE) { /* only the agent ends that */
+		__u64 next = r->shadow[r->first++ % TAP_SKIPS];
+
+		__atomic_store_n(&r->due, next + tap_pool(tap, TAP_IN) + tap_pool(tap, TAP_OUT), __ATOMIC_SEQ_CST);
+	}
 	return 0;
 }
 
 void
 tap_clear(struct tap *tap)
 {
-	__atomic_store_n(&tap->registers->shadow, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&tap->registers->due, TAP_NOTHING_DUE, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&tap->registers->epoch, 1, __ATOMIC_SEQ_CST);
+	struct tap_registers *r = tap->registers;
+	__u64 due = tap_due(tap);
+
+	while (!__atomic_compare_exchange_n(&r->due, &due, TAP_NOTHING_DUE, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		due = tap_due(tap);
+	r->first = r->end;
+	__atomic_fetch_add(&r->epoch, 1, __ATOMIC_SEQ_CST);
 }
 
 uint32_t
@@ -506,10 +520,4 @@ uint64_t
 tap_pool(const struct tap *tap, unsigned direction)
 {
 	return __atomic_load_n(&tap->registers->pool[direction], __ATOMIC_RELAXED);
-}
-
-uint64_t
-tap_lost(const struct tap *tap)
-{
-	return __atomic_load_n(&tap->registers->lost, __ATOMIC_RELAXED);
 }

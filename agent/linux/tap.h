@@ -1,9 +1,9 @@
 /*
  * A tap samples the frames of a port, in both directions, inside the kernel. It is a copy of the
  * program tap.bpf.c at the port's hooks with a set of registers that behave like the skip counters of
- * an EASE chip: one skip runs down to the next sample, shadow holds one further skip, all frames are
- * counted, and sampling stalls when both skips are used up. Only samples leave the kernel, through
- * one ring that all taps share.
+ * an EASE chip: one skip runs down to the next sample, the shadow holds TAP_SKIPS further ones, all frames are
+ * counted, and sampling stalls when all skips are used up. Only samples leave the kernel, through
+ * one ring that all taps share; while it is full none is taken, and ports stall.
  *
  * The hooks are tcx where the kernel has it (6.6), else clsact. Nothing is pinned. At tcx the
  * program is removed when the agent ends, in whatever way. At clsact the program of a killed agent
@@ -51,14 +51,12 @@ int taps_renew(struct taps *taps, struct tap **tap);
 bool taps_clean(uint32_t kernel_index);
 
 /* Loads a skip count behind those already loaded: skip frames pass, and the next one is sampled. -EBUSY:
- * two are loaded already. */
+ * TAP_SKIPS wait already. */
 int tap_load(struct tap *tap, uint32_t skip);
-/* Clears both skips. Samples from before have another epoch. */
+/* Clears all skips. Samples from before have another epoch. */
 void tap_clear(struct tap *tap);
 uint32_t tap_epoch(const struct tap *tap);
 bool tap_is_stalled(const struct tap *tap); /* nothing is loaded */
 uint64_t tap_pool(const struct tap *tap, unsigned direction); /* TAP_IN, TAP_OUT */
-/* Samples that found no room in the ring, although it has room for all that can be loaded. */
-uint64_t tap_lost(const struct tap *tap);
 
 #endif

@@ -113,10 +113,3 @@ tap_pool(const struct tap *tap, unsigned direction)
 	(void)direction;
 	return 0;
 }
-
-uint64_t
-tap_lost(const struct tap *tap)
-{
-	(void)tap;
-	return 0;
-}

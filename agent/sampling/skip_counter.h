@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SKIPS_AHEAD_MAX = 8 }; /* more skips than any supported hardware holds */
+enum { SKIPS_AHEAD_MAX = 33 }; /* as many skips as any device holds (agent/linux/tap_shared.h) */
 
 enum skip_counter_state {
 	SKIP_COUNTER_IDLE,     /* where the present period ends is not known */
