@@ -154,7 +154,7 @@ cut_frames(struct sample_gaps *g, uint8_t direction, double share, const struct 
 		return;
 	}
 	cut.pkts = (int64_t)((double)(to->pool_pkts - from->pool_pkts) * share + 0.5);
-	newest_gap(g)->pkts[direction - 1] += cut.pkts;
+	newest_gap(g)->pkts[direction - 1] += (float)cut.pkts;
 	sink(arg, &cut);
 }
 
@@ -218,6 +218,13 @@ end_notification(struct sample_gaps *g, sample_gaps_sink *sink, void *arg)
 	}
 }
 
+/* In whole frames, up to 2^24; of more it is as exact as a float. */
+static float
+part_of_gap(const struct sample_gap *gap, int side, uint32_t numbers)
+{
+	return (float)floor((double)gap->pkts[side] * numbers / gap->cut);
+}
+
 /* Gives the frames and numbers of a gap back, less what is still cut of it. */
 static void
 gaps_give_back(const struct sample_gap *gap, uint32_t still, sample_gaps_sink *sink, void *arg)
@@ -227,7 +234,7 @@ gaps_give_back(const struct sample_gap *gap, uint32_t still, sample_gaps_sink *s
 		struct sample_gaps_cut back = {.direction = (uint8_t)(d + 1),
 		    .from_us = from_us_of(gap), .to_us = gap->to_us};
 
-		back.pkts = gap->pkts[d] * still / gap->cut - gap->pkts[d];
+		back.pkts = (int64_t)(part_of_gap(gap, d, still) - gap->pkts[d]);
 		if (back.pkts != 0)
 			sink(arg, &back);
 	}
@@ -253,8 +260,8 @@ split_gap(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_
 		set_times(&before, from_us_of(&whole), time_us);
 		set_times(&after, time_us, whole.to_us);
 		for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
-			before.pkts[d] = whole.pkts[d] * before.cut / whole.cut;
-			after.pkts[d] = whole.pkts[d] * after.cut / whole.cut;
+			before.pkts[d] = part_of_gap(&whole, d, before.cut);
+			after.pkts[d] = part_of_gap(&whole, d, after.cut);
 		}
 		gaps_give_back(&whole, before.cut + after.cut, sink, arg);
 		g->open[i] = before.cut > 0 ? before : after;

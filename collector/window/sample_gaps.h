@@ -69,7 +69,7 @@ struct sample_gaps {
 		uint64_t cut : 26;    /* numbers missing after that one; 0: the entry is free */
 		uint64_t span_us : 38; /* ended at to_us, up to 76 hours */
 		uint64_t to_us;
-		int64_t pkts[SAMPLE_GAPS_N_SIDES]; /* cut because of them */
+		float pkts[SAMPLE_GAPS_N_SIDES]; /* cut because of them */
 	} open[SAMPLE_GAPS_OPEN];
 	uint8_t next_open;
 };
