@@ -540,7 +540,11 @@ accounting_add_snapshot(struct accounting *acc, struct port *p, const struct eas
 	if (!r->loose_numbers && add_given_out(acc, p, a, s, batch))
 		sample_gaps_add_snapshot(&p->gaps, r->boot, a->slot->tracker.contact,
 		    sequence_tracker_extend(&a->slot->tracker, s->last_sequence), s, accounting_add_cut, &(struct accounting_cut_target){acc, p, batch});
-	if (accounting_add_totals(acc, p, r, batch))
+	/* One that comes again late may be stamped by its reception; the number that it names says that it is an old one. */
+	if (!r->loose_numbers && port_totals_go_back(&p->totals, r->boot, s) &&
+	    sequence_tracker_extend(&a->slot->tracker, s->last_sequence) < a->slot->tracker.highest)
+		accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS_OLD);
+	else if (accounting_add_totals(acc, p, r, batch))
 		keep_counters(p, r, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS);
 }

@@ -37,6 +37,15 @@ none_decreased(const struct port_totals *from, const struct port_totals *to)
 	return true;
 }
 
+bool
+port_totals_go_back(const struct port_totals *t, uint32_t boot, const struct ease_snapshot *s)
+{
+	struct port_totals to;
+
+	port_totals_set_base(&to, boot, s, 0);
+	return t->has_base && boot == t->boot && !none_decreased(t, &to);
+}
+
 /* Returns the difference of a value; 0 if the device counts it in one of the snapshots only. */
 static uint64_t
 added_total(const struct port_totals *from, const struct port_totals *to, int i)

@@ -85,6 +85,9 @@ enum port_totals_verdict port_totals_add(struct port_totals *t, struct port_pool
 void port_totals_add_uncounted(struct port_totals *t, uint32_t boot, uint64_t time_us,
     const struct ease_uncounted *uncounted, port_totals_sink *sink, void *arg);
 
+/* Whether a value is less than at the newest snapshot of the same boot: counters began anew, or the snapshot is an old one. */
+bool port_totals_go_back(const struct port_totals *t, uint32_t boot, const struct ease_snapshot *s);
+
 /* Makes a snapshot the base without adding anything; snapshots before it are not used. For loading
  * from the store, which has the totals up to this snapshot. */
 void port_totals_set_base(

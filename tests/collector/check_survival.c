@@ -871,6 +871,40 @@ START_TEST(clocks_that_are_set)
 }
 END_TEST
 
+/* Of a device whose clock is years behind all comes again after a restart, later by so much: nothing is counted twice, although
+ * it may be stamped by its reception. */
+START_TEST(what_comes_again_late_counts_once)
+{
+	static const uint64_t late_us[] = {1000000, 3000000, 10000000, 100000000};
+	struct accounting_limits limits = rig_limits;
+	struct accounting_rig f;
+
+	limits.clock_tolerance_us = 2000000;
+	rig_make(&f);
+	for (int life = 0; life < 2; life++) {
+		rig_open_with(&f, &limits);
+		for (uint32_t i = 1; i <= 40; i++) {
+			uint8_t header[BOOKS_HEADER];
+			struct ease_record r[2];
+
+			rig_header(i, header);
+			r[0] = rig_sample(1, i, header);
+			r[1] = rig_snapshot(1, i);
+			r[0].sample.time_us -= 86400 * 1000 * STEP_US;
+			r[1].snapshot.time_us -= 86400 * 1000 * STEP_US;
+			f.clock.manual_wall_us = f.clock.manual_mono_us = NOON_US + i * STEP_US + (life > 0 ? late_us[_i] : 0);
+			r[0].received_us = r[1].received_us = f.clock.manual_wall_us;
+			accounting_add_records(f.accounting, f.batch, r, 2);
+		}
+		rig_flush(&f);
+		rig_close(&f);
+		ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"), 14. * 39);
+		ck_assert_double_eq(rig_query(&f, "SELECT duplicates FROM account"), 40 * life);
+	}
+	rig_remove(&f);
+}
+END_TEST
+
 static struct clock stepped_clock;
 static struct collector *stepped_collector;
 
@@ -952,6 +986,7 @@ main(void)
 	tcase_add_test(tc, moved_away_while_it_runs);
 	tcase_add_test(tc, a_log_cut_anywhere);
 	tcase_add_test(tc, clocks_that_are_set);
+	tcase_add_loop_test(tc, what_comes_again_late_counts_once, 0, 4);
 	tcase_add_test(tc, the_collectors_clock_is_set);
 	return suite_run(suite);
 }
