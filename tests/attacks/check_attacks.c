@@ -101,7 +101,7 @@ run(const struct attack *attack)
 		attack_rig_start(&rig);
 	}
 	expect_no_losses(attack ? attack->name : "alone");
-	if (attack && *attack->counters)
+	if (attack && *attack->counters && !suite_is_slow()) /* then so few are sent that no limit is reached */
 		ck_assert_msg(counted + sum_of(attack->counters) > 0, "%s: %s is 0", attack->name,
 		    attack->counters);
 }
@@ -197,7 +197,7 @@ try(const struct attack *attack)
 	expect_names(name);
 	if (!suite_is_slow() && !getenv("EASE_LONG"))
 		expect_alarms(name);
-	if (attack)
+	if (attack && !suite_is_slow())
 		attack_expect_named(&rig, attack->named ? attack->named : "10.66.0.1", name);
 	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(store_mib + STORE_SLACK_MIB) << 20,
 	    "%s: the store has %" PRIu64 " octets", name, attack_store_octets(&rig));
