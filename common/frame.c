@@ -73,8 +73,7 @@ enum {
 static bool
 is_vlan_tag(uint16_t ethertype)
 {
-	return ethertype == 0x8100 || ethertype == 0x88a8 || ethertype == 0x9100 ||
-	    ethertype == 0x9200;
+	return ethertype == 0x8100 || ethertype == 0x88a8 || ethertype == 0x9100 || ethertype == 0x9200;
 }
 
 static void
@@ -576,8 +575,7 @@ open_geneve(struct rbuf *r, struct frame_inner *inner)
 }
 
 bool
-frame_open(const void *octets, size_t len, const struct frame_keys *outer,
-    struct frame_inner *inner)
+frame_open(const void *octets, size_t len, const struct frame_keys *outer, struct frame_inner *inner)
 {
 	static bool (*const open[])(struct rbuf *, struct frame_inner *) = {
 	    [FRAME_SNAP] = open_snap,
@@ -602,8 +600,7 @@ frame_open(const void *octets, size_t len, const struct frame_keys *outer,
 }
 
 bool
-frame_open_innermost_ip(const void *octets, size_t len, const struct frame_keys *outer,
-    struct frame_keys *innermost)
+frame_open_innermost_ip(const void *octets, size_t len, const struct frame_keys *outer, struct frame_keys *innermost)
 {
 	struct frame_inner inner = {.keys = *outer};
 

@@ -94,8 +94,7 @@ write_stderr(enum log_level level, const char *room, const char *message)
 }
 
 static void __attribute__((format(printf, 4, 0)))
-write_message(enum log_level level, const char *room, uint32_t suppressed, const char *format,
-    va_list args)
+write_message(enum log_level level, const char *room, uint32_t suppressed, const char *format, va_list args)
 {
 	static const char cut[] = "...";
 	char message[LINE_MAX_OCTETS], shown[LINE_MAX_OCTETS + 64], more[48] = "";
@@ -154,8 +153,7 @@ log_limit_pass(struct log_limit *limit, uint64_t mono_us, uint32_t *suppressed)
 }
 
 void
-log_write_limited(struct log_limit *limit, enum log_level level, const char *room,
-    const char *format, ...)
+log_write_limited(struct log_limit *limit, enum log_level level, const char *room, const char *format, ...)
 {
 	uint32_t suppressed;
 	va_list args;

@@ -173,8 +173,7 @@ format_ends(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc, bool co
 	if (counted)
 		snprintf(text, NUMBER_TEXT, "since %.19s, counted to %.19s %.5s", first, last, zone);
 	else
-		snprintf(text, NUMBER_TEXT, one_day ? "%.20s-%.20s %s" : "%.20s - %.20s %s", first,
-		    last, zone);
+		snprintf(text, NUMBER_TEXT, one_day ? "%.20s-%.20s %s" : "%.20s - %.20s %s", first, last, zone);
 }
 
 void

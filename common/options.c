@@ -428,8 +428,7 @@ fail:
 }
 
 static bool
-fill_sections(struct parse *p, cfg_t *cfg, const struct option_row *row,
-    struct option_sections *sections)
+fill_sections(struct parse *p, cfg_t *cfg, const struct option_row *row, struct option_sections *sections)
 {
 	unsigned n = cfg_size(cfg, row->name);
 
@@ -681,8 +680,7 @@ out:
 }
 
 int
-options_load(const char *file, const struct option_row *table, void *config, char *error,
-    size_t error_size)
+options_load(const char *file, const struct option_row *table, void *config, char *error, size_t error_size)
 {
 	char *text;
 	int err = options_read_text(file, &text);
@@ -848,8 +846,7 @@ print_no_section(FILE *out, const struct option_row *row, const char *indent)
 }
 
 static void
-print_sections(FILE *out, const struct option_row *row, const struct option_sections *sections,
-    const char *indent)
+print_sections(FILE *out, const struct option_row *row, const struct option_sections *sections, const char *indent)
 {
 	char deeper[32];
 
@@ -875,8 +872,7 @@ is_empty(const struct option_row *row, const void *value)
 	const char *const *text = value;
 	const struct option_list *list = value;
 
-	return (row->type == OPTION_STRING && (!*text || !**text)) ||
-	    (row->type == OPTION_LIST && list->n == 0);
+	return (row->type == OPTION_STRING && (!*text || !**text)) || (row->type == OPTION_LIST && list->n == 0);
 }
 
 static void

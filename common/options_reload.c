@@ -28,8 +28,7 @@ same_list(const struct option_list *a, const struct option_list *b)
 }
 
 static bool
-same_sections(const struct option_row *row, const struct option_sections *a,
-    const struct option_sections *b)
+same_sections(const struct option_row *row, const struct option_sections *a, const struct option_sections *b)
 {
 	if (a->n != b->n)
 		return false;
@@ -109,8 +108,7 @@ swap_octets(void *a, void *b, size_t n)
 }
 
 void
-options_reload(const struct option_row *table, void *config, void *fresh,
-    options_differ_fn *differs, void *ctx)
+options_reload(const struct option_row *table, void *config, void *fresh, options_differ_fn *differs, void *ctx)
 {
 	for (const struct option_row *row = table; row->name; row++) {
 		void *value = (char *)config + row->offset, *new = (char *)fresh + row->offset;

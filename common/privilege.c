@@ -18,8 +18,7 @@ privilege_find_group(const char *group, struct privilege_user *found, char *erro
 	const struct group *entry = getgrnam(group);
 
 	if (!entry) {
-		snprintf(error, error_size, "run_as_group: this machine has no group \"%s\"",
-		    group);
+		snprintf(error, error_size, "run_as_group: this machine has no group \"%s\"", group);
 		return -ENOENT;
 	}
 	found->gid = entry->gr_gid;
@@ -81,8 +80,7 @@ change_ids(const struct privilege_user *user)
 }
 
 int
-privilege_become(const struct privilege_user *user, const unsigned *capabilities, size_t n,
-    bool reserve)
+privilege_become(const struct privilege_user *user, const unsigned *capabilities, size_t n, bool reserve)
 {
 	int r = user->changes ? change_ids(user) : 0;
 

@@ -726,8 +726,7 @@ put_way(struct wbuf *w, const struct ease_way *way)
 }
 
 static void
-put_counter_record(struct wbuf *w, enum counter_record format, const struct field *fields,
-    const void *record)
+put_counter_record(struct wbuf *w, enum counter_record format, const struct field *fields, const void *record)
 {
 	wbuf_be32(w, format);
 	wbuf_be32(w, (uint32_t)fields_octets(fields));

@@ -11,7 +11,6 @@ stat_log(const struct stat_set *set)
 		uint64_t value = stat_get(set, (unsigned)i);
 
 		if (value)
-			log_info("stat", "%s %" PRIu64 " (%s)", set->names[i].name, value,
-			    set->names[i].help);
+			log_info("stat", "%s %" PRIu64 " (%s)", set->names[i].name, value, set->names[i].help);
 	}
 }

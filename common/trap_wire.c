@@ -549,8 +549,7 @@ trap_wire_add_resources(struct ease_notification *n, const struct ease_resources
 }
 
 int
-trap_wire_add_error_source(struct ease_notification *n, const struct ease_error_source *s,
-    size_t limit)
+trap_wire_add_error_source(struct ease_notification *n, const struct ease_error_source *s, size_t limit)
 {
 	struct wbuf w = begin_part(n, EASE_PART_ERROR_SOURCE, s->if_index, 0);
 

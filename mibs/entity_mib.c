@@ -147,8 +147,7 @@ const struct mib_table entity_mib_contains_table = {
 static int
 entity_mib_last_change(const struct mib_cell *cell, struct mib_value *value)
 {
-	value->number = mib_time_stamp(cell->context,
-	    structure_of(cell->context)->parts_changed_mono_us);
+	value->number = mib_time_stamp(cell->context, structure_of(cell->context)->parts_changed_mono_us);
 	return 0;
 }
 

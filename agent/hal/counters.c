@@ -270,8 +270,7 @@ hal_read_energy(struct hal *hal, uint32_t if_index, struct hal_energy *energy)
 		return -EOPNOTSUPP;
 	if (hal_port_find(hal, if_index) == NULL)
 		return -ENODEV;
-	return facet_read(hal, if_index, "energy",
-	    ops->read(hal->device->energy_ctx, if_index, energy));
+	return facet_read(hal, if_index, "energy", ops->read(hal->device->energy_ctx, if_index, energy));
 }
 
 int
@@ -283,6 +282,5 @@ hal_read_buffers(struct hal *hal, uint32_t if_index, struct hal_buffers *buffers
 		return -EOPNOTSUPP;
 	if (hal_port_find(hal, if_index) == NULL)
 		return -ENODEV;
-	return facet_read(hal, if_index, "buffers",
-	    ops->read(hal->device->buffers_ctx, if_index, buffers));
+	return facet_read(hal, if_index, "buffers", ops->read(hal->device->buffers_ctx, if_index, buffers));
 }

@@ -42,8 +42,7 @@ order_layers(const void *a, const void *b)
 
 /* Adds `higher` on `lower`, if both are served here. */
 static size_t
-add_layer(const struct hal_snapshot *s, uint32_t higher, uint32_t lower, struct hal_layer *layers,
-    size_t n)
+add_layer(const struct hal_snapshot *s, uint32_t higher, uint32_t lower, struct hal_layer *layers, size_t n)
 {
 	if (!hal_snapshot_port(s, higher) || !hal_snapshot_port(s, lower))
 		return n;
@@ -117,8 +116,7 @@ fill_chassis(const struct hal *hal, struct hal_part *part)
 	part->class = HAL_PART_CHASSIS;
 	part->position = -1;
 	snprintf(part->name, sizeof(part->name), "chassis");
-	snprintf(part->descr, sizeof(part->descr), "easeswitch, device of kind %s",
-	    hal_device_kind(hal));
+	snprintf(part->descr, sizeof(part->descr), "easeswitch, device of kind %s", hal_device_kind(hal));
 }
 
 static void

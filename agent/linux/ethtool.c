@@ -157,8 +157,7 @@ ethtool_take_pause(const struct nlattr *attr, struct ethtool_pause *pause, struc
 }
 
 int
-ethtool_parse_pause(const struct nlmsghdr *message, struct ethtool_pause *pause,
-    struct hal_counters *figures)
+ethtool_parse_pause(const struct nlmsghdr *message, struct ethtool_pause *pause, struct hal_counters *figures)
 {
 	struct ethtool_pause parsed = {.known = true};
 	struct hal_counters counted = *figures;
@@ -203,8 +202,7 @@ agreed_pause(const struct ethtool_offer *ours, const struct ethtool_offer *peers
 }
 
 uint8_t
-ethtool_pause_oper(const struct ethtool_pause *pause, const struct ethtool_modes *modes,
-    bool link_up)
+ethtool_pause_oper(const struct ethtool_pause *pause, const struct ethtool_modes *modes, bool link_up)
 {
 	if (!pause->known)
 		return HAL_PAUSE_NOT_KNOWN;

@@ -352,8 +352,7 @@ kernel_get_driver_stats(struct kernel_requests *kernel, uint32_t kernel_index, s
 	*figures = get_pause_with(kernel, kernel_index, ETHTOOL_FLAG_STATS).figures;
 	if (kernel->ethtool == 0)
 		return;
-	request = begin_ethtool(kernel, &q, ETHTOOL_MSG_STATS_GET, kernel_index,
-	    ETHTOOL_FLAG_COMPACT_BITSETS);
+	request = begin_ethtool(kernel, &q, ETHTOOL_MSG_STATS_GET, kernel_index, ETHTOOL_FLAG_COMPACT_BITSETS);
 	bitset = mnl_attr_nest_start(request, ETHTOOL_A_STATS_GROUPS);
 	mnl_attr_put(request, ETHTOOL_A_BITSET_NOMASK, 0, NULL);
 	mnl_attr_put_u32(request, ETHTOOL_A_BITSET_SIZE, ETHTOOL_STATS_RMON + 1);

@@ -330,8 +330,7 @@ choose_number(const struct links *links, const struct rtnl_link *link)
 /* ---- the table ---- */
 
 int
-links_init(struct links *links, enum links_numbers numbers, const struct links_name *kept,
-    size_t n_kept)
+links_init(struct links *links, enum links_numbers numbers, const struct links_name *kept, size_t n_kept)
 {
 	int rc = 0;
 
@@ -412,8 +411,7 @@ insert_link(struct links *links, const struct links_port *fresh, struct links_po
 	size_t place = links_place_of(links, fresh->if_index);
 	size_t kernel_place = kernel_place_of(links, fresh->link.kernel_index);
 
-	memmove(&links->ports[place + 1], &links->ports[place],
-	    (links->n - place) * sizeof(*links->ports));
+	memmove(&links->ports[place + 1], &links->ports[place], (links->n - place) * sizeof(*links->ports));
 	memmove(&links->by_kernel[kernel_place + 1], &links->by_kernel[kernel_place],
 	    (links->n - kernel_place) * sizeof(*links->by_kernel));
 	links->n++;
@@ -500,6 +498,5 @@ links_forget(struct links *links, const char *name)
 	if (!known || links_find(links, known->if_index))
 		return;
 	links->n_names--;
-	memmove(known, known + 1,
-	    (size_t)(links->names + links->n_names - known) * sizeof(*known));
+	memmove(known, known + 1, (size_t)(links->names + links->n_names - known) * sizeof(*known));
 }

@@ -600,8 +600,7 @@ linux_device_drops(void *ctx)
 {
 	struct linux_device *d = ctx;
 
-	return d->stat_values[LINUX_STAT_SAMPLES_LOST] +
-	    d->stat_values[LINUX_STAT_SAMPLES_OUTDATED];
+	return d->stat_values[LINUX_STAT_SAMPLES_LOST] + d->stat_values[LINUX_STAT_SAMPLES_OUTDATED];
 }
 
 static int
@@ -683,8 +682,7 @@ linux_compose_device(struct linux_device *d)
 }
 
 int
-linux_create(const struct linux_config *config, struct hal_device **device, char *error,
-    size_t error_size)
+linux_create(const struct linux_config *config, struct hal_device **device, char *error, size_t error_size)
 {
 	struct linux_device *d = calloc(1, sizeof(*d));
 	int rc = -ENOMEM;

@@ -78,8 +78,7 @@ linux_port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->speed_bps = known->modes.speed_bps;
 	port->duplex = known->modes.duplex;
 	port->pause_admin = ethtool_pause_admin(&known->pause);
-	port->pause_oper = ethtool_pause_oper(&known->pause, &known->modes,
-	    links_oper_status(link) == EASE_IF_UP);
+	port->pause_oper = ethtool_pause_oper(&known->pause, &known->modes, links_oper_status(link) == EASE_IF_UP);
 	memcpy(port->mac, link->mac, sizeof(port->mac));
 	port->admin_status = link->flags & IFF_UP ? EASE_IF_UP : EASE_IF_DOWN;
 	port->oper_status = links_oper_status(link);

@@ -33,8 +33,7 @@ open_psample_socket(struct linux_device *d)
 		return 0;
 	rc = netlink_family(d->kernel.generic, PSAMPLE_GENL_NAME, &d->psample_type);
 	if (rc == 0)
-		rc = netlink_group(d->kernel.generic, PSAMPLE_GENL_NAME, PSAMPLE_NL_MCGRP_SAMPLE_NAME,
-		    &groups[0]);
+		rc = netlink_group(d->kernel.generic, PSAMPLE_GENL_NAME, PSAMPLE_NL_MCGRP_SAMPLE_NAME, &groups[0]);
 	if (rc == 0)
 		rc = netlink_listen(NETLINK_GENERIC, groups, SOCKET_OCTETS, &d->psample_fd);
 	if (rc < 0)
@@ -109,8 +108,7 @@ linux_psample_set_rate(struct linux_device *d, struct links_port *port, uint32_t
 
 /* A frame that was not cut into segments yet, or was joined from some, counts as one of full length. */
 static uint32_t
-psample_wire_octets(struct linux_device *d, const struct links_port *port,
-    const struct psample_record *record)
+psample_wire_octets(struct linux_device *d, const struct links_port *port, const struct psample_record *record)
 {
 	uint32_t most = port->link.mtu_octets + ETHERNET_OCTETS + VLAN_OCTETS;
 

@@ -355,8 +355,7 @@ linux_wall_of(const struct linux_device *d, uint64_t time_ns)
 
 /* Returns the port's next skip. */
 static int64_t
-linux_report_sample(struct linux_device *d, const struct links_port *port,
-    const struct tap_record *record)
+linux_report_sample(struct linux_device *d, const struct links_port *port, const struct tap_record *record)
 {
 	uint8_t octets[TAP_KEPT_OCTETS + VLAN_OCTETS];
 	struct hal_sample_event event = {

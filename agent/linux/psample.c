@@ -155,8 +155,7 @@ enum {
 uint32_t
 psample_filter_group(const struct psample_filter *filter, bool out)
 {
-	return GROUP_OURS | filter->kernel_index << INDEX_SHIFT |
-	    (filter->epoch & EPOCH_MASK) << EPOCH_SHIFT | out;
+	return GROUP_OURS | filter->kernel_index << INDEX_SHIFT | (filter->epoch & EPOCH_MASK) << EPOCH_SHIFT | out;
 }
 
 bool

@@ -381,8 +381,7 @@ map_registers(struct tap *tap)
 
 	if (!map)
 		return -ENOENT;
-	memory = mmap(NULL, sizeof(*tap->registers), PROT_READ | PROT_WRITE, MAP_SHARED,
-	    bpf_map__fd(map), 0);
+	memory = mmap(NULL, sizeof(*tap->registers), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	tap->registers = memory;
@@ -390,8 +389,7 @@ map_registers(struct tap *tap)
 }
 
 int
-taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t pool_out,
-    struct tap **result)
+taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t pool_out, struct tap **result)
 {
 	struct tap *tap = calloc(1, sizeof(*tap));
 	int rc;

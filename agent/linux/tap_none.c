@@ -39,8 +39,7 @@ taps_read(struct taps *taps, unsigned max, taps_handler take, void *ctx)
 }
 
 int
-taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t pool_out,
-    struct tap **tap)
+taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t pool_out, struct tap **tap)
 {
 	(void)taps;
 	(void)kernel_index;
