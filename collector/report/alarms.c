@@ -155,7 +155,7 @@ report_alarms(struct query *query, const struct report_options *options, uint64_
 	if (err == 0 && result->n_rows > 1)
 		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values), compare_alarms);
 	if (err == 0)
-		result_cut(result, options->top);
+		result_leave_out(result, result_cut(result, options->top));
 	result_hide_agent(result, query, COLUMN_AGENT);
 	return err;
 }

@@ -161,41 +161,38 @@ events_add_event(const struct query *query, const struct source *source, sqlite3
 	return 1;
 }
 
-/* Of one source as many of the newest as rows are wanted of all sources. */
+/* Of one source as many of the newest as rows are wanted of all sources. Further ones are counted. */
 static int
 events_add_source(struct query *query, const struct report_options *options, const struct source *source,
-    struct report_result *result)
+    struct report_result *result, size_t *n_left_out)
 {
 	const struct query_range *range = &query->range;
 	sqlite3_stmt *stmt;
-	uint32_t n = 0;
+	size_t first = result->n_rows;
 	int err, more;
 
 	query_set_fetch_range(query, QUERY_ALL_ROWS,
 	    range->from_us > MOVE_MEMORY_US ? range->from_us - MOVE_MEMORY_US : 0, range->to_us);
 	stmt = query_prepare(query, source->sql);
 	err = stmt ? 0 : -EIO;
-	while (err == 0 && n < options->top && (more = query_step(query, stmt)) != 0) {
+	while (err >= 0 && (more = query_step(query, stmt)) != 0) {
 		err = more < 0 ? more : events_add_event(query, source, stmt, result);
-		if (err > 0) {
-			n++;
-			err = 0;
-		}
+		*n_left_out += result_cut(result, first + options->top);
 	}
 	sqlite3_finalize(stmt);
-	return err;
+	return err < 0 ? err : 0;
 }
 
 /* Outages of the collector, which belong to no agent or port. */
 static int
-events_add_outages(struct query *query, const struct report_options *options, struct report_result *result)
+events_add_outages(struct query *query, const struct report_options *options, struct report_result *result, size_t *n_left_out)
 {
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT until_us, kind, samples FROM outage"
 	    " WHERE until_us >= :from AND until_us < :to ORDER BY id DESC");
+	size_t first = result->n_rows;
 	int err = stmt ? 0 : -EIO;
 
-	for (uint32_t n = 0; err == 0 && n < options->top && (err = query_step(query, stmt)) == 1;
-	     n++) {
+	while (err == 0 && (err = query_step(query, stmt)) == 1) {
 		const struct outage_words words = outage_words(sqlite3_column_int(stmt, 1));
 		struct report_value *row = result_add_row(result);
 
@@ -207,6 +204,7 @@ events_add_outages(struct query *query, const struct report_options *options, st
 		if (sqlite3_column_type(stmt, 2) != SQLITE_NULL)
 			row[COLUMN_COUNT] = cell_number(sqlite3_column_double(stmt, 2));
 		row[COLUMN_TEXT] = cell_text(words.text);
+		*n_left_out += result_cut(result, first + options->top);
 	}
 	sqlite3_finalize(stmt);
 	return err;
@@ -226,6 +224,7 @@ report_events(struct query *query, const struct report_options *options, uint64_
     struct report_result *result)
 {
 	int err = query_begin(query, options, now_us);
+	size_t n_left_out = 0;
 
 	if (err)
 		return err;
@@ -240,13 +239,13 @@ report_events(struct query *query, const struct report_options *options, uint64_
 	if (query->edge_us > 0 && !options->has_to)
 		query->range.to_us = now_us; /* events do not wait for counters */
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(sources); i++)
-		err = events_add_source(query, options, &sources[i], result);
+		err = events_add_source(query, options, &sources[i], result, &n_left_out);
 	if (err == 0 && !options->filter)
-		err = events_add_outages(query, options, result);
+		err = events_add_outages(query, options, result, &n_left_out);
 	/* Keeps as many rows of all sources together as are wanted. */
 	if (result->n_rows > 1)
 		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values), compare_times);
-	result_cut(result, options->top);
+	result_leave_out(result, n_left_out + result_cut(result, options->top));
 	result_hide_agent(result, query, COLUMN_AGENT);
 	return err;
 }

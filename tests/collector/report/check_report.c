@@ -658,6 +658,15 @@ START_TEST(loss_says_where)
 	ck_assert_str_eq(report_json_text(j, "rows.0.event"), "collector crash");
 	ck_assert_double_eq(report_json_number(j, "rows.0.count"), 15);
 	ck_assert_str_eq(report_json_text(j, "rows.0.time"), "2023-11-14T22:15:31Z");
+	ck_assert_ptr_null(json_object_get(j, "left_out"));
+	json_decref(j);
+	for (int n = 10; n < 15; n++)
+		report_store_sql(&store, "INSERT INTO outage VALUES(%d, %llu, %llu, 1, 1)", n, REPORT_STORE_T0 + (60 + n) * SECOND,
+		    REPORT_STORE_T0 + (60 + n) * SECOND);
+	options.top = 2;
+	j = report_store_json(&store, "events", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 2);
+	ck_assert_double_eq(report_json_number(j, "left_out"), 4 + 2); /* and two boots */
 	json_decref(j);
 	text = report_store_render(&store, "loss", &options, render_text, 120);
 	ck_assert_ptr_null(strstr(text, "AGENT")); /* of one agent, as in other reports */
