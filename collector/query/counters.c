@@ -273,11 +273,14 @@ query_last_skip(struct query *query, const struct query_port *port)
 #define NUMBERS_UNTIL_COUNTERS \
 	"coalesce((last_sequence - lag(last_sequence) OVER (PARTITION BY boot ORDER BY time_us)) & 4294967295, 1)"
 
-static const char newest_stated[] = "SELECT rate, rate * rate, 0 FROM (SELECT " STATED_UNTIL_COUNTERS " AS rate FROM "
-    COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1)";
-static const char all_stated[] = "SELECT TOTAL(n * rate) / TOTAL(n), TOTAL(n * rate * rate) / TOTAL(n),"
-    " (SELECT 1.0 * dropped_apart / received FROM account WHERE agent = ?1 AND if_index = ?2 AND boot = (SELECT boot FROM "
-    COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1)) FROM (SELECT " STATED_UNTIL_COUNTERS " AS rate, "
+#define DROPPED_BY_ITS_WORD \
+	"(SELECT 1.0 * dropped_apart / received FROM account WHERE agent = ?1 AND if_index = ?2 AND boot = (SELECT boot FROM " \
+	COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1))"
+
+static const char newest_stated[] = "SELECT rate, rate * rate, " DROPPED_BY_ITS_WORD " FROM (SELECT " STATED_UNTIL_COUNTERS
+    " AS rate FROM " COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1)";
+static const char all_stated[] = "SELECT TOTAL(n * rate) / TOTAL(n), TOTAL(n * rate * rate) / TOTAL(n), " DROPPED_BY_ITS_WORD
+    " FROM (SELECT " STATED_UNTIL_COUNTERS " AS rate, "
     NUMBERS_UNTIL_COUNTERS " AS n FROM " COUNTERS_WITHIN ") WHERE rate IS NOT NULL";
 
 static int

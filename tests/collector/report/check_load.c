@@ -403,10 +403,10 @@ START_TEST(check_knows_a_rate_of_each_direction)
 }
 END_TEST
 
-/* Half of what it takes it drops, and says so. */
+/* Half of what it takes it drops, and says so, whether its samples have the weight that was measured or the stated rate. */
 START_TEST(check_knows_what_the_agent_says_it_dropped)
 {
-	const struct part parts[3] = {{40000, 50, 400, 800}, {40000, 50, 400, 800}, {40000, 50, 400, 800}};
+	const struct part part = {40000, 50, 400, _i == 0 ? 800 : 400}, parts[3] = {part, part, part};
 	json_t *j;
 
 	report_store_sql(&store, "UPDATE agent SET boot = %d", SFLOW_BOOT);
@@ -529,7 +529,7 @@ main(void)
 	tcase_add_test(tc, check_sees_sampling_switched_off);
 	tcase_add_loop_test(tc, check_is_of_what_sflow_states, 0, (int)(sizeof(samplers) / sizeof(*samplers)));
 	tcase_add_test(tc, check_knows_a_rate_of_each_direction);
-	tcase_add_test(tc, check_knows_what_the_agent_says_it_dropped);
+	tcase_add_loop_test(tc, check_knows_what_the_agent_says_it_dropped, 0, 2);
 	tcase_add_loop_test(tc, sound_samplers_are_not_accused, 0, N_SKIPS);
 	tcase_add_loop_test(tc, counters_far_from_the_ends_do_not_judge, 0,
 	    (int)(sizeof(intervals) / sizeof(*intervals)));
