@@ -268,7 +268,7 @@ judge_proportion(const struct span *span, struct audit_result *r, double least, 
 	set_figures(r, least, n, most, frames, arrived);
 	r->finds = (normal_upper_quantile(in->error / 2) + 1.645) / sqrt(n);
 	if (n >= AUDIT_ENOUGH_SAMPLES && (lowest_proportion(least, frames, in->error / 2) > stated ||
-	    highest_proportion(most, frames, in->error / 2) < stated))
+	    highest_proportion(most, frames, in->error / 2) < stated / (1 + in->dropped)))
 		r->faults |= AUDIT_RATE_OFF;
 }
 
@@ -814,7 +814,7 @@ audit_judge(const struct audit_input *in, struct audit_result *r)
 	int err = 0;
 
 	*r = (struct audit_result){.counted = NAN, .pool_of_counted = NAN, .octets = NAN, .stalled = in->stalled,
-	    .counted_octets = NAN, .clock_s = NAN, .drift = NAN};
+	    .dropped = in->dropped, .counted_octets = NAN, .clock_s = NAN, .drift = NAN};
 	judge_clock(in, r);
 	if (in->several && in->n_samples > 0) {
 		r->several = true;

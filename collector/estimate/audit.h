@@ -51,6 +51,7 @@ struct audit_input {
 	bool shared_numbers; /* numbers are of a source that serves several ports: their gaps say nothing of this one */
 	bool several;	     /* samplers, each of a part of the port's frames: none of them can be judged by what the port counted */
 	double arrived;	     /* with shared_numbers: part of the source's samples that arrived, 0 .. 1 */
+	double dropped;	     /* samples that the sender says it dropped before they got a number, for each received, at most */
 	bool has_pool;	     /* the sender must send a pool with each sample: one that is not known is no count */
 	bool has_clock;	     /* samples and counters are stamped by the sender's own clock */
 	double clock_off_s;  /* what was added to its times before they came here */
@@ -109,7 +110,7 @@ struct audit_result {
 	enum audit_pool pool;
 	double pool_of_counted; /* NAN: not known */
 	double octets, counted_octets; /* mean length of sampled frames and of all; NAN: not known */
-	double stalled;		       /* as of the input, */
+	double stalled, dropped;       /* as of the input, */
 	bool several;		       /* as is this; nothing else is known then but how many samples there are */
 	double clock_s, drift;	       /* clock ahead of ours, and per second; NAN: it has none, or not known */
 };

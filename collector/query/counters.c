@@ -265,7 +265,7 @@ query_last_skip(struct query *query, const struct query_port *port)
 }
 
 /* Counters have the number of the newest sample before them, if the port numbers its own: what that sample states holds
- * for all since the counters before. */
+ * for all since the counters before, if the sample before those stated the same. Else each is read. */
 #define COUNTERS_WITHIN "counter c WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us <= ?4"
 #define STATED_UNTIL_COUNTERS \
 	"(SELECT skip + 1 FROM sample s WHERE s.agent = c.agent AND s.boot = c.boot AND s.if_index = c.if_index" \
@@ -273,12 +273,20 @@ query_last_skip(struct query *query, const struct query_port *port)
 #define NUMBERS_UNTIL_COUNTERS \
 	"coalesce((last_sequence - lag(last_sequence) OVER (PARTITION BY boot ORDER BY time_us)) & 4294967295, 1)"
 
-static const char newest_stated[] = "SELECT rate, rate * rate, 0 FROM (SELECT " STATED_UNTIL_COUNTERS " AS rate FROM "
-    COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1)";
-static const char all_stated[] = "SELECT TOTAL(n * rate) / TOTAL(n), TOTAL(n * rate * rate) / TOTAL(n),"
-    " (SELECT 1.0 * dropped_apart / received FROM account WHERE agent = ?1 AND if_index = ?2 AND boot = (SELECT boot FROM "
-    COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1)) FROM (SELECT " STATED_UNTIL_COUNTERS " AS rate, "
-    NUMBERS_UNTIL_COUNTERS " AS n FROM " COUNTERS_WITHIN ") WHERE rate IS NOT NULL";
+#define STATED_SINCE_COUNTERS(what) \
+	"iif(rate = before, " what ", (SELECT avg(" what ") FROM (SELECT skip + 1 AS rate FROM sample s WHERE s.agent = ?1" \
+	" AND s.boot = c.boot AND s.if_index = ?2 AND s.sequence > c.last_sequence - n AND s.sequence <= c.last_sequence)))"
+#define DROPPED_BY_ITS_WORD \
+	"(SELECT 1.0 * dropped_apart / received FROM account WHERE agent = ?1 AND if_index = ?2 AND boot = (SELECT boot FROM " \
+	COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1))"
+
+static const char newest_stated[] = "SELECT rate, rate * rate, " DROPPED_BY_ITS_WORD " FROM (SELECT " STATED_UNTIL_COUNTERS
+    " AS rate FROM " COUNTERS_WITHIN " ORDER BY time_us DESC LIMIT 1)";
+static const char all_stated[] = "SELECT TOTAL(n * rate) / TOTAL(n), TOTAL(n * square) / TOTAL(n), " DROPPED_BY_ITS_WORD
+    " FROM (SELECT n, coalesce(" STATED_SINCE_COUNTERS("rate") ", rate) AS rate, coalesce(" STATED_SINCE_COUNTERS("rate * rate")
+    ", rate * rate) AS square FROM (SELECT *, lag(rate) OVER (PARTITION BY boot ORDER BY time_us) AS before FROM (SELECT boot,"
+    " time_us, last_sequence, " STATED_UNTIL_COUNTERS " AS rate, " NUMBERS_UNTIL_COUNTERS " AS n FROM " COUNTERS_WITHIN
+    ")) c) WHERE rate IS NOT NULL";
 
 static int
 read_stated(struct query *query, const struct query_port *port, const char *sql, struct query_stated *stated)

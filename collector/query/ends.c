@@ -6,7 +6,8 @@
  * Of a part p of what was counted between two counters, n samples of it tell n p on the average, with the variance
  * n p (1 - p): a fourth of n at the most. So each end leaves as much uncertain as if a fourth of what was counted
  * across it were estimated from samples alone; where it was divided by time, all of it. Where nothing came in between, as
- * the collector or the network was away, half of it may have passed at one moment, as in a gap (gaps.c).
+ * the collector or the network was away, or no sample in all of the range, half of it may have passed at one moment, as in a
+ * gap (gaps.c).
  */
 #include "collector/query/query_private.h"
 #include "collector/store/schema.h"
@@ -42,17 +43,19 @@ static void
 add_end(struct query_port *port, bool is_start)
 {
 	const struct query_end *end = &port->end;
+	bool is_sflow = port->agent->boot >= QUERY_SFLOW_BOOTS;
 
 	for (int d = EASE_IN; d <= EASE_OUT; d++) {
 		double divided[ESTIMATE_N_UNITS] = {end->divided[d][ESTIMATE_PKTS], end->divided[d][ESTIMATE_OCTETS]};
 
-		if (port->agent->boot < QUERY_SFLOW_BOOTS && !end->by_time)
+		if (!is_sflow && !end->by_time)
 			take_counted_frames(&port->side[d], divided);
 		for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
-			double before = end->silent[d][u].before, after = end->silent[d][u].after;
+			double before = end->across[d][u].before, after = end->across[d][u].after;
 			double inside = is_start ? after : before, cut = u == ESTIMATE_PKTS ? port->cut[d].pkts : port->cut[d].octets;
 			double left = inside > cut ? 1 - cut / inside : 0;
-			bool is_told = port->agent->boot >= QUERY_SFLOW_BOOTS && left > 0.9; /* by samples */
+			bool by_samples = is_sflow ? port->side[d].all.n > 0 : !end->is_silent;
+			bool is_told = by_samples && (!end->is_silent || left > 0.9);
 			double untold = is_told ? 0 : 0.25 * before * after;
 			port->side[d].divided[u] += divided[u];
 			port->side[d].untold[u] += untold * left * left;
@@ -72,7 +75,7 @@ read_end(struct query *query, struct query_port *port, uint64_t at_us)
 	if (port->end.at_us == at_us)
 		return 0;
 	err = query_reading_at(query, port, at_us, &at);
-	port->end = (struct query_end){.at_us = at_us, .by_time = by_time || at.is_gap};
+	port->end = (struct query_end){.at_us = at_us, .by_time = by_time || at.is_gap, .is_silent = at.apart_us > SILENT_US};
 	for (int i = 0; err == 0 && i < QUERY_COUNTED_STALLED_PKTS; i++) {
 		int d = EASE_IN + i / ESTIMATE_N_UNITS, u = i % ESTIMATE_N_UNITS;
 		double within = at.value[i] - port->around.before.value[i];
@@ -80,8 +83,8 @@ read_end(struct query *query, struct query_port *port, uint64_t at_us)
 		if (isnan(at.across[i]))
 			continue;
 		port->end.divided[d][u] = at.across[i] * (port->end.by_time ? 1 : 0.25);
-		if (!at.is_gap && at.apart_us > SILENT_US)
-			port->end.silent[d][u].before = within, port->end.silent[d][u].after = at.across[i] - within;
+		if (!at.is_gap)
+			port->end.across[d][u].before = within, port->end.across[d][u].after = at.across[i] - within;
 	}
 	return err;
 }
@@ -145,7 +148,7 @@ ends_octets_of(const struct query_port *port)
 {
 	const struct estimate_stratum *side = query_listed(port);
 
-	return side->all.n > 0 ? side->pool_octets : 0;
+	return side->all.n > 0 || port->agent->boot >= QUERY_SFLOW_BOOTS ? side->pool_octets : 0;
 }
 
 /* Then a cluster's totals are said as they are, rather than that the question is refused. */

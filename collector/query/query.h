@@ -131,8 +131,9 @@ struct query_port {
 		uint64_t at_us; /* 0: none was read */
 		bool by_time;	/* no sample told how much of it belongs to the range */
 		double divided[EASE_OUT + 1][ESTIMATE_N_UNITS];
-		/* What was counted on both sides of it while nothing came. */
-		struct { double before, after; } silent[EASE_OUT + 1][ESTIMATE_N_UNITS];
+		bool is_silent; /* nothing came between the counters around it */
+		/* What these counted on both sides of it. */
+		struct { double before, after; } across[EASE_OUT + 1][ESTIMATE_N_UNITS];
 	} end;
 	struct query_around around;
 	bool is_divided; /* of a range or a step, its total is known to no more than REPORT_ABOUT_PART (ends.c) */

@@ -238,6 +238,16 @@ total_limits_json(const struct report_result *result, enum estimate_unit unit)
 	return with_member(object, "high", number_json(total * (1 + part)));
 }
 
+/* Where it was not counted, or not to the end. */
+static json_t *
+add_total_limits(json_t *object, const struct report_result *result)
+{
+	if (!(result->total_variance[ESTIMATE_OCTETS] + result->uncounted.variance[ESTIMATE_OCTETS] > 0))
+		return object;
+	object = with_member(object, "packets_limits", total_limits_json(result, ESTIMATE_PKTS));
+	return with_member(object, "octets_limits", total_limits_json(result, ESTIMATE_OCTETS));
+}
+
 static json_t *
 totals_json(const struct report_result *result)
 {
@@ -245,10 +255,7 @@ totals_json(const struct report_result *result)
 
 	object = with_member(object, "packets", number_json(round(result->total[ESTIMATE_PKTS])));
 	object = with_member(object, "octets", number_json(round(result->total[ESTIMATE_OCTETS])));
-	if (result->total_variance[ESTIMATE_OCTETS] + result->uncounted.variance[ESTIMATE_OCTETS] > 0) {
-		object = with_member(object, "packets_limits", total_limits_json(result, ESTIMATE_PKTS));
-		object = with_member(object, "octets_limits", total_limits_json(result, ESTIMATE_OCTETS));
-	}
+	object = add_total_limits(object, result);
 	object = with_member(object, "packets_by_samples", number_json(round(result->from_samples[ESTIMATE_PKTS])));
 	object = with_member(object, "octets_by_samples", number_json(round(result->from_samples[ESTIMATE_OCTETS])));
 	return object;
@@ -270,10 +277,7 @@ add_within(json_t *object, const struct report_result *within)
 	for (size_t r = 0; r < within->n_rows; r++)
 		rows = append_value(rows, sum_row_json(within, report_cell(within, r, 0)));
 	object = with_member(object, within->report, rows);
-	if (within->total_variance[ESTIMATE_OCTETS] > 0) {
-		object = with_member(object, "packets_limits", total_limits_json(within, ESTIMATE_PKTS));
-		object = with_member(object, "octets_limits", total_limits_json(within, ESTIMATE_OCTETS));
-	}
+	object = add_total_limits(object, within);
 	if (within->sums[REPORT_SUM_OTHERS].row)
 		object = with_member(object, "others", sum_row_json(within, within->sums[REPORT_SUM_OTHERS].row));
 	return object;

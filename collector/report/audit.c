@@ -25,6 +25,8 @@
 #define FALSE_VERDICTS (0.01 - 0.001) /* the rest is of loss by load */
 /* Limits of samples x rate that are further apart, as a part of what was counted, prove nothing. */
 #define KNOWN_PART 1.0
+/* Samples that an agent dropped are told of from this part on. */
+#define DROPS_TOLD 0.01
 
 enum {
 	COLUMN_SITE,
@@ -302,6 +304,8 @@ say_verdict(const struct judged *j, char *text)
 	if (r->stalled > REPORT_STALLS_TOLD)
 		append_text(text, "; its skip counter stood empty for %.0f%% of the frames: a larger skip samples them, too",
 		    100 * r->stalled);
+	if (r->dropped > DROPS_TOLD)
+		append_text(text, "; it dropped %.0f%% of its samples, by its word", 100 * r->dropped / (1 + r->dropped));
 }
 
 static void
@@ -334,7 +338,7 @@ spoiled_uses(const struct judged *j)
 		not_for |= r->faults & faults[i].fault ? faults[i].spoils : 0;
 	if (r->stalled > REPORT_STALLS_TOLD) /* whose that was nobody knows */
 		not_for |= USE_SHARES;
-	if (j->port->rate_odd || r->of_counted.high - r->of_counted.low > KNOWN_PART)
+	if (j->port->rate_odd || r->dropped > DROPS_TOLD || r->of_counted.high - r->of_counted.low > KNOWN_PART)
 		not_for |= USE_MULTIPLY;
 	return not_for;
 }

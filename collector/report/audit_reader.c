@@ -14,7 +14,7 @@ static int
 read_accounts(struct audit_reader *reader)
 {
 	struct query *query = reader->query;
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, boot, if_index, expected, received FROM account"
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, boot, if_index, expected, received, dropped_apart FROM account"
 	    " WHERE last_us >= :from AND first_us < :to ORDER BY agent, boot, if_index");
 	int err = stmt ? 0 : -EIO;
 
@@ -30,7 +30,7 @@ read_accounts(struct audit_reader *reader)
 		}
 		reader->accounts[reader->n_accounts++] = (struct audit_account){sqlite3_column_int64(stmt, 0),
 		    sqlite3_column_int64(stmt, 1), (uint64_t)sqlite3_column_int64(stmt, 2),
-		    sqlite3_column_double(stmt, 3), sqlite3_column_double(stmt, 4)};
+		    sqlite3_column_double(stmt, 3), sqlite3_column_double(stmt, 4), sqlite3_column_double(stmt, 5)};
 		err = 0;
 	}
 	sqlite3_finalize(stmt);
@@ -298,7 +298,7 @@ int
 audit_read(struct audit_reader *reader, const struct query_port *port, struct audit_input *input)
 {
 	const struct query_agent *agent = port->agent;
-	double expected = 0, received = 0;
+	double expected = 0, received = 0, dropped = 0;
 	bool own = false, several = false, is_sflow = agent->boot >= QUERY_SFLOW_BOOTS;
 	int err = audit_read_counters(reader, port);
 	int64_t boot = -1;
@@ -312,6 +312,8 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 			err = read_boot(reader, port, account->boot);
 		boot = account->boot;
 		own |= account->if_index == port->if_index && account->expected > 0; /* not of counters alone */
+		if (account->if_index == port->if_index && account->received > 0)
+			dropped = fmax(dropped, account->dropped_apart / account->received);
 		if (account->if_index & SOURCE_PORT_FURTHER) {
 			several |= (uint32_t)account->if_index == port->if_index;
 		} else if (source_port_has_numbers(account->if_index)) {
@@ -329,6 +331,7 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 	    .several = several,
 	    .arrived = !own && expected > 0 ? fmin(1, received / expected) : 1,
 	    .has_pool = own && is_sflow && !port->numbers_odd,
+	    .dropped = dropped,
 	    .stalled = leave_out_stalls(reader->counters, reader->n_counters),
 	    .has_clock = !is_sflow,
 	    .clock_off_s = (double)agent->clock_off_us / 1e6,

@@ -15,7 +15,7 @@ enum { AUDIT_SAMPLES_MAX = 200000 };
 struct audit_account {
 	int64_t agent, boot;
 	uint64_t if_index;
-	double expected, received;
+	double expected, received, dropped_apart;
 };
 
 struct audit_reader {

@@ -755,6 +755,35 @@ START_TEST(test_short_captures)
 }
 END_TEST
 
+/* First counters after 26 seconds, the last ones 2 seconds before the end: limits of the total allow for both. */
+START_TEST(test_capture_with_one_near_end)
+{
+	enum { LASTS_S = 598, RUNS = 6 };
+	int n_held = 0;
+
+	for (int run = 0; run < RUNS; run++) {
+		struct live *l = live_begin(&sflow, (uint64_t)run + 4001, true);
+		struct report_options options = last(5);
+		struct report_result result;
+
+		options.all = true;
+		for (int s = 0; s < LASTS_S; s++) {
+			pass_second(l, s);
+			if (s % 10 == 0)
+				rig_flush(&l->rig);
+		}
+		rig_flush(&l->rig);
+		ask(l, "talkers", &options, LASTS_S + 3600, &result);
+		ck_assert_uint_eq(n_named(&result, NOTE_ID_PARTLY), PORTS);
+		n_held += fabs(result.total[ESTIMATE_PKTS] - (double)l->so_far.pkts) <
+		    1.96 * sqrt(result.uncounted.variance[ESTIMATE_PKTS]);
+		report_result_free(&result);
+		live_end(l);
+	}
+	ck_assert_int_ge(n_held, RUNS - 1);
+}
+END_TEST
+
 /* ---- one range for all, and ports that fall silent ---- */
 
 enum { NOW_S = 415, SILENT_S = 200 };
@@ -1059,6 +1088,7 @@ edge_suite(void)
 	tcase_set_timeout(sections, 0);
 	tcase_add_test(sections, test_steps_of_ten_seconds);
 	tcase_add_test(sections, test_short_captures);
+	tcase_add_test(sections, test_capture_with_one_near_end);
 	tcase_add_test(sections, test_sections_of_a_moment_agree);
 	tcase_add_test(sections, test_a_moment_gives_other_ports_its_edge);
 	suite_add_tcase(s, sections);

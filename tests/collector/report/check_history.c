@@ -150,6 +150,28 @@ START_TEST(test_steps_are_lists_of_their_time)
 }
 END_TEST
 
+/* Then samples alone tell what passed: a step is known no better than a list of its time. */
+START_TEST(test_steps_without_counters_have_limits)
+{
+	struct report_options options = by_source();
+	json_t *history, *talkers;
+
+	report_store_sql(&store, "UPDATE window SET pool_pkts = %d, pool_octets = 0", 0);
+	options.step_us = MINUTE;
+	history = report_store_json(&store, "history", &options);
+	options.all = false;
+	options.has_from = options.has_to = true;
+	options.from_us = REPORT_STORE_T0;
+	options.to_us = options.from_us + MINUTE;
+	talkers = report_store_json(&store, "talkers", &options);
+	ck_assert_double_eq(report_json_number(history, "rows.0.octets_limits.low"),
+	    report_json_number(talkers, "totals.octets_limits.low"));
+	ck_assert_double_gt(report_json_number(history, "rows.0.octets_limits.high"), report_json_number(history, "rows.0.octets"));
+	json_decref(history);
+	json_decref(talkers);
+}
+END_TEST
+
 START_TEST(test_step_without_data_is_unknown)
 {
 	struct report_options options = by_source();
@@ -416,6 +438,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_steps_are_lists_of_their_time);
+	tcase_add_test(tc, test_steps_without_counters_have_limits);
 	tcase_add_test(tc, test_step_without_data_is_unknown);
 	tcase_add_test(tc, test_steps_of_kept_samples);
 	tcase_add_test(tc, test_steps_are_bounded);

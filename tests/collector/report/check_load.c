@@ -385,6 +385,23 @@ START_TEST(check_is_of_what_sflow_states)
 }
 END_TEST
 
+/* A manager sets another rate between two counters: samples before it were taken at the old one. */
+START_TEST(check_knows_a_rate_that_changes_between_counters)
+{
+	static const struct part parts[3] = {{40000, 800, 50, 50}, {40000, 425, 800, 94}, {40000, 50, 800, 800}};
+	json_t *j;
+
+	report_store_sql(&store, "UPDATE agent SET boot = %d", SFLOW_BOOT);
+	sflow_minute(1, parts);
+	report_store_sql(&store, "WITH n(i) AS (SELECT 801 UNION ALL SELECT i + 1 FROM n WHERE i < 1224) INSERT INTO sample(agent, boot,"
+	    " if_index, sequence, time_us, direction, input_if, output_if, skip, mean_skip, pool_pkts, frame_octets) SELECT 1, %d, 1, i,"
+	    " %llu, 1, 1, 0, iif(i <= 1200, 49, 799), 94, 1, 64 FROM n", SFLOW_BOOT, REPORT_STORE_T0 + 30 * SECOND);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.0.check"), "ok");
+	json_decref(j);
+}
+END_TEST
+
 /* Rates that one sample of each direction states: which of them stands before counters is chance. */
 START_TEST(check_knows_a_rate_of_each_direction)
 {
@@ -403,10 +420,10 @@ START_TEST(check_knows_a_rate_of_each_direction)
 }
 END_TEST
 
-/* Half of what it takes it drops, and says so. */
+/* Half of what it takes it drops, and says so, whether its samples have the weight that was measured or the stated rate. */
 START_TEST(check_knows_what_the_agent_says_it_dropped)
 {
-	const struct part parts[3] = {{40000, 50, 400, 800}, {40000, 50, 400, 800}, {40000, 50, 400, 800}};
+	const struct part part = {40000, 50, 400, _i == 0 ? 800 : 400}, parts[3] = {part, part, part};
 	json_t *j;
 
 	report_store_sql(&store, "UPDATE agent SET boot = %d", SFLOW_BOOT);
@@ -528,8 +545,9 @@ main(void)
 	tcase_add_test(tc, check_leaves_out_the_direction_that_is_not_sampled);
 	tcase_add_test(tc, check_sees_sampling_switched_off);
 	tcase_add_loop_test(tc, check_is_of_what_sflow_states, 0, (int)(sizeof(samplers) / sizeof(*samplers)));
+	tcase_add_test(tc, check_knows_a_rate_that_changes_between_counters);
 	tcase_add_test(tc, check_knows_a_rate_of_each_direction);
-	tcase_add_test(tc, check_knows_what_the_agent_says_it_dropped);
+	tcase_add_loop_test(tc, check_knows_what_the_agent_says_it_dropped, 0, 2);
 	tcase_add_loop_test(tc, sound_samplers_are_not_accused, 0, N_SKIPS);
 	tcase_add_loop_test(tc, counters_far_from_the_ends_do_not_judge, 0,
 	    (int)(sizeof(intervals) / sizeof(*intervals)));

@@ -242,6 +242,25 @@ START_TEST(stalls_are_not_the_rate)
 }
 END_TEST
 
+/* A tenth of the samples got no number, because the switch dropped it, and says so: no fault of the rate, and told. */
+START_TEST(dropped_samples_are_not_the_rate)
+{
+	const struct port p = {2, 1, SFLOW_BOOT, 0.9, false, true, NULL, 0};
+	json_t *j;
+
+	add(&p);
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "faults"), "rate pool-not-counted");
+	json_decref(j);
+	report_store_sql_text(&store, "UPDATE account SET dropped_apart = received / 9");
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "faults"), "pool-not-counted");
+	ck_assert_ptr_nonnull(strstr(text_of(j, 0, "verdict"), "; it dropped 10% of its samples, by its word"));
+	ck_assert_str_eq(text_of(j, 0, "not_for"), "samples x rate, losses");
+	json_decref(j);
+}
+END_TEST
+
 /* What was measured in place of a rate that cannot be is nothing that the switch says. */
 START_TEST(rates_that_cannot_be_are_not_stated)
 {
@@ -829,6 +848,7 @@ main(void)
 	tcase_add_test(tc, what_was_not_compared_is_not_trusted);
 	tcase_add_test(tc, numbers_may_wrap);
 	tcase_add_test(tc, stalls_are_not_the_rate);
+	tcase_add_test(tc, dropped_samples_are_not_the_rate);
 	tcase_add_test(tc, rates_that_cannot_be_are_not_stated);
 	tcase_add_test(tc, who_has_a_part_or_numbers_that_leap_is_not_accused);
 	tcase_add_test(tc, a_port_without_samples_is_named);
