@@ -160,6 +160,30 @@ count_missed(struct ship *s, uint64_t closed_us)
 	    s->cursor.missed_minutes, until);
 }
 
+/* A copy of the store that was put back gives ids a second time, and of the minutes after it has what is missing: those that
+ * the cluster has stay, and what the store has been given since it was opened is sent, with all that has a key of its own. */
+static int
+begin_at_copy(struct ship *s, uint64_t newest_us)
+{
+	uint64_t wall_us = clock_wall_us(&clock_system);
+	int64_t opened_id = -1, received_us = s->cursor.received_us < (int64_t)wall_us ? s->cursor.received_us : 0;
+	char sql[384];
+	int r;
+
+	snprintf(sql, sizeof(sql), "SELECT (part_epoch << %d) - 1 FROM life WHERE (SELECT ifnull(max(id), 0) FROM part) < %" PRId64
+	    " OR (SELECT ifnull(max(id), 0) FROM event) < %" PRId64 " OR (SELECT ifnull(max(id), 0) FROM outage) < %" PRId64
+	    " OR (SELECT ifnull(max(last_received_us), 0) FROM agent) < %" PRId64,
+	    PARTS_EPOCH_BITS, s->cursor.part_id, s->cursor.event_id, s->cursor.outage_id, received_us);
+	r = store_reader_number(&s->store, sql, &opened_id);
+	if (r < 0 || opened_id < 0)
+		return r;
+	log_info(ROOM, "%s is older than what the cluster has of it, as a copy that was put back: what comes now is sent, and"
+	    " what the copy lacks stays in the cluster", s->config.store);
+	s->cursor = (struct ship_cursor){.part_id = s->cursor.part_id < opened_id ? s->cursor.part_id : opened_id};
+	s->store.from_us = newest_us < wall_us ? newest_us : wall_us;
+	return 0;
+}
+
 /* Cursors have the collector's time, counters the device's: the device's time is taken to be as long
  * ago. */
 static void
@@ -192,6 +216,8 @@ load_position(struct ship *s)
 		    ship_sql[SHIP_SQL_REVISION].text, SQL_I64("me", s->store.store_id)), &revision, 1);
 	if (r == 0)
 		r = ask_cursor(s, newest[1]);
+	if (r == 0)
+		r = begin_at_copy(s, (uint64_t)newest[2]);
 	if (r == 0)
 		r = store_reader_load_agents(&s->store);
 	if (r < 0)

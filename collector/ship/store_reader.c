@@ -207,10 +207,10 @@ store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id
 	sqlite3_bind_int(stmt, 2, PARTS_A_SCAN);
 	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
 		int64_t level = sqlite3_column_int64(stmt, 1), at = sqlite3_column_int64(stmt, 0);
+		uint64_t start_us = (uint64_t)sqlite3_column_int64(stmt, 2);
 
-		if (level <= store_levels[LEVEL_1_MIN].minutes &&
-		    !units_see(units, (uint64_t)sqlite3_column_int64(stmt, 2),
-			(uint32_t)sqlite3_column_int64(stmt, 3), at, now_us))
+		if (level <= store_levels[LEVEL_1_MIN].minutes && start_us >= s->from_us &&
+		    !units_see(units, start_us, (uint32_t)sqlite3_column_int64(stmt, 3), at, now_us))
 			break;
 		*id = at;
 	}

@@ -38,6 +38,7 @@ struct store_reader {
 	bool is_damaged; /* the last failure was for this */
 	struct parts *parts;
 	int64_t store_id;
+	uint64_t from_us; /* parts of minutes before are not followed */
 	struct store_reader_agent *agents; /* by number */
 	size_t n_agents;
 	struct { /* times of the samples and counters of one minute, by agent */

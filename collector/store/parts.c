@@ -24,7 +24,7 @@ static const char *const sql[PARTS_N_STATEMENTS] = {
 /* Only parts that are not settled need their flush; those of a minute are for three minutes. */
 #define FLUSHES_KEPT_US 600000000ll
 
-enum { EPOCH_BITS = 36, /* 2^36 rows from one start to the next, 2^27 starts */ SQL_MAX = 512 };
+enum { SQL_MAX = 512 };
 
 static int
 read_next_id(struct parts *parts)
@@ -34,7 +34,7 @@ read_next_id(struct parts *parts)
 	    " part), (SELECT part_epoch << ? FROM life)), (SELECT first_charged FROM life)", -1, &s, NULL);
 
 	if (code == SQLITE_OK) {
-		sqlite3_bind_int(s, 1, EPOCH_BITS);
+		sqlite3_bind_int(s, 1, PARTS_EPOCH_BITS);
 		code = sqlite3_step(s);
 	}
 	if (code == SQLITE_ROW) {

@@ -18,6 +18,8 @@
 
 #include <sqlite3.h>
 
+enum { PARTS_EPOCH_BITS = 36 /* 2^36 rows from one start to the next, 2^27 starts */ };
+
 struct place {
 	enum store_level_index level;
 	unsigned kind;

@@ -20,6 +20,11 @@ enum {
 	SORTED_ENTRIES = 32768, /* of halves of pairs at a time; some 5 MB */
 };
 
+/* A wall clock that is ahead by years, as of a machine whose battery is empty, is set within minutes. Until then no age is
+ * reckoned from it, nor is any window over: minutes that leap so far, to the wall clock, are believed after so long. *assumed* */
+#define LEAP_US	     90000000000ull
+#define LEAP_WAIT_US 3600000000ull
+
 enum projection { WHOLE, FIRST_HALF, SECOND_HALF };
 struct unit_kind {
 	unsigned kind;
@@ -394,31 +399,44 @@ find_unsettled(struct rollup *r, uint64_t from_us, uint64_t to_us, struct place 
 	return found;
 }
 
+/* Whether until_us is to be waited for: it is of a wall clock that may be wrong. */
+static bool
+leaps(struct rollup *r, const struct rollup_now *now, uint64_t until_us)
+{
+	uint64_t done_us = r->levels[LEVEL_1_MIN].done_us;
+
+	if (done_us == 0 || until_us < done_us + LEAP_US || until_us + LEAP_WAIT_US < now->wall_us)
+		r->leapt_us = 0;
+	else if (r->leapt_us == 0)
+		r->leapt_us = now->mono_us;
+	return r->leapt_us > 0 && now->mono_us < r->leapt_us + LEAP_WAIT_US;
+}
+
 /* Sets the time up to which minutes are over, by the newest data or the wall clock, whichever is
  * earlier. */
 static int
-settled_until(struct rollup *r, uint64_t now_us, uint64_t *until_us)
+settled_until(struct rollup *r, const struct rollup_now *now, uint64_t *until_us)
 {
 	const uint64_t wait_us = SETTLE_AFTER_WINDOWS * (uint64_t)STORE_WINDOW_US;
 	int64_t newest = 0;
 	int err = rollup_query(r, "SELECT max(start_us) FROM part WHERE level = 0 AND kind = 0",
 	    NULL, 0, &newest, 1);
 
-	if ((uint64_t)newest > now_us)
-		newest = (int64_t)store_window_start(now_us, STORE_WINDOW_US);
+	if ((uint64_t)newest > now->wall_us)
+		newest = (int64_t)store_window_start(now->wall_us, STORE_WINDOW_US);
 	*until_us = r->levels[LEVEL_1_MIN].done_us;
-	if ((uint64_t)newest > *until_us + wait_us)
+	if ((uint64_t)newest > *until_us + wait_us && !leaps(r, now, (uint64_t)newest - wait_us))
 		*until_us = (uint64_t)newest - wait_us;
 	return err < 0 ? err : 0;
 }
 
 static int
-settle_next(struct rollup *r, uint64_t now_us)
+settle_next(struct rollup *r, const struct rollup_now *now)
 {
-	const uint64_t ahead_us = now_us + AHEAD_WINDOWS * (uint64_t)STORE_WINDOW_US;
+	const uint64_t ahead_us = now->wall_us + AHEAD_WINDOWS * (uint64_t)STORE_WINDOW_US;
 	struct place unsettled;
 	uint64_t until_us;
-	int found = settled_until(r, now_us, &until_us);
+	int found = settled_until(r, now, &until_us);
 
 	if (found == 0)
 		found = find_unsettled(r, 0, until_us, &unsettled);
@@ -529,9 +547,9 @@ roll_up_level(struct rollup *r, enum store_level_index level)
 }
 
 int
-rollup_step(struct rollup *r, uint64_t now_us)
+rollup_step(struct rollup *r, const struct rollup_now *now)
 {
-	int did = settle_next(r, now_us);
+	int did = settle_next(r, now);
 
 	for (int l = LEVEL_5_MIN; did == 0 && l < STORE_N_LEVELS; l++)
 		did = roll_up_level(r, (enum store_level_index)l);

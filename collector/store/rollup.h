@@ -59,6 +59,12 @@ struct rollup {
 	struct sorter *sorter;
 	uint64_t settled, rolled; /* units done */
 	uint64_t too_old;	  /* unsettled units of a time that no level keeps any more */
+	uint64_t leapt_us; /* monotonic; since when the newest minutes are far ahead of those before; 0: they are not */
+};
+
+/* By the system's clocks. */
+struct rollup_now {
+	uint64_t wall_us, mono_us;
 };
 
 /* Reads how far each level is. Borrows parts. Returns 0, -ENOMEM, or -EIO (the database has the
@@ -66,9 +72,9 @@ struct rollup {
 int rollup_open(struct rollup **out, sqlite3 *db, struct parts *parts);
 void rollup_close(struct rollup *r);
 
-/* Settles or rolls up one unit, within the caller's transaction. now_us is the wall clock: data of
- * a later time ends no window. Returns 1, 0 if there is nothing to do, -EIO or -ENOMEM. */
-int rollup_step(struct rollup *r, uint64_t now_us);
+/* Settles or rolls up one unit, within the caller's transaction. Data of a time later than the wall clock's ends no
+ * window. Returns 1, 0 if there is nothing to do, -EIO or -ENOMEM. */
+int rollup_step(struct rollup *r, const struct rollup_now *now);
 
 /* Writes a level's row. Returns 0 or -EIO. */
 int rollup_save(struct rollup *r, enum store_level_index level);

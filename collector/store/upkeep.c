@@ -102,6 +102,7 @@ static int
 work_until(struct upkeep *u, uint64_t until_us)
 {
 	uint64_t wall_us = clock_wall_us(&clock_system), now_us = clock_mono_us(&clock_system), began_us;
+	const struct rollup_now now = {wall_us, now_us};
 	int did;
 
 	do {
@@ -109,7 +110,7 @@ work_until(struct upkeep *u, uint64_t until_us)
 		did = retention_make_room(&u->retention, u->rollup);
 		u->makes_room = did == 1;
 		if (did == 0)
-			did = rollup_step(u->rollup, wall_us);
+			did = rollup_step(u->rollup, &now);
 		if (did == 0)
 			did = retention_step(&u->retention, u->rollup, wall_us, now_us);
 		now_us = clock_mono_us(&clock_system);

@@ -54,21 +54,29 @@ take_damage(void *arg, uint64_t inode)
 	*(uint64_t *)arg = inode;
 }
 
+/* damaged: the inode of a store that could not be read. */
+static struct ship *
+begin_life(uint32_t interval_s, uint64_t *damaged)
+{
+	const struct cluster_url url = url_of(cluster_model_port(model));
+	const struct ship_config config = {.store = books.path, .servers = &url, .n_servers = 1,
+	    .place = {"ease", NULL}, .password = "hush", .version = "1", .samples = true,
+	    .interval_s = interval_s, .timeout_ms = TIMEOUT_MS, .damaged = take_damage, .damaged_arg = damaged};
+	char error[ERROR_TEXT];
+	struct ship *ship;
+
+	ck_assert_msg(ship_open(&ship, &config, error, sizeof(error)) == 0, "%s", error);
+	return ship;
+}
+
 /* A collector's life with nothing but a stop in it: all that there is goes. With interval 0 it
  * goes at once, and what failed again at the stop, in the same life. */
 static uint64_t
 live(uint32_t interval_s)
 {
 	uint64_t damaged = 0;
-	const struct cluster_url url = url_of(cluster_model_port(model));
-	const struct ship_config config = {.store = books.path, .servers = &url, .n_servers = 1,
-	    .place = {"ease", NULL}, .password = "hush", .version = "1", .samples = true,
-	    .interval_s = interval_s, .timeout_ms = TIMEOUT_MS, .damaged = take_damage, .damaged_arg = &damaged};
-	char error[ERROR_TEXT];
-	struct ship *ship;
 
-	ck_assert_msg(ship_open(&ship, &config, error, sizeof(error)) == 0, "%s", error);
-	ship_close(ship);
+	ship_close(begin_life(interval_s, &damaged));
 	return damaged;
 }
 
@@ -240,6 +248,47 @@ START_TEST(ids_of_parts_are_not_given_twice)
 }
 END_TEST
 
+/* The collector was started again since the copy was made, or not: the copy gives ids that the cluster has, and says of the
+ * time between that all is missing, while the cluster has it. */
+START_TEST(a_copy_that_is_put_back_is_shipped_from_there_on)
+{
+	const uint32_t copied = 1199, lost = 1799, now = 2399; /* each is the last of a minute */
+	const char *event = "INSERT INTO event SELECT NULL, max(time_us) + 1, 1, 1, 1, 1, NULL, NULL, NULL, NULL FROM sample";
+	uint64_t damaged;
+	struct ship *ship;
+	size_t taken;
+	char sql[160];
+
+	rig_send_range(&books, 1, SENT + 1, copied);
+	rig_flush(&books);
+	snprintf(sql, sizeof(sql), "VACUUM INTO '%s/copy'", books.dir);
+	rig_sql(&books, sql);
+	for (int i = 0; i < 3 * _i; i++) {
+		rig_close(&books);
+		rig_open(&books);
+		rig_sql(&books, event);
+	}
+	clock_step_us(&books.clock, 60 * MINUTE_US);
+	rig_send_range(&books, 1, copied + 1, lost);
+	rig_flush(&books);
+	ship_once();
+	rig_close(&books);
+	snprintf(sql, sizeof(sql), "cd %s && rm ease.db-wal ease.db-shm && mv copy ease.db", books.dir);
+	ck_assert_int_eq(system(sql), 0);
+	rig_open(&books);
+	taken = cluster_model_taken(model);
+	ship = begin_life(1, &damaged);
+	while (cluster_model_taken(model) == taken)
+		usleep(1000);
+	rig_send_range(&books, 1, lost + 1, now);
+	rig_flush(&books);
+	rig_sql(&books, event);
+	ship_close(ship);
+	ck_assert_uint_eq(sum_of(CLUSTER_PORTS), now);
+	ck_assert_uint_eq(rows_of(CLUSTER_EVENTS), 3 * (size_t)_i + 1);
+}
+END_TEST
+
 /* Servers */
 
 static struct cluster_http *
@@ -332,6 +381,7 @@ main(void)
 	tcase_add_test(tc, a_cluster_that_was_wiped_is_filled_again);
 	tcase_add_test(tc, what_was_deleted_before_it_was_sent_is_counted);
 	tcase_add_test(tc, ids_of_parts_are_not_given_twice);
+	tcase_add_loop_test(tc, a_copy_that_is_put_back_is_shipped_from_there_on, 0, 2);
 	tcase_add_test(tc, the_next_server_is_asked_where_one_is_away);
 	tcase_add_test(tc, what_a_server_says_is_told);
 	tcase_add_test(tc, an_answer_may_be_refused);

@@ -114,6 +114,33 @@ START_TEST(no_clock_stops_deletion_by_age)
 }
 END_TEST
 
+/* The machine of a collector began with a clock that is years ahead: until it is set, as it will be within minutes, nothing is
+ * old by it, and no window over. */
+START_TEST(a_clock_that_leapt_ages_nothing)
+{
+	enum { MINUTES = 10 };
+	const struct store_retention keep = {.samples_us = 60 * MINUTE_US, .level_us = {[LEVEL_1_MIN] = 60 * MINUTE_US}};
+	uint64_t leapt_us = clock_wall_us(&clock_system) - MINUTES * MINUTE_US;
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	store_set_retention(f.store, &keep);
+	for (uint32_t i = 1; i <= 2 * MINUTES; i++) {
+		uint64_t now_us = i <= MINUTES ? NOON_US + i * MINUTE_US : leapt_us + (i - MINUTES) * MINUTE_US;
+
+		send_one(&f, 1, 1, i, now_us, now_us);
+		rig_flush(&f);
+		ck_assert_int_eq(store_rest(f.store), 0);
+	}
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 2 * MINUTES);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), 2 * MINUTES);
+	ck_assert_double_le(rig_query(&f, "SELECT max(done_us) FROM level"), NOON_US + MINUTES * MINUTE_US);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* Headers leave when they are old, and their samples stay. */
 START_TEST(headers_leave_before_their_samples)
 {
@@ -559,6 +586,7 @@ main(void)
 	tcase_add_loop_test(tc, who_fills_small_tables_pays_and_no_sample_does, 0, 2);
 	tcase_add_test(tc, discards_are_rolled_up);
 	tcase_add_test(tc, no_clock_stops_deletion_by_age);
+	tcase_add_test(tc, a_clock_that_leapt_ages_nothing);
 	tcase_add_test(tc, headers_leave_before_their_samples);
 	tcase_add_test(tc, a_source_that_has_more_than_its_number_forgets_its_own);
 	tcase_add_test(tc, all_sources_together_have_a_number);
