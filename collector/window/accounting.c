@@ -28,6 +28,9 @@ enum {
  * send again has come within so long. *assumed* */
 #define SENT_AGAIN_US 300000000ull
 
+/* When so many samples are due and none has come for so long, those that were taken are missing. *assumed* */
+enum { SILENT_US = 1250000, SILENT_SAMPLES = 12 };
+
 static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_SAMPLES] = {"accounting.samples", "samples used"},
     [ACCOUNTING_STAT_DUPLICATES] = {"accounting.duplicates",
@@ -45,6 +48,8 @@ static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
 	"over all of it"},
     [ACCOUNTING_STAT_COUNTERS_WAIT] = {"accounting.counters_wait",
 	"counter snapshots for whose difference there was no room; the next one brings it"},
+    [ACCOUNTING_STAT_COUNTERS_HELD] = {"accounting.counters_held",
+	"counter snapshots of ports of which no sample had come for seconds, though some were due; the next one brings them"},
     [ACCOUNTING_STAT_SNAPSHOTS_REPEATED] = {"accounting.snapshots_repeated",
 	"counter snapshots refused because the same message had one of the same port"},
     [ACCOUNTING_STAT_STATES] = {"accounting.states", "port states used"},
@@ -375,18 +380,12 @@ note_again(const struct accounting *acc, struct agent *agent, struct account *a,
 		agent->boots.numbers_again = true;
 }
 
-/* lost: samples of the port before this one, of both directions, as far as is known in the proportion of those before. */
 static void
-accounting_note_pool(struct port *p, const struct ease_record *r, uint64_t lost)
+accounting_note_pool(struct port *p, const struct ease_record *r)
 {
 	const struct ease_sample *s = &r->sample;
 	struct port_pools *pools = &p->pools[s->direction == EASE_OUT];
-	float pkts[2] = {0, 0};
 
-	for (int d = 0; lost > 0 && d < 2; d++)
-		pkts[d] = p->pools[d].n > 0 ? p->pools[d].at[p->pools[d].n - 1].pkts : 0;
-	for (int d = 0; d < 2 && pkts[0] + pkts[1] > 0; d++)
-		p->pools[d].lost += (float)lost * pkts[d] / (pkts[0] + pkts[1]);
 	pools->is_counter = !r->loose_numbers;
 	port_pools_note(pools, s->time_us, s->pool_pkts, s->mean_skip, s->frame_octets);
 }
@@ -460,7 +459,7 @@ accounting_add_sample(struct accounting *acc, struct port *p, const struct ease_
 	if (source == p) /* else nobody knows what passed this port meanwhile */
 		sample_gaps_add_sample(&p->gaps, r->boot, sequence_tracker_extend(t, s->sequence), t->contact,
 		    r->loose_numbers, acc->notification, s, accounting_add_cut, &cut_target);
-	accounting_note_pool(p, r, source == p && more > 1 ? more - 1 : 0);
+	accounting_note_pool(p, r);
 	keys = sum_sample(acc, p, s, w, batch);
 	store_sample_row(acc, p, r, keys, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SAMPLES);
@@ -508,6 +507,26 @@ keep_counters(struct port *p, const struct ease_record *r, struct store_batch *b
 		accounting_flush_counters(p, batch);
 }
 
+/* Whether samples are missing since the newest one. Those that come next say how many are, and so how much of what was
+ * counted since the counters before passed while none came; these counters cannot. Where none comes at all, nobody says. */
+static bool
+misses_samples(const struct port *p, uint32_t boot, const struct ease_snapshot *s)
+{
+	uint64_t sampled_us = sample_gaps_newest_us(&p->gaps), since_us = p->totals.time_us;
+	const uint64_t pkts[] = {s->pool_in_pkts, s->pool_out_pkts};
+	double due = 0;
+
+	if (sampled_us == 0 || boot != p->totals.boot || s->time_us < sampled_us + SILENT_US ||
+	    s->time_us <= since_us || s->time_us - (sampled_us < since_us ? sampled_us : since_us) > PORT_POOLS_BREAK_US)
+		return false;
+	for (int d = 0; d < 2; d++)
+		if (p->pools[d].weight > 0 && pkts[d] != EASE_COUNT_UNKNOWN && pkts[d] > p->totals.values[2 * d])
+			due += (double)(pkts[d] - p->totals.values[2 * d]) / p->pools[d].weight;
+	if (sampled_us > since_us)
+		due *= (double)(s->time_us - sampled_us) / (double)(s->time_us - since_us);
+	return due > SILENT_SAMPLES;
+}
+
 static void
 accounting_add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
@@ -515,6 +534,7 @@ accounting_add_snapshot(struct accounting *acc, struct port *p, const struct eas
 	const struct ease_snapshot *s = &r->snapshot;
 	struct ease_record same;
 	struct account *a;
+	bool is_held;
 
 	/* A restarted agent may not know when its counters began anew, or that they did; before the newest ones it is of no
 	 * interest. So the number is one for the same counters, wherever it is looked at. */
@@ -537,13 +557,16 @@ accounting_add_snapshot(struct accounting *acc, struct port *p, const struct eas
 	raise_to(&a->agent_drops, s->drops);
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
-	if (!r->loose_numbers && add_given_out(acc, p, a, s, batch))
+	is_held = misses_samples(p, r->boot, s);
+	if (!r->loose_numbers && !is_held && add_given_out(acc, p, a, s, batch))
 		sample_gaps_add_snapshot(&p->gaps, r->boot, a->slot->tracker.contact,
 		    sequence_tracker_extend(&a->slot->tracker, s->last_sequence), s, accounting_add_cut, &(struct accounting_cut_target){acc, p, batch});
 	/* One that comes again late may be stamped by its reception; the number that it names says that it is an old one. */
 	if (!r->loose_numbers && port_totals_go_back(&p->totals, r->boot, s) &&
 	    sequence_tracker_extend(&a->slot->tracker, s->last_sequence) < a->slot->tracker.highest)
 		accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS_OLD);
+	else if (is_held)
+		accounting_count(acc, ACCOUNTING_STAT_COUNTERS_HELD);
 	else if (accounting_add_totals(acc, p, r, batch))
 		keep_counters(p, r, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS);

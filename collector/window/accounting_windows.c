@@ -287,6 +287,22 @@ add_cut_before(const struct pool_target *to, int side, const struct cut_part *cu
 	}
 }
 
+/* Samples of the port that are missing, of both directions: in the proportion of those since the newest counters, or else of
+ * the frames that these counted of directions that are sampled. */
+static void
+note_missing(struct port *p, float numbers)
+{
+	float pkts[2];
+
+	for (int d = 0; d < 2; d++)
+		pkts[d] = p->pools[d].n > 0 ? p->pools[d].at[p->pools[d].n - 1].pkts : 0;
+	if (!(pkts[0] + pkts[1] > 0))
+		for (int d = 0; d < 2; d++)
+			pkts[d] = p->pools[d].weight > 0 ? 1 + p->cuts.last_pkts[d] : 0;
+	for (int d = 0; d < 2 && pkts[0] + pkts[1] > 0; d++)
+		p->pools[d].lost += numbers * pkts[d] / (pkts[0] + pkts[1]);
+}
+
 void
 accounting_add_cut(void *target, const struct sample_gaps_cut *cut)
 {
@@ -294,6 +310,8 @@ accounting_add_cut(void *target, const struct sample_gaps_cut *cut)
 	const struct pool_target to = {.acc = t->acc, .p = t->port, .batch = t->batch};
 	struct cut_part before;
 
+	if (cut->numbers > 0)
+		note_missing(t->port, (float)cut->numbers);
 	if (cut->numbers != 0)
 		add_cut_numbers(t->acc, t->port, cut->to_us, cut->numbers, t->batch);
 	if (cut->direction != 0 && cut_totals_add(&t->port->cuts, cut, &before))

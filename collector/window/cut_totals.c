@@ -73,17 +73,39 @@ cut_totals_add_stalled(struct cut_totals *c, uint32_t boot, const struct ease_sn
 	c->stalled_pkts = s->stalled_pkts;
 }
 
-/* Divides what is cut among the parts as their frames are; rounded so that it adds up. */
+/* What of a part passed while no sample came. */
+static double
+unseen_of(const struct port_totals_part *part, enum port_totals_value v)
+{
+	return fmax(0, (double)part->values[v] - part->came[v]);
+}
+
+/* Frames of all parts that passed while no sample came; 0 where none tells. */
+static double
+unseen_pkts(int side, const struct port_totals_part *parts, size_t n)
+{
+	double came = 0, unseen = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		came += parts[i].came[pkts_of[side]];
+		unseen += unseen_of(&parts[i], pkts_of[side]);
+	}
+	return came > 0 ? unseen : 0;
+}
+
+/* Divides what is cut among the parts as their frames are, or those of them that passed while no sample came: pkts in all.
+ * Rounded so that it adds up. */
 static void
-divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n, double pkts, struct cut_part *cuts)
+divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n, double pkts, bool is_unseen,
+    struct cut_part *cuts)
 {
 	double sum = 0;
 	int64_t done = 0;
 
-	assert(pkts > 0 && cut <= pkts);
+	assert(pkts > 0);
 	for (size_t i = 0; i < n; i++) {
-		double own = (double)parts[i].values[pkts_of[side]];
-		double octets = (double)parts[i].values[octets_of[side]];
+		double own = is_unseen ? unseen_of(&parts[i], pkts_of[side]) : (double)parts[i].values[pkts_of[side]];
+		double octets = is_unseen ? unseen_of(&parts[i], octets_of[side]) : (double)parts[i].values[octets_of[side]];
 		int64_t until;
 
 		sum += own;
@@ -93,23 +115,6 @@ divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n,
 			cuts[i].octets[side] = (int64_t)(octets * (double)cuts[i].pkts[side] / own);
 		done = until;
 	}
-}
-
-/* Of samples without a counter of their own, what they do not stand for is cut. False: none tells. */
-static bool
-cut_what_none_shows(int side, const struct port_totals_part *parts, size_t n, struct cut_part *cuts)
-{
-	double came = 0;
-
-	for (size_t i = 0; i < n; i++)
-		came += parts[i].came[pkts_of[side]];
-	for (size_t i = 0; came > 0 && i < n; i++) {
-		const struct port_totals_part *p = &parts[i];
-
-		cuts[i].pkts[side] = llround(fmax(0, (double)p->values[pkts_of[side]] - p->came[pkts_of[side]]));
-		cuts[i].octets[side] = llround(fmax(0, (double)p->values[octets_of[side]] - p->came[octets_of[side]]));
-	}
-	return came > 0;
 }
 
 static void
@@ -137,14 +142,13 @@ static double
 count_side(struct cut_totals *c, int side, const struct port_totals_part *parts, size_t n, double stalled,
     struct cut_part *cuts)
 {
-	double pkts = c->pkts[side], wanted = c->waiting_pkts[side] + pkts_of_share(c, side, c->waiting_share_us[side]);
-	double of_gaps = fmin(wanted, pkts), cut;
-	bool is_told = c->waiting_share_us[side] > 0 && cut_what_none_shows(side, parts, n, cuts);
+	double pkts = c->pkts[side], unseen = unseen_pkts(side, parts, n), of_gaps, cut;
+	bool is_unseen;
 
+	if (c->waiting_share_us[side] > 0)
+		c->waiting_pkts[side] += unseen >= 1 ? unseen : pkts_of_share(c, side, c->waiting_share_us[side]);
 	c->waiting_share_us[side] = 0;
-	if (is_told)
-		return stalled;
-	c->waiting_pkts[side] = wanted;
+	of_gaps = fmin(c->waiting_pkts[side], pkts);
 	if (pkts > 0)
 		stalled *= 1 - of_gaps / pkts;
 	cut = floor(fmin(of_gaps + stalled, pkts));
@@ -153,7 +157,8 @@ count_side(struct cut_totals *c, int side, const struct port_totals_part *parts,
 	of_gaps = fmin(of_gaps, cut);
 	c->waiting_pkts[side] -= of_gaps;
 	c->since_stalled += (float)(cut - of_gaps);
-	divide_cut(cut, side, parts, n, pkts, cuts);
+	is_unseen = cut - of_gaps < 1 && cut < 2 * unseen; /* else other frames are among them, too */
+	divide_cut(cut, side, parts, n, is_unseen ? unseen : pkts, is_unseen, cuts);
 	return stalled - (cut - of_gaps);
 }
 

@@ -8,7 +8,8 @@
  *     gap                           <-------------------->
  *                                   known then: before t1     at t2
  *
- * Samples of sFlow say more: what counters counted and the samples that came in that time do not stand for is cut of it.
+ * Samples that came in that time, and the numbers of those that did not, say more of it: how much passed while none came
+ * (port_pools.h). Where gaps have no frames of their own (sFlow) that is cut, and else it says in which minutes they passed.
  *
  * What is cut after the newest counters waits for the next ones, because only these tell how many
  * octets the frames had, and no minute can have more cut than counted. What is cut before them is

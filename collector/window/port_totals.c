@@ -113,7 +113,7 @@ part_until(const struct port_totals *from, const struct port_totals *to, const s
 {
 	for (int i = PORT_TOTALS_IN_PKTS; i < PORT_TOTALS_N_VALUES; i += 2) {
 		struct port_pools_part before = {-1, -1, 0, 0};
-		double pkts = pools && !pools[i / 2].is_counter ? (double)added_total(from, to, i) : 0;
+		double pkts = (double)added_total(from, to, i);
 
 		if (pools)
 			before = port_pools_part(&pools[i / 2], (struct port_pools_end){span->from_us, from->values[i]},

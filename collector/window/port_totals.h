@@ -57,7 +57,7 @@ struct port_totals {
 struct port_totals_part {
 	uint64_t from_us, until_us;
 	uint64_t values[PORT_TOTALS_N_VALUES];
-	double came[PORT_TOTALS_N_VALUES]; /* of sFlow: what passed while samples came; 0 where none tells */
+	double came[PORT_TOTALS_N_VALUES]; /* what passed while samples came; 0 where none tells */
 };
 
 enum port_totals_verdict {

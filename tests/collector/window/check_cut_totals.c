@@ -57,7 +57,7 @@ START_TEST(a_gap_over_several_counters)
 	count(&c, START_US, 1, 500, cuts);
 	for (size_t i = 0; i < 3; i++) {
 		struct port_totals_part part = {START_US + (i + 1) * MINUTE_US, START_US + (i + 2) * MINUTE_US,
-		    {pkts[i], 100 * pkts[i], 0, 0}};
+		    {pkts[i], 100 * pkts[i], 0, 0}, {0}};
 
 		cut_totals_count(&c, part.from_us, part.until_us, gap.from_us, &part, 1, cuts);
 	}
@@ -173,7 +173,7 @@ START_TEST(stalls_are_of_the_direction_that_passed_them)
 	struct ease_snapshot s;
 
 	for (uint64_t i = 1; i <= 200; i++) {
-		struct port_totals_part part = {START_US + (i - 1) * 1000, START_US + i * 1000, {0}};
+		struct port_totals_part part = {START_US + (i - 1) * 1000, START_US + i * 1000, {0}, {0}};
 
 		if (i % 2 == 0) {
 			part.values[PORT_TOTALS_IN_PKTS] = 2, part.values[PORT_TOTALS_IN_OCTETS] = 200;
@@ -198,7 +198,7 @@ START_TEST(what_stalled_in_a_gap_is_cut_once)
 	struct ease_snapshot s = counters(START_US + MINUTE_US, 1000);
 	struct cut_totals c = begun();
 	struct cut_part before, cuts[1];
-	struct port_totals_part part = {START_US, START_US + MINUTE_US, {0, 0, 3000, 300000}};
+	struct port_totals_part part = {START_US, START_US + MINUTE_US, {0, 0, 3000, 300000}, {0}};
 
 	if (_i == 0) /* the gap is known when its counters come */
 		ck_assert(!cut_totals_add(&c, &gap, &before));
