@@ -71,8 +71,7 @@ flush_all(struct agent *agent)
 static bool
 something_waits(const struct agent *agent)
 {
-	return packer_waits(agent->packer) ||
-	    (agent->sflow != NULL && sflow_export_waits(agent->sflow));
+	return packer_waits(agent->packer) || (agent->sflow != NULL && sflow_export_waits(agent->sflow));
 }
 
 static void
@@ -446,8 +445,7 @@ on_device(evutil_socket_t fd, short what, void *ctx)
 		return;
 	rc = hal_dispatch(agent->hal, EVENTS_PER_TURN);
 	if (rc < 0)
-		log_warn_limited("agent", "events of the device could not be read: %s",
-		    strerror(-rc));
+		log_warn_limited("agent", "events of the device could not be read: %s", strerror(-rc));
 	if (rc > 0) {
 		event_active(agent->hal_event, EV_READ, 0);
 		event_base_loopcontinue(agent->base); /* else timers wait until there is no more */
@@ -631,13 +629,11 @@ reload_config(struct agent *agent)
 
 	if (agent->config_file == NULL ||
 	    agent_config_load(agent->config_file, &fresh, error, sizeof(error)) < 0) {
-		log_error("agent", "reload: %s; everything stays as it was",
-		    agent->config_file ? error : "no file");
+		log_error("agent", "reload: %s; everything stays as it was", agent->config_file ? error : "no file");
 	} else {
 		options_reload(agent_options, agent->live_config, &fresh, log_option, &n);
 		log_set_most((enum log_level)agent->config->log_level);
-		log_info("agent", "reload: %s read again, %u options changed", agent->config_file,
-		    n);
+		log_info("agent", "reload: %s read again, %u options changed", agent->config_file, n);
 	}
 	options_free(agent_options, &fresh);
 }
@@ -696,8 +692,7 @@ agent_add_events(struct agent *agent)
 	agent->base = event_base_new();
 	if (agent->base == NULL)
 		return -ENOMEM;
-	agent->hal_event = event_new(agent->base, hal_fd(agent->hal), EV_READ | EV_PERSIST,
-	    on_device, agent);
+	agent->hal_event = event_new(agent->base, hal_fd(agent->hal), EV_READ | EV_PERSIST, on_device, agent);
 	agent->space_event = event_new(agent->base, notify_ring_space_fd(agent->ring),
 	    EV_READ | EV_PERSIST, on_ring_space, agent);
 	agent->settings_event = event_new(agent->base, settings_fd(agent->settings),

@@ -56,8 +56,7 @@ emulated_from(const struct agent_config *config)
 }
 
 static int
-create_dummy(const struct agent_config *config, struct hal_device **device, char *error,
-    size_t error_size)
+create_dummy(const struct agent_config *config, struct hal_device **device, char *error, size_t error_size)
 {
 	struct dummy_config dummy = {
 	    .n_ports = config->dummy_ports,
@@ -341,8 +340,7 @@ create_snmp(struct agent *agent)
 }
 
 int
-agent_create(struct agent_config *config, const char *file, struct agent **result, char *error,
-    size_t error_size)
+agent_create(struct agent_config *config, const char *file, struct agent **result, char *error, size_t error_size)
 {
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int rc;

@@ -244,8 +244,7 @@ check_sinks(const char *file, const struct option_sections *sinks, char *error, 
 
 		if (!fault)
 			continue;
-		snprintf(error, error_size, "%s:%u: trap_sink: %s", file, (unsigned)items[i].line,
-		    fault);
+		snprintf(error, error_size, "%s:%u: trap_sink: %s", file, (unsigned)items[i].line, fault);
 		return -EINVAL;
 	}
 	return 0;
@@ -297,8 +296,7 @@ check_pairs(const char *file, const struct agent_config *config, char *error, si
 	}
 	if (!config->notify_samples && !agent_config_has_sflow(config)) {
 		print_place(file, "notify_samples", place, sizeof(place));
-		snprintf(error, error_size,
-		    "%sfalse needs sflow_collector, or samples would go nowhere", place);
+		snprintf(error, error_size, "%sfalse needs sflow_collector, or samples would go nowhere", place);
 		return -EINVAL;
 	}
 	return 0;
@@ -346,8 +344,7 @@ find_blamed(const struct agent_config *config, const char *error, size_t *name_o
 }
 
 void
-agent_config_locate(const char *file, const struct agent_config *config, char *error,
-    size_t error_size)
+agent_config_locate(const char *file, const struct agent_config *config, char *error, size_t error_size)
 {
 	char place[PATH_MAX_OCTETS], reason[PATH_MAX_OCTETS];
 	const struct option_row *row;

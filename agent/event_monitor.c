@@ -121,8 +121,7 @@ stalled_too_long(const struct event_monitor *m, struct stall_minute *minute,
 	if (last.has_begun && now_us < minute->since_us + EVENT_MONITOR_MINUTE_US)
 		return false;
 	*minute = (struct stall_minute){true, now_us, pool_pkts, row->stalled_pkts};
-	return last.has_begun && stalled * 100 > pool * m->config.stall_percent &&
-	    stalled >= row->mean_skip_in_force;
+	return last.has_begun && stalled * 100 > pool * m->config.stall_percent && stalled >= row->mean_skip_in_force;
 }
 
 static void

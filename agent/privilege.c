@@ -159,8 +159,7 @@ agent_privilege_print(const struct agent_config *config, FILE *out)
 		if (privilege_is_there(&needs[i]))
 			fprintf(out, "%s: for %s; there\n", names, needs[i].what);
 		else
-			fprintf(out, "%s: for %s; missing: %s\n", names, needs[i].what,
-			    needs[i].without);
+			fprintf(out, "%s: for %s; missing: %s\n", names, needs[i].what, needs[i].without);
 	}
 }
 
@@ -173,8 +172,7 @@ warn_missing(const struct agent_config *config)
 		if (!needs[i].applies(config) || privilege_is_there(&needs[i]))
 			continue;
 		privilege_names(names, sizeof(names), needs[i].capabilities, needs[i].n);
-		log_warn("agent", "no %s, which needs %s: %s", needs[i].what, names,
-		    needs[i].without);
+		log_warn("agent", "no %s, which needs %s: %s", needs[i].what, names, needs[i].without);
 	}
 }
 

@@ -430,8 +430,7 @@ settings_carry_out(const struct settings_owners *owners, const struct mib_set *s
 /* ---- between the threads ---- */
 
 int
-settings_create(const struct settings_owners *owners, settings_done *done, void *done_ctx,
-    struct settings **result)
+settings_create(const struct settings_owners *owners, settings_done *done, void *done_ctx, struct settings **result)
 {
 	struct settings *s = calloc(1, sizeof(*s));
 	pthread_condattr_t attr;
@@ -509,8 +508,7 @@ deadline_in_ms(unsigned ms)
 }
 
 int
-settings_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase,
-    size_t *failed)
+settings_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase, size_t *failed)
 {
 	struct settings *s = ctx;
 	struct timespec deadline = deadline_in_ms(SETTINGS_WAIT_MS);

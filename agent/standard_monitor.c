@@ -55,8 +55,7 @@ link_of(struct standard_monitor *m, uint32_t if_index)
 	if (!links)
 		return NULL;
 	m->links = links;
-	links[m->n_links] = (struct link_state){.if_index = if_index,
-	    .oper_status = EASE_IF_NOT_PRESENT};
+	links[m->n_links] = (struct link_state){.if_index = if_index, .oper_status = EASE_IF_NOT_PRESENT};
 	return &links[m->n_links++];
 }
 
@@ -71,8 +70,7 @@ link_changed(struct standard_monitor *m, const struct hal_port *port, uint8_t be
 	if (before == EASE_IF_NOT_PRESENT || port->oper_status == EASE_IF_NOT_PRESENT ||
 	    (!up && port->oper_status != EASE_IF_DOWN) || !port->link_traps)
 		return;
-	notify_link(&m->notification, up, port->if_index, port->admin_status,
-	    up ? port->oper_status : before);
+	notify_link(&m->notification, up, port->if_index, port->admin_status, up ? port->oper_status : before);
 	stat_add(&m->stats, STANDARD_MONITOR_STAT_LINK_TRAPS, 1);
 	send_notification(m);
 }
@@ -162,8 +160,7 @@ standard_number_of(const struct mib_value *value, struct rmon_reading *reading)
 }
 
 static int
-standard_read_cell(const struct mib_context *context, const struct mib_oid *name,
-    struct rmon_reading *reading)
+standard_read_cell(const struct mib_context *context, const struct mib_oid *name, struct rmon_reading *reading)
 {
 	struct mib_value value;
 	int rc = -ENOENT;

@@ -440,8 +440,7 @@ write_transaction(struct state *s)
 static bool
 state_is_dirty(const struct state *s)
 {
-	return s->identity_dirty || s->totals || state_rows_wait(&s->rows) ||
-	    state_ports_dirty(&s->ports);
+	return s->identity_dirty || s->totals || state_rows_wait(&s->rows) || state_ports_dirty(&s->ports);
 }
 
 int
@@ -846,8 +845,7 @@ struct restoring {
 };
 
 static void
-restore_totals(void *ctx, uint32_t if_index, const uint64_t *totals, size_t n,
-    uint64_t discontinuity_us)
+restore_totals(void *ctx, uint32_t if_index, const uint64_t *totals, size_t n, uint64_t discontinuity_us)
 {
 	struct restoring *r = ctx;
 
@@ -909,8 +907,7 @@ state_restore(struct state *state, const struct settings_owners *owners)
 }
 
 static int
-state_read_totals(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n,
-    uint64_t *discontinuity_us)
+state_read_totals(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n, uint64_t *discontinuity_us)
 {
 	const struct hal *hal = ctx;
 

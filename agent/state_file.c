@@ -191,8 +191,7 @@ lock_directory(struct state_file *file, char *error, size_t error_size)
 }
 
 int
-state_file_lock(const char *dir, const char *vfs, struct state_file **result, char *error,
-    size_t error_size)
+state_file_lock(const char *dir, const char *vfs, struct state_file **result, char *error, size_t error_size)
 {
 	struct state_file *file = calloc(1, sizeof(*file));
 	int rc = file ? 0 : -ENOMEM;
@@ -278,8 +277,7 @@ state_file_has_tables(const struct state_file *file)
 static int
 set_error(struct state_file *file, int code)
 {
-	snprintf(file->error, sizeof(file->error), "%s",
-	    file->db ? sqlite3_errmsg(file->db) : sqlite3_errstr(code));
+	snprintf(file->error, sizeof(file->error), "%s", file->db ? sqlite3_errmsg(file->db) : sqlite3_errstr(code));
 	switch (code & 0xff) {
 	case SQLITE_FULL:
 		return -ENOSPC;

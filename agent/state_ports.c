@@ -146,8 +146,7 @@ state_ports_take_out(struct state_ports *ports, const struct state_port *port)
 	size_t i = locate_name(ports, port->name, &found);
 
 	assert(found && ports->items[i] == port);
-	memmove(&ports->items[i], &ports->items[i + 1],
-	    (ports->n - i - 1) * sizeof(*ports->items));
+	memmove(&ports->items[i], &ports->items[i + 1], (ports->n - i - 1) * sizeof(*ports->items));
 	ports->n--;
 }
 
@@ -396,8 +395,7 @@ state_ports_undo(struct state_ports *ports)
 }
 
 void
-state_ports_settings(const struct state_port *port,
-    void (*apply)(void *ctx, const struct mib_set *set), void *ctx)
+state_ports_settings(const struct state_port *port, void (*apply)(void *ctx, const struct mib_set *set), void *ctx)
 {
 	for (unsigned kind = 0; kind < STATE_N_KINDS; kind++) {
 		const struct state_setting *setting = &port->settings[kind];

@@ -121,11 +121,9 @@ put_cell(struct state_file *file, const struct mib_table *table, const char *ind
 		return state_file_put(file, STATE_PUT_CELL, "ttib", table->name, index, subid,
 		    value.octets, value.len);
 	case MIB_GAUGE32:
-		return state_file_put(file, STATE_PUT_CELL, "ttii", table->name, index, subid,
-		    (int64_t)value.number);
+		return state_file_put(file, STATE_PUT_CELL, "ttii", table->name, index, subid, (int64_t)value.number);
 	default:
-		return state_file_put(file, STATE_PUT_CELL, "ttii", table->name, index, subid,
-		    value.integer);
+		return state_file_put(file, STATE_PUT_CELL, "ttii", table->name, index, subid, value.integer);
 	}
 }
 
@@ -396,8 +394,7 @@ state_rows_forget_unmade(struct state_rows *rows, const struct managed_table *ma
 }
 
 void
-state_rows_restore(struct state_rows *rows, struct state_file *file, struct managed_table *managed,
-    bool again)
+state_rows_restore(struct state_rows *rows, struct state_file *file, struct managed_table *managed, bool again)
 {
 	const struct mib_table *table = managed_declaration(managed);
 	struct restoring r = {.rows = rows, .managed = managed, .again = again};

@@ -86,8 +86,7 @@ restore_ties(struct static_addresses *s, const struct tied *wanted, size_t n)
 		const struct tied *before = find_tied(s->tied, s->n_tied, wanted[i].mac);
 
 		if (hal_set_static(s->hal, wanted[i].mac, before ? before->if_index : 0) < 0)
-			log_warn_limited("static-address",
-			    "an address could not be tied to its former port again");
+			log_warn_limited("static-address", "an address could not be tied to its former port again");
 	}
 }
 
@@ -117,8 +116,7 @@ apply_rows(void *ctx, const void *rows, size_t n)
 		if (find_tied(wanted, n, s->tied[i].mac))
 			continue;
 		if (hal_set_static(s->hal, s->tied[i].mac, 0) < 0)
-			log_warn_limited("static-address",
-			    "the device keeps an address tied whose row is deleted");
+			log_warn_limited("static-address", "the device keeps an address tied whose row is deleted");
 	}
 	memcpy(s->tied, wanted, n * sizeof(*wanted));
 	s->n_tied = n;

@@ -171,8 +171,7 @@ static const struct alarm_kind kinds[N_KINDS] = {
 /* ---- rows that may become active ---- */
 
 static int
-read_variable(struct rmon *rmon, const struct mib_oid *variable, bool fresh,
-    struct rmon_reading *reading)
+read_variable(struct rmon *rmon, const struct mib_oid *variable, bool fresh, struct rmon_reading *reading)
 {
 	*reading = (struct rmon_reading){.syntax = MIB_INTEGER};
 	return rmon->options.read(rmon->options.ctx, variable, fresh, reading);
@@ -482,8 +481,7 @@ stop_alarms(struct rmon *rmon)
 /* A delta's first reading is made now, so that its first period is complete. Returns false if that
  * deleted the row. */
 static bool
-start_alarm(struct rmon *rmon, const struct alarm_kind *kind, const struct alarm_rule *rule,
-    uint64_t steady_us)
+start_alarm(struct rmon *rmon, const struct alarm_kind *kind, const struct alarm_rule *rule, uint64_t steady_us)
 {
 	struct running_alarm *running =
 	    reallocarray(rmon->running_alarms, rmon->n_running_alarms + 1, sizeof(*running));

@@ -187,8 +187,7 @@ stop_history(struct rmon *rmon, size_t i)
 	free(h->ring);
 	free(h);
 	rmon->n_histories--;
-	memmove(&rmon->histories[i], &rmon->histories[i + 1],
-	    (rmon->n_histories - i) * sizeof(*rmon->histories));
+	memmove(&rmon->histories[i], &rmon->histories[i + 1], (rmon->n_histories - i) * sizeof(*rmon->histories));
 }
 
 static uint32_t

@@ -101,8 +101,7 @@ sample_fits(struct packer *packer, const struct ease_sample *sample, bool port_i
 }
 
 void
-packer_sample(struct packer *packer, const struct ease_sample *sample,
-    const struct ease_snapshot *snapshot)
+packer_sample(struct packer *packer, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
 {
 	struct ease_snapshot *known = find_snapshot(packer, sample->if_index);
 

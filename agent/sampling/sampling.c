@@ -224,8 +224,7 @@ draw_skip(struct sampling *s, struct sampled_port *port)
 	struct drawn_skip next = {.mean = port->mean_in_force};
 
 	assert(port->mean_in_force >= 1);
-	next.skip = skip_draw(&port->stream, s->options.draw, next.mean, hal_max_skip(s->hal),
-	    &next.partial);
+	next.skip = skip_draw(&port->stream, s->options.draw, next.mean, hal_max_skip(s->hal), &next.partial);
 	return next;
 }
 
@@ -486,8 +485,7 @@ send_sample(struct sampling *s, struct sampled_port *port, const struct drawn_sk
 		port->drops++;
 		return;
 	}
-	fill_snapshot(port, event->counters, event->counters_time_us, event->discontinuity_us,
-	    &snapshot);
+	fill_snapshot(port, event->counters, event->counters_time_us, event->discontinuity_us, &snapshot);
 	if (snapshot.time_us > sample.time_us)
 		sample.delay_us = (uint32_t)(snapshot.time_us - sample.time_us);
 	if (s->sink.sample(s->sink.ctx, &sample, &snapshot) < 0)
@@ -634,8 +632,7 @@ sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *s
 	rc = hal_read_counters(s->hal, if_index, &counters);
 	if (rc < 0)
 		return rc;
-	fill_snapshot(port, &counters, hal_now_us(s->hal), hal_discontinuity_us(s->hal, if_index),
-	    snapshot);
+	fill_snapshot(port, &counters, hal_now_us(s->hal), hal_discontinuity_us(s->hal, if_index), snapshot);
 	follow_rate(s, port, &counters);
 	/* Skips that were drawn at a much larger mean would keep samples away long after the rate has fallen. */
 	if (port->counter.n_loaded > 0 &&

@@ -198,8 +198,7 @@ export_source_of(struct sflow_export *e, uint32_t if_index)
 	}
 	source = &e->sources[SORTED_POSITION_OF(e->sources, e->n_sources, if_index, if_index)];
 	assert(e->n_sources < MAX_SOURCES);
-	memmove(source + 1, source,
-	    (e->n_sources++ - (size_t)(source - e->sources)) * sizeof(*source));
+	memmove(source + 1, source, (e->n_sources++ - (size_t)(source - e->sources)) * sizeof(*source));
 	*source = (struct data_source){.if_index = if_index};
 	return source;
 }
@@ -219,8 +218,7 @@ sflow_export_port_left(struct sflow_export *e, uint32_t if_index)
 	struct data_source *source = find_source(e, if_index);
 
 	if (source != NULL)
-		memmove(source, source + 1,
-		    (--e->n_sources - (size_t)(source - e->sources)) * sizeof(*source));
+		memmove(source, source + 1, (--e->n_sources - (size_t)(source - e->sources)) * sizeof(*source));
 }
 
 /* ---- datagrams ---- */
@@ -236,8 +234,7 @@ open_datagram(struct sflow_export *e)
 	for (size_t i = 0; e->agent.type == SFLOW_ADDRESS_UNKNOWN && i < e->n_outs; i++)
 		if (udp_out_connect(&e->outs[i]))
 			own_address(e->outs[i].fd, &e->agent);
-	sflow_begin(&e->writer, e->datagram, sizeof(e->datagram), &e->agent, ++e->sequence,
-	    (uint32_t)(up_us / 1000));
+	sflow_begin(&e->writer, e->datagram, sizeof(e->datagram), &e->agent, ++e->sequence, (uint32_t)(up_us / 1000));
 	e->open = true;
 	e->n_open_samples = e->n_open_counters = e->n_open_discards = 0;
 }
@@ -374,8 +371,7 @@ flow_of(struct data_source *source, const struct ease_sample *s, const struct ea
 }
 
 void
-sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
-    const struct ease_snapshot *snapshot)
+sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
 {
 	struct data_source *source = export_source_of(e, sample->if_index);
 	struct sflow_flow flow;
@@ -507,8 +503,7 @@ static const struct figure_field ethernet_figures[] = {
 
 /* A counter that the device does not have is all ones, as sFlow v5 requires. */
 static void
-fill_figures(const struct figure_field *fields, size_t n, const struct hal_counters *counters,
-    void *record)
+fill_figures(const struct figure_field *fields, size_t n, const struct hal_counters *counters, void *record)
 {
 	for (size_t i = 0; i < n; i++) {
 		bool known = counters->known >> fields[i].figure & 1;

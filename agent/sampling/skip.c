@@ -76,8 +76,7 @@ draw_uniform(struct skip_stream *stream, uint32_t mean)
 }
 
 uint32_t
-skip_draw(struct skip_stream *stream, enum sampling_draw draw, uint32_t mean, uint32_t max_skip,
-    bool *partial)
+skip_draw(struct skip_stream *stream, enum sampling_draw draw, uint32_t mean, uint32_t max_skip, bool *partial)
 {
 	assert(mean >= 1 && (draw != SAMPLING_UNIFORM || max_skip >= 2 * (mean - 1)));
 	*partial = false;

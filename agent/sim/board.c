@@ -294,8 +294,7 @@ board_count_chips(const struct board_plan *plan, enum board_role role)
 }
 
 const struct board_chip *
-board_chip_of(const struct board_plan *plan, enum board_role role, unsigned port,
-    unsigned *channel)
+board_chip_of(const struct board_plan *plan, enum board_role role, unsigned port, unsigned *channel)
 {
 	for (size_t i = 0; i < plan->chips.n; i++) {
 		const struct board_chip *chip = board_chip(plan, i);
@@ -333,8 +332,7 @@ own_capture(const struct board_port *port)
 bool
 board_port_deals(const struct board_port *port)
 {
-	return strcmp(port->capture, "deal") == 0 &&
-	    (port->link == BOARD_LINK_UP || port->link_changes.n > 0);
+	return strcmp(port->capture, "deal") == 0 && (port->link == BOARD_LINK_UP || port->link_changes.n > 0);
 }
 
 const struct option_list *
@@ -408,11 +406,9 @@ static int
 board_check_port(const struct board_port *port, const struct mistake *m)
 {
 	if (port->name[0] == '\0' || strlen(port->name) > EASE_NAME_MAX)
-		return refuse_line(m, port->line, "a port's name is empty or longer than %d octets",
-		    EASE_NAME_MAX);
+		return refuse_line(m, port->line, "a port's name is empty or longer than %d octets", EASE_NAME_MAX);
 	if (port->speed_mbps == 1000 && port->duplex == BOARD_HALF)
-		return refuse_line(m, port->line, "port \"%s\": 1000 Mb/s needs duplex = full",
-		    port->name);
+		return refuse_line(m, port->line, "port \"%s\": 1000 Mb/s needs duplex = full", port->name);
 	if (port->eee && (port->speed_mbps == 10 || port->duplex == BOARD_HALF))
 		return refuse_line(m, port->line, "port \"%s\": EEE needs 100 Mb/s or more and duplex = full",
 		    port->name);
@@ -485,13 +481,11 @@ int
 board_load(const char *file, struct board_plan *plan, char *error, size_t error_size)
 {
 	*plan = (struct board_plan){0};
-	return finish_load(options_load(file, plan_options, plan, error, error_size), file, plan, error,
-	    error_size);
+	return finish_load(options_load(file, plan_options, plan, error, error_size), file, plan, error, error_size);
 }
 
 int
-board_parse(const char *name, const char *text, struct board_plan *plan, char *error,
-    size_t error_size)
+board_parse(const char *name, const char *text, struct board_plan *plan, char *error, size_t error_size)
 {
 	*plan = (struct board_plan){0};
 	return finish_load(options_parse(name, text, plan_options, plan, error, error_size), name, plan,
@@ -596,8 +590,7 @@ board_add_source(struct parts *parts, const struct board_port *port, unsigned i)
 
 /* parse has checked all texts. */
 static void
-board_add_events(struct parts *parts, const struct board_plan *plan, const struct board_port *port,
-    unsigned i)
+board_add_events(struct parts *parts, const struct board_plan *plan, const struct board_port *port, unsigned i)
 {
 	const struct option_list *errors = board_port_errors(plan, port);
 

@@ -137,8 +137,7 @@ draw_head(const struct drawing *d)
 
 /* Ports of a switch chip, from first on. Returns the first port of the next one. */
 static unsigned
-draw_switch(const struct drawing *d, const struct board_chip *chip, unsigned device,
-    unsigned first, bool last)
+draw_switch(const struct drawing *d, const struct board_chip *chip, unsigned device, unsigned first, bool last)
 {
 	unsigned n = board_chip_ports(chip->type);
 	char rail = last ? ' ' : '|';
@@ -221,19 +220,16 @@ draw_common_input(const struct drawing *d)
 	for (size_t i = 0; i < d->plan->ports.n; i++)
 		n += board_port_deals(board_port(d->plan, i));
 	if (d->feed->capture)
-		fprintf(d->out, "deal     %s, to %u ports by %s\n", d->feed->capture, n,
-		    deals[d->feed->deal]);
+		fprintf(d->out, "deal     %s, to %u ports by %s\n", d->feed->capture, n, deals[d->feed->deal]);
 }
 
 void
-board_draw(FILE *out, const char *file, const struct board_plan *plan,
-    const struct board_feed_config *feed)
+board_draw(FILE *out, const char *file, const struct board_plan *plan, const struct board_feed_config *feed)
 {
 	struct drawing d = {.out = out, .plan = plan, .feed = feed};
 
 	measure_columns(&d);
-	fprintf(out, "%s: %zu ports, frames up to %u octets\n\n", file, plan->ports.n,
-	    plan->max_frame_octets);
+	fprintf(out, "%s: %zu ports, frames up to %u octets\n\n", file, plan->ports.n, plan->max_frame_octets);
 	draw_head(&d);
 	draw_switches(&d);
 	fputc('\n', out);

@@ -332,8 +332,7 @@ step_paced(struct board_run *r)
 	if (!r->gate_open || move_on(r, PACED_TURN_FRAMES) < 0) {
 		bool live = r->gate_open && r->config.feed && feed_has_live(r->config.feed);
 
-		bus_model_wait(r->config.bus,
-		    live ? clock_mono_us(&clock_system) + LIVE_TICK_US : BUS_MODEL_FOREVER);
+		bus_model_wait(r->config.bus, live ? clock_mono_us(&clock_system) + LIVE_TICK_US : BUS_MODEL_FOREVER);
 		return;
 	}
 	fabric_settle(r->config.fabric);

@@ -234,8 +234,7 @@ emulated_addresses_ageing_s(void *ctx)
 static void
 set_ageing_alarm(struct emulated *e)
 {
-	board_run_set_alarm(e->run, BOARD_ALARM_AGEING,
-	    board_run_now_us(e->run) + e->ageing_s * 1000000ull);
+	board_run_set_alarm(e->run, BOARD_ALARM_AGEING, board_run_now_us(e->run) + e->ageing_s * 1000000ull);
 }
 
 static int
@@ -381,8 +380,7 @@ emulated_device_alarm(void *ctx, uint64_t device_us)
 /* One round over everything that can have events. Adds to *handled; *more is set if a chip has events
  * left because the budget is used up. */
 static int
-dispatch_chips(struct emulated *e, uint32_t lines, unsigned budget, unsigned *handled,
-    bool *more)
+dispatch_chips(struct emulated *e, uint32_t lines, unsigned budget, unsigned *handled, bool *more)
 {
 	for (unsigned i = 0; i < e->n_chips; i++) {
 		bool left = false;
@@ -762,8 +760,7 @@ emulated_compose_device(struct emulated *e, bool lock_step)
 }
 
 int
-emulated_create(const struct emulated_config *config, struct hal_device **device, char *error,
-    size_t error_size)
+emulated_create(const struct emulated_config *config, struct hal_device **device, char *error, size_t error_size)
 {
 	struct emulated *e = calloc(1, sizeof(*e));
 	int rc;
@@ -783,8 +780,7 @@ emulated_create(const struct emulated_config *config, struct hal_device **device
 	if (rc == 0)
 		rc = add_run(e, config);
 	if (rc < 0) {
-		snprintf(error, error_size, "%s: cannot build the board: %s", config->board_file,
-		    strerror(-rc));
+		snprintf(error, error_size, "%s: cannot build the board: %s", config->board_file, strerror(-rc));
 		goto fail;
 	}
 	emulated_compose_device(e, config->pace == EMULATED_PACE_LOCK_STEP);
@@ -796,8 +792,7 @@ fail:
 }
 
 int
-emulated_check(const struct emulated_config *config, FILE *picture, char *error,
-    size_t error_size)
+emulated_check(const struct emulated_config *config, FILE *picture, char *error, size_t error_size)
 {
 	struct board_feed_config feed_config = feed_config_of(config);
 	struct board_plan plan;

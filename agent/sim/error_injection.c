@@ -84,8 +84,7 @@ error_injection_destroy(struct error_injection *injection)
 static bool
 is_good(const struct feed_frame *f)
 {
-	return f->faults == 0 && f->captured_octets >= HEADER_OCTETS &&
-	    f->wire_octets <= C84302_MAX_OCTETS;
+	return f->faults == 0 && f->captured_octets >= HEADER_OCTETS && f->wire_octets <= C84302_MAX_OCTETS;
 }
 
 static void

@@ -229,8 +229,7 @@ send_over_pci(struct fabric *f, struct galnet_route to, const struct c84302_fram
 
 /* Sends by these ports of a chip, a bit each; returns when the slowest will have sent it. */
 static uint64_t
-send_by(struct fabric *f, unsigned device, uint32_t ports, const struct c84302_frame *mac,
-    uint64_t at)
+send_by(struct fabric *f, unsigned device, uint32_t ports, const struct c84302_frame *mac, uint64_t at)
 {
 	uint64_t last = 0;
 
@@ -255,8 +254,7 @@ spread_to_chips(struct fabric *f, unsigned device, const struct galnet_route *to
 
 		if (i == device)
 			continue;
-		done = send_by(f, i,
-		    galnet_model_receive_spread(f->chips[i], to->unknown, frame), mac, at);
+		done = send_by(f, i, galnet_model_receive_spread(f->chips[i], to->unknown, frame), mac, at);
 		last = done > last ? done : last;
 	}
 	return last;
@@ -264,8 +262,7 @@ spread_to_chips(struct fabric *f, unsigned device, const struct galnet_route *to
 
 /* Also sends a packet of a monitored port by a port of the board. */
 static void
-fabric_send_to_sniffer(void *ctx, unsigned device, unsigned channel,
-    const struct galnet_frame *frame)
+fabric_send_to_sniffer(void *ctx, unsigned device, unsigned channel, const struct galnet_frame *frame)
 {
 	struct fabric *f = ctx;
 	struct c84302_frame mac = {.octets = frame->wire_octets};
@@ -340,8 +337,7 @@ pause_port(struct fabric *f, unsigned port, const struct feed_frame *frame, uint
 
 /* Reports the source of a bad frame, for the two errors that the chip reports. */
 FEW_FRAMES void
-report_error(struct fabric *f, unsigned port, const struct c84302_frame *mac,
-    const struct galnet_frame *seen)
+report_error(struct fabric *f, unsigned port, const struct c84302_frame *mac, const struct galnet_frame *seen)
 {
 	const struct wiring *in = &f->ports[port];
 	bool bad_fcs = mac->faults & (C84302_FAULT_FCS | C84302_FAULT_ALIGNMENT);
@@ -385,8 +381,7 @@ hold_frame(struct fabric *f, const struct feed_frame *frame)
 FEW_FRAMES bool
 takes_buffers(const struct c84302_frame *mac, uint32_t max_octets)
 {
-	return mac->octets >= C84302_MIN_OCTETS && mac->octets <= max_octets &&
-	    (mac->control | mac->faults) == 0;
+	return mac->octets >= C84302_MIN_OCTETS && mac->octets <= max_octets && (mac->control | mac->faults) == 0;
 }
 
 FEW_FRAMES void
@@ -623,8 +618,7 @@ fabric_has_waiting(const struct fabric *f)
 
 /* Adds the frames flooded since the port's sums were last added. */
 static void
-add_flooded(struct c84302_sums *sent, const struct c84302_sums *now,
-    const struct c84302_sums *before)
+add_flooded(struct c84302_sums *sent, const struct c84302_sums *now, const struct c84302_sums *before)
 {
 	sent->octets += now->octets - before->octets;
 	for (unsigned i = 0; i < C84302_KINDS * C84302_SIZE_CLASSES; i++)

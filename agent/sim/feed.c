@@ -126,8 +126,7 @@ keep_octets(struct preload *p, const struct feed_frame *frame)
 	}
 	chunk->used += frame->captured_octets;
 	if (frame->captured_octets > 0)
-		memcpy(chunk->octets + chunk->used - frame->captured_octets, frame->octets,
-		    frame->captured_octets);
+		memcpy(chunk->octets + chunk->used - frame->captured_octets, frame->octets, frame->captured_octets);
 	return chunk->octets + chunk->used - frame->captured_octets;
 }
 
@@ -216,8 +215,7 @@ frame_time(struct feed *feed, struct source *s, uint64_t record_us)
 }
 
 static inline uint16_t
-frame_port(struct feed *feed, const struct source *s, const struct savefile_record *r,
-    uint32_t captured)
+frame_port(struct feed *feed, const struct source *s, const struct savefile_record *r, uint32_t captured)
 {
 	bool full = false;
 	unsigned port;
@@ -226,8 +224,7 @@ frame_port(struct feed *feed, const struct source *s, const struct savefile_reco
 		return (uint16_t)s->port;
 	if (feed->deal_mode == FEED_DEAL_INTERFACE)
 		return (uint16_t)port_by_turn(feed->assignment, r->interface);
-	port = port_of_source(feed->assignment, captured >= HEADER_OCTETS ? frame_source(r->octets) : 0,
-	    &full);
+	port = port_of_source(feed->assignment, captured >= HEADER_OCTETS ? frame_source(r->octets) : 0, &full);
 	if (full)
 		stat_add(&feed->stats, FEED_STAT_DEAL_FULL, 1);
 	return (uint16_t)port;
@@ -235,8 +232,7 @@ frame_port(struct feed *feed, const struct source *s, const struct savefile_reco
 
 /* False if the record cannot be a frame. */
 static bool
-check_record(struct feed *feed, const struct source *s, const struct savefile_record *r,
-    uint32_t captured)
+check_record(struct feed *feed, const struct source *s, const struct savefile_record *r, uint32_t captured)
 {
 	if (r->length_octets > FEED_MAX_WIRE_OCTETS) {
 		stat_add(&feed->stats, FEED_STAT_LYING, 1);

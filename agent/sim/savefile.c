@@ -181,8 +181,7 @@ map_on(struct savefile *sf)
 
 	if (rc < 0) {
 		sf->begin = sf->end = 0;
-		mark_damaged(sf,
-		    rc == -ENODATA ? "it ends inside a record" : "it cannot be read");
+		mark_damaged(sf, rc == -ENODATA ? "it ends inside a record" : "it cannot be read");
 		return;
 	}
 	sf->begin = (size_t)(at - sf->mapped_from);
@@ -337,8 +336,7 @@ pcapng_time(const struct interface *i, uint64_t ticks)
 	fraction = ticks % i->ticks_per_s;
 	if (seconds > MAX_SECONDS)
 		return SAVEFILE_NO_TIME;
-	return seconds * US_PER_S +
-	    (uint64_t)((unsigned __int128)fraction * US_PER_S / i->ticks_per_s);
+	return seconds * US_PER_S + (uint64_t)((unsigned __int128)fraction * US_PER_S / i->ticks_per_s);
 }
 
 /* A packet block's fixed part, by type. */
@@ -411,8 +409,7 @@ read_resolution(struct savefile *sf, struct interface *i, uint8_t option)
 	unsigned power = option & 0x7f;
 
 	if (power > (option & 0x80 ? 63 : 19))
-		return mark_damaged(
-		    sf, "an interface's time resolution is too fine (%u)", option);
+		return mark_damaged(sf, "an interface's time resolution is too fine (%u)", option);
 	i->ticks_per_s = option & 0x80 ? 1ull << power : 1;
 	for (unsigned k = 0; !(option & 0x80) && k < power; k++)
 		i->ticks_per_s *= 10;
@@ -420,8 +417,7 @@ read_resolution(struct savefile *sf, struct interface *i, uint8_t option)
 }
 
 static bool
-read_option(struct savefile *sf, struct interface *i, uint16_t code, const uint8_t *value,
-    uint16_t octets)
+read_option(struct savefile *sf, struct interface *i, uint16_t code, const uint8_t *value, uint16_t octets)
 {
 	switch (code) {
 	case OPTION_IF_NAME:
@@ -429,13 +425,11 @@ read_option(struct savefile *sf, struct interface *i, uint16_t code, const uint8
 		return true;
 	case OPTION_IF_TSRESOL:
 		if (octets != 1)
-			return mark_damaged(
-			    sf, "an interface's time resolution has %u octets", octets);
+			return mark_damaged(sf, "an interface's time resolution has %u octets", octets);
 		return read_resolution(sf, i, value[0]);
 	case OPTION_IF_TSOFFSET:
 		if (octets != 8)
-			return mark_damaged(
-			    sf, "an interface's time offset has %u octets", octets);
+			return mark_damaged(sf, "an interface's time offset has %u octets", octets);
 		i->offset_s = (int64_t)u64_at(sf, value);
 		return true;
 	default:
@@ -458,8 +452,7 @@ read_options(struct savefile *sf, struct interface *i, struct rbuf options)
 		if (!value)
 			return mark_damaged(sf, "an interface's options are cut");
 		if (code == OPTION_END)
-			return octets == 0 ||
-			    mark_damaged(sf, "an interface's options end with %u octets", octets);
+			return octets == 0 || mark_damaged(sf, "an interface's options end with %u octets", octets);
 		if (!read_option(sf, i, code, value, octets))
 			return false;
 	}
@@ -614,8 +607,7 @@ is_pcapng(const uint8_t *octets)
 
 	memcpy(&type, octets, sizeof(type));
 	memcpy(&order, octets + 8, sizeof(order));
-	return type == BLOCK_SECTION &&
-	    (order == BYTE_ORDER_MAGIC || bswap_32(order) == BYTE_ORDER_MAGIC);
+	return type == BLOCK_SECTION && (order == BYTE_ORDER_MAGIC || bswap_32(order) == BYTE_ORDER_MAGIC);
 }
 
 /* Reads up to the first packet or the end, because interfaces are described before packets. */

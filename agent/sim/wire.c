@@ -62,8 +62,7 @@ send_in_step(struct wires *l, struct wire_class *class, uint32_t octets, uint64_
 
 /* A port out of step sends a frame. It is in step again if its queue has become equal to the class's. */
 static uint64_t
-send_out_of_step(struct wires *l, struct wire_class *class, unsigned port, uint32_t octets,
-    uint64_t now)
+send_out_of_step(struct wires *l, struct wire_class *class, unsigned port, uint32_t octets, uint64_t now)
 {
 	const struct wire *wire = &l->port[port];
 	uint64_t done = wire_send_alone(l, port, octets, now);
@@ -76,8 +75,7 @@ send_out_of_step(struct wires *l, struct wire_class *class, unsigned port, uint3
 
 /* A flooded frame at the ports of one class. */
 static uint64_t
-flood_class(struct wires *l, struct wire_class *class, uint64_t except, uint32_t octets,
-    uint64_t now, uint64_t *full)
+flood_class(struct wires *l, struct wire_class *class, uint64_t except, uint32_t octets, uint64_t now, uint64_t *full)
 {
 	uint64_t slowest = 0, alone;
 

@@ -374,8 +374,7 @@ is_concerned(const struct managed_table *m, const struct mib_set *sets, size_t n
 }
 
 int
-managed_apply(struct managed_table *m, const struct mib_set *sets, size_t n, enum mib_phase phase,
-    size_t *failed)
+managed_apply(struct managed_table *m, const struct mib_set *sets, size_t n, enum mib_phase phase, size_t *failed)
 {
 	struct rows trial;
 	int rc;
@@ -466,8 +465,7 @@ managed_is_kept(const struct managed_table *managed, const void *row)
 }
 
 static int
-make_row(const struct managed_table *m, struct rows *rows, const struct mib_set *sets, size_t n,
-    size_t *failed)
+make_row(const struct managed_table *m, struct rows *rows, const struct mib_set *sets, size_t n, size_t *failed)
 {
 	int rc = create_row(m, rows, &sets[0]);
 

@@ -147,8 +147,7 @@ master_link_open(struct master_link *link, int fd)
 	const struct timeval limit = {.tv_sec = link->timeout_s};
 
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
-		log_warn_limited("snmp", "cannot set a time limit for sending to the master: %s",
-		    strerror(errno));
+		log_warn_limited("snmp", "cannot set a time limit for sending to the master: %s", strerror(errno));
 	if (!link->over && link->awaited.type != 0) /* the library gave up waiting for its Open */
 		count_link_event(link, MASTER_SILENT);
 	if (!share_fd(link, fd))

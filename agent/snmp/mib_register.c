@@ -184,8 +184,7 @@ register_find_next(const struct binding *b, const struct mib_context *context,
 
 /* If there is no successor the varbind stays as it is, and Net-SNMP tries the next registration. */
 static void
-answer_next(const struct binding *b, const struct mib_context *context,
-    netsnmp_request_info *request)
+answer_next(const struct binding *b, const struct mib_context *context, netsnmp_request_info *request)
 {
 	uint32_t next[MIB_OID_MAX];
 	oid name[MIB_OID_MAX];

@@ -403,8 +403,7 @@ mib_get(const struct mib_table *table, const struct mib_context *context, const 
 }
 
 static size_t
-cell_name(const struct mib_table *table, size_t column, uint32_t mark, const void *row,
-    uint32_t *oid)
+cell_name(const struct mib_table *table, size_t column, uint32_t mark, const void *row, uint32_t *oid)
 {
 	size_t n = table->entry.n;
 

@@ -65,8 +65,7 @@ mib_transaction_test(struct mib_transaction *t, const struct mib_setter *setter)
 		return MIB_NO_ERROR;
 	if (!t->tested) {
 		t->tested = true;
-		t->test_error = test_error(setter->apply(setter->ctx, t->sets, t->n,
-		    MIB_PHASE_TEST, &failed));
+		t->test_error = test_error(setter->apply(setter->ctx, t->sets, t->n, MIB_PHASE_TEST, &failed));
 		t->to_blame = failed < t->n ? failed : 0;
 	}
 	return t->test_error;

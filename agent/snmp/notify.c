@@ -194,8 +194,7 @@ session_octets(const struct notify_item *item)
 static bool
 has_credit(const struct notify_ring *ring, const struct notify_item *item)
 {
-	return ring->n_in_flight == 0 ||
-	    ring->flight_octets + session_octets(item) <= NOTIFY_WINDOW_OCTETS;
+	return ring->n_in_flight == 0 || ring->flight_octets + session_octets(item) <= NOTIFY_WINDOW_OCTETS;
 }
 
 /* The oldest item that must be sent again, or NULL. */

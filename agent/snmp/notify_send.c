@@ -21,8 +21,7 @@ static const oid boot_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOO
 static void
 notify_add_trap(netsnmp_pdu *pdu, const oid *trap, size_t n)
 {
-	snmp_pdu_add_variable(pdu, trap_oid_name, OID_LENGTH(trap_oid_name), ASN_OBJECT_ID, trap,
-	    n * sizeof(*trap));
+	snmp_pdu_add_variable(pdu, trap_oid_name, OID_LENGTH(trap_oid_name), ASN_OBJECT_ID, trap, n * sizeof(*trap));
 }
 
 static void
@@ -32,8 +31,7 @@ notify_add_agent(netsnmp_pdu *pdu, const struct notify_source *source)
 
 	snmp_pdu_add_variable(pdu, agent_id_name, OID_LENGTH(agent_id_name), ASN_OCTET_STR,
 	    source->agent_id, sizeof(source->agent_id));
-	snmp_pdu_add_variable(pdu, boot_name, OID_LENGTH(boot_name), ASN_UNSIGNED, &boot,
-	    sizeof(boot));
+	snmp_pdu_add_variable(pdu, boot_name, OID_LENGTH(boot_name), ASN_UNSIGNED, &boot, sizeof(boot));
 }
 
 static void
@@ -86,15 +84,13 @@ add_varbind(netsnmp_pdu *pdu, const struct notify_varbind *v)
 	else if (v->syntax == MIB_COUNTER64)
 		snmp_pdu_add_variable(pdu, name, n, ASN_COUNTER64, &counter, sizeof(counter));
 	else if (v->syntax == MIB_OBJECT_ID)
-		snmp_pdu_add_variable(pdu, name, n, ASN_OBJECT_ID, value,
-		    to_oid(&v->oid, value) * sizeof(*value));
+		snmp_pdu_add_variable(pdu, name, n, ASN_OBJECT_ID, value, to_oid(&v->oid, value) * sizeof(*value));
 	else
 		snmp_pdu_add_variable(pdu, name, n, ASN_OCTET_STR, v->text, strlen(v->text));
 }
 
 static void
-add_standard(netsnmp_pdu *pdu, const struct notify_source *source,
-    const struct ease_notification *n)
+add_standard(netsnmp_pdu *pdu, const struct notify_source *source, const struct ease_notification *n)
 {
 	struct notify_varbind varbind;
 	struct mib_oid trap;
@@ -111,8 +107,7 @@ add_standard(netsnmp_pdu *pdu, const struct notify_source *source,
 
 /* Does not include sysUpTime.0: the master puts its own in front (RFC 2741 section 6.2.10). */
 static netsnmp_pdu *
-build_pdu(const struct notify_item *item, const struct notify_source *source,
-    const netsnmp_session *session)
+build_pdu(const struct notify_item *item, const struct notify_source *source, const netsnmp_session *session)
 {
 	netsnmp_pdu *pdu = snmp_pdu_create(AGENTX_NOTIFY_PDU);
 
@@ -137,8 +132,7 @@ notify_note_answer(struct notify_item *item, long error)
 	} else if (error == AGENTX_NOT_OPEN) {
 		notify_ring_timed_out(item); /* the master has lost the session, which will be reopened */
 	} else {
-		log_warn_limited("snmp", "the master refused a notification, which is lost: AgentX error %ld",
-		    error);
+		log_warn_limited("snmp", "the master refused a notification, which is lost: AgentX error %ld", error);
 		notify_ring_refused(item);
 	}
 }
@@ -183,8 +177,7 @@ send_item(struct notify_item *item, const struct notify_source *source, netsnmp_
 }
 
 void
-notify_send_pump(struct notify_ring *ring, const struct notify_source *source,
-    netsnmp_session *session)
+notify_send_pump(struct notify_ring *ring, const struct notify_source *source, netsnmp_session *session)
 {
 	struct notify_item *item;
 

@@ -130,8 +130,7 @@ sign_of(const struct notify_hc_number *number)
 }
 
 void
-notify_link(struct ease_notification *n, bool up, uint32_t if_index, int admin_status,
-    int oper_status)
+notify_link(struct ease_notification *n, bool up, uint32_t if_index, int admin_status, int oper_status)
 {
 	const struct mib_oid trap = MIB_OID(1, 3, 6, 1, 6, 3, 1, 1, 5, up ? 4 : 3);
 	const struct notify_varbind varbinds[] = {

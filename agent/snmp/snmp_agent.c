@@ -184,8 +184,7 @@ on_session_down(int major, int minor, void *session, void *ctx)
 static void
 set_agentx_options(const struct snmp_agent_options *options)
 {
-	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL,
-	    (int)options->retry_s);
+	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL, (int)options->retry_s);
 	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_TIMEOUT,
 	    (int)options->timeout_s * 1000000);
 	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_RETRIES, 0);
@@ -239,8 +238,7 @@ open_library(struct snmp_agent *agent)
 	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_READ_CONFIGS, 1);
 	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
 	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_ROOT_ACCESS, 1);
-	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_CONNECTION_WARNINGS,
-	    1);
+	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_CONNECTION_WARNINGS, 1);
 	set_persistent_directory(NO_DIRECTORY);
 	snmp_enable_calllog();
 	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, snmp_agent_on_log, agent);
@@ -252,10 +250,8 @@ open_library(struct snmp_agent *agent)
 	error = master_transport_register(agent->link);
 	if (error)
 		return error;
-	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START,
-	    on_session_up, agent);
-	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP,
-	    on_session_down, agent);
+	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START, on_session_up, agent);
+	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP, on_session_down, agent);
 	netsnmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_REGISTER_OID, on_register,
 	    agent, NETSNMP_CALLBACK_HIGHEST_PRIORITY);
 	error = register_tables(agent);
@@ -289,8 +285,7 @@ clear_event(int fd)
 static bool
 may_sleep(const struct snmp_agent *agent)
 {
-	return !agent->options.ring || !agent->session ||
-	    notify_ring_prepare_wait(agent->options.ring);
+	return !agent->options.ring || !agent->session || notify_ring_prepare_wait(agent->options.ring);
 }
 
 /* One turn: sleeps until a session, an alarm of the library, the ring or a stop needs service, and
@@ -342,12 +337,9 @@ static void
 close_library(struct snmp_agent *agent)
 {
 	agent->session = NULL;
-	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START,
-	    on_session_up, agent, 1);
-	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP,
-	    on_session_down, agent, 1);
-	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_REGISTER_OID, on_register,
-	    agent, 1);
+	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START, on_session_up, agent, 1);
+	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP, on_session_down, agent, 1);
+	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_REGISTER_OID, on_register, agent, 1);
 	snmp_unregister_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, snmp_agent_on_log, agent, 1);
 	snmp_shutdown(agent->options.app_name);
 	shutdown_agent();

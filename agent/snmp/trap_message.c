@@ -65,8 +65,7 @@ static void
 trap_put_agent(struct ber_writer *w, const struct notify_source *source)
 {
 	trap_put_integer(w, boot_name, ARCS(boot_name), BER_TAG_UNSIGNED32, source->boot);
-	put_octets(w, agent_id_name, ARCS(agent_id_name), source->agent_id,
-	    sizeof(source->agent_id));
+	put_octets(w, agent_id_name, ARCS(agent_id_name), source->agent_id, sizeof(source->agent_id));
 }
 
 static void

@@ -119,8 +119,7 @@ trap_sinks_create(const struct trap_sink *sinks, size_t n, const struct notify_s
 
 		if (rc == 0)
 			continue;
-		snprintf(error, error_size, "notifications to %s: %s", sinks[i].address,
-		    strerror(-rc));
+		snprintf(error, error_size, "notifications to %s: %s", sinks[i].address, strerror(-rc));
 		trap_sinks_destroy(s);
 		return rc;
 	}

@@ -167,8 +167,7 @@ put_scoped_pdu(const struct usm *usm, struct ber_writer *w, const struct trap_me
 
 /* The IV is boots, time and salt (RFC 3826 section 3.1.2.1). */
 static void
-put_encrypted(struct usm *usm, struct ber_writer *w, const struct ber_writer *clear,
-    uint32_t time_s, uint64_t salt)
+put_encrypted(struct usm *usm, struct ber_writer *w, const struct ber_writer *clear, uint32_t time_s, uint64_t salt)
 {
 	struct {
 		uint32_t boots, time_s;
@@ -240,8 +239,7 @@ sign_message(const struct usm *usm, struct ber_writer *w, size_t end, size_t dig
 }
 
 void
-usm_put_message(struct usm *usm, struct ber_writer *w, const struct trap_message *m,
-    uint32_t time_s)
+usm_put_message(struct usm *usm, struct ber_writer *w, const struct trap_message *m, uint32_t time_s)
 {
 	struct ber_writer clear = ber_writer_of(usm->scoped, sizeof(usm->scoped));
 	size_t end = ber_octets(w), digest_at;

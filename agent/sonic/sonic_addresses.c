@@ -95,8 +95,7 @@ object_behind(const char *key, size_t octets, const char *prefix, uint64_t *obje
 {
 	size_t n = strlen(prefix);
 
-	return octets > n && memcmp(key, prefix, n) == 0 &&
-	    sai_object_parse(key + n, octets - n, object) == 0;
+	return octets > n && memcmp(key, prefix, n) == 0 && sai_object_parse(key + n, octets - n, object) == 0;
 }
 
 void

@@ -94,8 +94,7 @@ sonic_take_names(struct sonic_device *d, const redisReply *reply, const struct s
 
 		if (!name || !object)
 			continue;
-		interface = interfaces_find(
-		    &d->interfaces, interface_number(name->str, name->len, &kind, &number));
+		interface = interfaces_find(&d->interfaces, interface_number(name->str, name->len, &kind, &number));
 		if (interface && strcmp(interface->name, name->str) == 0)
 			(void)sai_object_parse(object->str, object->len, &interface->named_object);
 	}
@@ -196,8 +195,7 @@ ask_counters(struct sonic_device *d, struct question *q, const struct sonic_inte
 {
 	const struct sonic_subject subject = {.if_index = interface->if_index, .object = interface->object};
 
-	q->octets[1] = (size_t)snprintf(q->key, sizeof(q->key), "COUNTERS:oid:0x%jx",
-	    (uintmax_t)interface->object);
+	q->octets[1] = (size_t)snprintf(q->key, sizeof(q->key), "COUNTERS:oid:0x%jx", (uintmax_t)interface->object);
 	sonic_ask_words(d, JOB_COUNTERS, take, &subject, q->n, q->words, q->octets);
 }
 

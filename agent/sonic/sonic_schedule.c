@@ -171,8 +171,7 @@ ask_scan(struct sonic_device *d, const struct sonic_scan *scan, const char *curs
 {
 	const struct sonic_subject subject = {.scan = scan};
 
-	sonic_ask(d, scan->job, take_scan, &subject, "SCAN", cursor, "MATCH", scan->pattern, "COUNT",
-	    "512", NULL);
+	sonic_ask(d, scan->job, take_scan, &subject, "SCAN", cursor, "MATCH", scan->pattern, "COUNT", "512", NULL);
 }
 
 void

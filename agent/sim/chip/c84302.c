@@ -246,8 +246,7 @@ start_port(struct c84302 *chip, unsigned port)
 	int rc = set_max_octets(chip, port);
 
 	for (unsigned i = 0; i < C84302_STATUS_REGS && rc == 0; i++)
-		rc = bus_write(chip->config.bus,
-		    c84302_address_of(chip, port, C84302_INT_ENABLE_1 + 2 * i), 0);
+		rc = bus_write(chip->config.bus, c84302_address_of(chip, port, C84302_INT_ENABLE_1 + 2 * i), 0);
 	if (rc < 0)
 		return rc;
 	return bus_update(chip->config.bus, c84302_address_of(chip, port, C84302_CONFIG_4),

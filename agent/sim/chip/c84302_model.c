@@ -195,8 +195,7 @@ c84302_model_add_sums(struct c84302_port *p, const struct sum_counters *to, cons
 }
 
 void
-c84302_model_receive_sums(struct c84302_model *model, unsigned port,
-    const struct c84302_sums *received)
+c84302_model_receive_sums(struct c84302_model *model, unsigned port, const struct c84302_sums *received)
 {
 	static const struct sum_counters counters = {C84302_RX_PKTS, C84302_RX_OCTETS,
 	    C84302_RX_GOOD_OCTETS, C84302_IN_OCTETS_PREAMBLE,
@@ -216,8 +215,7 @@ c84302_model_send(struct c84302_model *model, unsigned port, const struct c84302
 }
 
 void
-c84302_model_event(struct c84302_model *model, unsigned port, enum c84302_counter counter,
-    uint32_t n)
+c84302_model_event(struct c84302_model *model, unsigned port, enum c84302_counter counter, uint32_t n)
 {
 	if (model->port[port].counting)
 		count_mac_event(&model->port[port], counter, n);
@@ -391,8 +389,7 @@ c84302_model_int(const struct c84302_model *model, unsigned port)
 }
 
 void
-c84302_model_preset(struct c84302_model *model, unsigned port, enum c84302_counter counter,
-    uint32_t value)
+c84302_model_preset(struct c84302_model *model, unsigned port, enum c84302_counter counter, uint32_t value)
 {
 	set_counter(&model->port[port], counter, value);
 }

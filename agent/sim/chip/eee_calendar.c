@@ -113,8 +113,7 @@ fill_calendar(const struct eee_plan *plan, uint16_t *calendar, unsigned length)
 
 /* The shortest calendar of at most max slots; if dividing, one of those that divide the unit. */
 static bool
-try_lengths(const struct eee_plan *plan, bool dividing, uint16_t *calendar, unsigned max,
-    unsigned *length)
+try_lengths(const struct eee_plan *plan, bool dividing, uint16_t *calendar, unsigned max, unsigned *length)
 {
 	unsigned least = 0;
 

@@ -71,8 +71,7 @@ visits_before(struct eee_calendar_model *m, unsigned entry, uint64_t ns)
 }
 
 void
-eee_calendar_model_sleep_uneven(struct eee_calendar_model *m, unsigned entry, uint64_t from_ns,
-    uint64_t to_ns)
+eee_calendar_model_sleep_uneven(struct eee_calendar_model *m, unsigned entry, uint64_t from_ns, uint64_t to_ns)
 {
 	struct eee_calendar_lanes *l = lanes_of(m, entry);
 	unsigned port = entry / EEE_DIRECTIONS;
@@ -144,8 +143,7 @@ can_report(struct eee_calendar_model *m, const struct eee_calendar_entry *e, enu
 
 /* Adds to a count of the SRAM; it wraps if the CPU was too late. */
 static void
-add_amount(struct eee_calendar_model *m, struct eee_calendar_entry *e, enum eee_field field,
-    uint64_t amount)
+add_amount(struct eee_calendar_model *m, struct eee_calendar_entry *e, enum eee_field field, uint64_t amount)
 {
 	uint64_t sum = e->count[field] + amount;
 
@@ -349,8 +347,7 @@ find_round(struct eee_calendar_model *m)
 	if (!even)
 		return;
 	m->reciprocal_shift = 63 - (unsigned)__builtin_clzll(round - 1);
-	m->reciprocal = (uint64_t)(
-	    (((unsigned __int128)1 << (64 + m->reciprocal_shift)) + round - 1) / round);
+	m->reciprocal = (uint64_t)((((unsigned __int128)1 << (64 + m->reciprocal_shift)) + round - 1) / round);
 }
 
 static void
@@ -597,8 +594,7 @@ eee_model_config_is_good(const struct eee_calendar_model_config *c)
 }
 
 int
-eee_calendar_model_create(const struct eee_calendar_model_config *config,
-    struct eee_calendar_model **model)
+eee_calendar_model_create(const struct eee_calendar_model_config *config, struct eee_calendar_model **model)
 {
 	struct eee_calendar_model *m = calloc(1, sizeof(*m));
 	int rc = -EINVAL;

@@ -163,8 +163,7 @@ suspend_ports(struct galnet *g)
 		p->left_known = true;
 	}
 	g->suspended = true;
-	return bus_update(g->config.bus, g->base + GALNET_GLOBAL_CONTROL,
-	    GALNET_CONTROL_EASE_ENABLE, 0);
+	return bus_update(g->config.bus, g->base + GALNET_GLOBAL_CONTROL, GALNET_CONTROL_EASE_ENABLE, 0);
 }
 
 /* Writes a port's skips to the chip again, or requests new ones if they must be discarded. */
@@ -276,8 +275,7 @@ pass_up(struct galnet *g, struct hal *hal, unsigned port, struct hal_sample_even
 	rc = galnet_load_skip(g, port, (uint32_t)next);
 	if (rc == 0)
 		return;
-	log_warn_limited("galnet", "port %u: a skip could not be loaded: %s", event->if_index,
-	    strerror(-rc));
+	log_warn_limited("galnet", "port %u: a skip could not be loaded: %s", event->if_index, strerror(-rc));
 	galnet_restart(g, port);
 }
 
@@ -293,8 +291,7 @@ galnet_output_of(const struct galnet *g, unsigned port, bool received, const uin
 }
 
 static void
-galnet_report_sample(struct galnet *g, struct hal *hal, unsigned port, uint32_t word_0,
-    struct hal_sample_event event)
+galnet_report_sample(struct galnet *g, struct hal *hal, unsigned port, uint32_t word_0, struct hal_sample_event event)
 {
 	bool original = word_0 & GALNET_WORD0_ORIGINAL;
 	unsigned source = word_0 >> GALNET_WORD0_SOURCE_SHIFT & GALNET_WORD0_SOURCE_MASK;
@@ -605,8 +602,7 @@ visit_own_entries(struct galnet *g,
 		int rc = 0;
 
 		if (i % BURST_ENTRIES == 0)
-			rc = bus_read_words(g->config.bus, g->base + entry_offset(i), words,
-			    BURST_ENTRIES * 2);
+			rc = bus_read_words(g->config.bus, g->base + entry_offset(i), words, BURST_ENTRIES * 2);
 		if (rc == 0 && entry[1] & GALNET_ENTRY_VALID && is_own(g, entry[1]))
 			rc = visit(g, i, entry[0], entry[1], arg);
 		if (rc != 0)
@@ -635,8 +631,7 @@ dump_entry(struct galnet *g, unsigned i, uint32_t word_0, uint32_t word_1, void 
 }
 
 int
-galnet_dump_addresses(struct galnet *g,
-    int (*add)(void *arg, const struct hal_address *address), void *arg)
+galnet_dump_addresses(struct galnet *g, int (*add)(void *arg, const struct hal_address *address), void *arg)
 {
 	return visit_own_entries(g, dump_entry, &(struct dump){add, arg});
 }
@@ -656,8 +651,7 @@ age_entry(struct galnet *g, unsigned i, uint32_t word_0, uint32_t word_1, void *
 	if (rc <= 0 || !is_own(g, word_1) || word_1 & GALNET_ENTRY_STATIC)
 		return rc < 0 ? rc : 0;
 	if (word_1 & GALNET_ENTRY_AGING)
-		return write_register(g, entry_offset(i) + 4,
-		    word_1 & ~(uint32_t)GALNET_ENTRY_AGING);
+		return write_register(g, entry_offset(i) + 4, word_1 & ~(uint32_t)GALNET_ENTRY_AGING);
 	ageing->remove(ageing->arg, galnet_entry_mac(word_0, word_1));
 	return 0;
 }
@@ -813,8 +807,7 @@ galnet_stats(const struct galnet *chip)
 static uint32_t
 entry_address(unsigned device, unsigned entry)
 {
-	return GALNET_REGION + device * GALNET_SLICE + GALNET_ADDRESS_TABLE +
-	    entry * GALNET_ENTRY_OCTETS;
+	return GALNET_REGION + device * GALNET_SLICE + GALNET_ADDRESS_TABLE + entry * GALNET_ENTRY_OCTETS;
 }
 
 /* The best entry of the bucket for an address. */
@@ -900,8 +893,7 @@ galnet_clear_static(const struct bus *bus, unsigned n_devices, uint64_t mac)
 }
 
 int
-galnet_set_static(const struct bus *bus, unsigned n_devices, uint64_t mac, unsigned owner,
-    unsigned port)
+galnet_set_static(const struct bus *bus, unsigned n_devices, uint64_t mac, unsigned owner, unsigned port)
 {
 	for (unsigned device = 0; device < n_devices; device++) {
 		int rc = set_entry(bus, device, mac, owner, port);

@@ -149,8 +149,7 @@ galnet_model_load_word(const uint8_t *memory)
 
 /* Writes an entry of a message ring; false if the CPU has not read the old one yet. */
 static bool
-post_message(struct galnet_model *m, enum galnet_row base, unsigned *next, uint32_t word_0,
-    uint32_t word_1)
+post_message(struct galnet_model *m, enum galnet_row base, unsigned *next, uint32_t word_0, uint32_t word_1)
 {
 	uint8_t *entry = bus_model_memory(m->config.bus,
 	    *register_at(m, base) + *next * GALNET_RING_ENTRY_OCTETS, GALNET_RING_ENTRY_OCTETS);
@@ -221,8 +220,7 @@ galnet_model_write_packet(uint8_t *block, const struct galnet_frame *f, uint32_t
 /* Writes one copy of a packet that these ports sampled, a bit each. arrival is the port that received it,
  * or -1; marks are further bits of word 0. */
 static void
-deliver_block(struct galnet_model *m, uint32_t ports, int arrival,
-    const struct galnet_frame *f, uint32_t marks)
+deliver_block(struct galnet_model *m, uint32_t ports, int arrival, const struct galnet_frame *f, uint32_t marks)
 {
 	uint32_t word_0 = GALNET_WORD0_VALID | marks | ports << GALNET_WORD0_EASE_SHIFT |
 	    (f->wire_octets & GALNET_WORD0_COUNT_MASK) << GALNET_WORD0_COUNT_SHIFT;
@@ -558,8 +556,7 @@ galnet_model_send_to_sniffer(struct galnet_model *m, const struct galnet_frame *
 /* After a packet has passed these ports: counts it for EASE, writes one copy for the CPU if needed, and
  * sends a copy to the sniffer if one of the ports is monitored. */
 static void
-finish_in_mode(struct galnet_model *m, uint32_t ports, int arrival, bool to_cpu,
-    const struct galnet_frame *f)
+finish_in_mode(struct galnet_model *m, uint32_t ports, int arrival, bool to_cpu, const struct galnet_frame *f)
 {
 	uint32_t sampled = count_packets(m, ports), marks = 0;
 

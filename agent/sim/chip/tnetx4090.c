@@ -59,8 +59,7 @@ tnetx4090_read_pool(struct tnetx4090 *c)
 	    &c->pool_buffers);
 
 	if (rc == 0)
-		rc = get_4(c, TNETX4090_POOL_AT(TNETX4090_PORTS, TNETX4090_POOL_BUFFER_OCTETS),
-		    &c->buffer_octets);
+		rc = get_4(c, TNETX4090_POOL_AT(TNETX4090_PORTS, TNETX4090_POOL_BUFFER_OCTETS), &c->buffer_octets);
 	if (rc == 0 && c->buffer_octets == 0)
 		rc = -EIO;
 	return rc;
@@ -80,8 +79,7 @@ tnetx4090_set_threshold(struct tnetx4090 *c)
 	uint32_t threshold = c->config.threshold;
 
 	if (threshold == 0)
-		threshold = tnetx4090_default_threshold(c->config.n_ports, c->config.max_octets,
-		    c->buffer_octets);
+		threshold = tnetx4090_default_threshold(c->config.n_ports, c->config.max_octets, c->buffer_octets);
 	if (threshold > UINT16_MAX || threshold >= c->pool_buffers)
 		return -EINVAL;
 	return put_2(c, TNETX4090_FLOW_THRESHOLD, threshold);

@@ -81,8 +81,7 @@ tnetx4090_model_press(struct tnetx4090_model *m, uint64_t now_ns)
 }
 
 enum tnetx4090_verdict
-tnetx4090_model_admit_short(struct tnetx4090_model *m, unsigned port, uint32_t buffers,
-    uint64_t now_ns)
+tnetx4090_model_admit_short(struct tnetx4090_model *m, unsigned port, uint32_t buffers, uint64_t now_ns)
 {
 	enum tnetx4090_verdict verdict = TNETX4090_ACCEPT;
 
@@ -412,8 +411,7 @@ tnetx4090_model_config_is_good(const struct tnetx4090_model_config *c)
 }
 
 int
-tnetx4090_model_create(const struct tnetx4090_model_config *config,
-    struct tnetx4090_model **model)
+tnetx4090_model_create(const struct tnetx4090_model_config *config, struct tnetx4090_model **model)
 {
 	struct tnetx4090_model *m = calloc(1, sizeof(*m));
 	int rc = -EINVAL;
