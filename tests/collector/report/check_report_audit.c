@@ -256,7 +256,7 @@ START_TEST(dropped_samples_are_not_the_rate)
 	report_store_sql_text(&store, "UPDATE account SET dropped_apart = received / 9");
 	j = ask();
 	ck_assert_str_eq(text_of(j, 0, "faults"), "pool-not-counted");
-	ck_assert_ptr_nonnull(strstr(text_of(j, 0, "verdict"), "; it dropped 10% of its samples, by its word"));
+	ck_assert_ptr_nonnull(strstr(text_of(j, 0, "verdict"), "its pool is no count of its frames; it dropped 10% of its samples, by its word"));
 	ck_assert_str_eq(text_of(j, 0, "not_for"), "samples x rate, losses");
 	json_decref(j);
 }
