@@ -15,7 +15,8 @@
 /* Longer than any device takes between two counters: what is further away than this from counters has other causes,
  * which reports name ("silent"), and may be more samples than a question should read. *assumed* */
 #define LONGEST_US (3600 * UINT64_C(1000000))
-/* Both ends are as good as covered if counters come so near to each, or within this part of the port's time. *assumed* */
+/* Of EASE, whose counters come each 2 s, an end is as good as covered if they come so near to it, or within this part of the
+ * port's time. *assumed* Of sFlow they come rarely, and what they lack may be a burst. */
 #define SHORTEST_US   2500000u
 #define SHORTEST_PART 100
 /* A sample may be of an earlier time than those with lower numbers by so much. *assumed* */
@@ -28,9 +29,8 @@ is_between(uint64_t lasted_us, uint64_t least_us)
 	return lasted_us > least_us && lasted_us <= LONGEST_US;
 }
 
-/* Its first counters, or 0. */
 static int
-find_first(struct query *query, const struct query_port *port, uint64_t *first_us)
+find_first(struct query *query, struct query_port *port, uint64_t heard_us, uint64_t least_us)
 {
 	sqlite3_stmt *stmt = query_prepare_kept(query, "SELECT min(time_us) FROM counter WHERE agent = ?1"
 	    " AND if_index = ?2");
@@ -41,7 +41,8 @@ find_first(struct query *query, const struct query_port *port, uint64_t *first_u
 	sqlite3_bind_int64(stmt, 1, port->agent->id);
 	sqlite3_bind_int64(stmt, 2, port->if_index);
 	more = query_step(query, stmt);
-	*first_us = more == 1 ? query_u64(stmt, 0) : 0;
+	if (more == 1 && is_between(query_u64(stmt, 0) - heard_us, least_us))
+		port->counted_from_us = query_u64(stmt, 0);
 	query_give_back(query, stmt);
 	return more < 0 ? more : 0;
 }
@@ -53,26 +54,20 @@ set_ends(struct query *query, sqlite3_stmt *stmt)
 	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
 	    (uint64_t)sqlite3_column_int64(stmt, 1));
 	uint64_t first_us = query_u64(stmt, 2), last_us = query_u64(stmt, 3), counted_us = query_u64(stmt, 4);
-	uint64_t least_us = (last_us - first_us) / SHORTEST_PART, from_us = 0;
-	int err;
+	uint64_t least_us = (last_us - first_us) / SHORTEST_PART;
 
 	if (least_us > SHORTEST_US)
 		least_us = SHORTEST_US;
 
 	if (!port || !port->chosen)
 		return 0;
+	if (port->agent->boot >= QUERY_SFLOW_BOOTS)
+		least_us = 0;
 	port->heard_from_us = first_us > REORDERED_US ? first_us - REORDERED_US : 0;
 	port->heard_until_us = last_us + REORDERED_US;
-	if (first_us + LONGEST_US > query->range.from_us && (err = find_first(query, port, &from_us)) < 0)
-		return err;
-	/* limits that are printed for one end would be too narrow if what passed at the other were left out */
-	if (is_between(from_us - first_us, least_us) || is_between(last_us - counted_us, least_us))
-		least_us = 0;
 	if (is_between(last_us - counted_us, least_us) && counted_us < query->range.to_us)
 		port->counted_until_us = counted_us;
-	if (is_between(from_us - first_us, least_us))
-		port->counted_from_us = from_us;
-	return 0;
+	return first_us + LONGEST_US > query->range.from_us ? find_first(query, port, first_us, least_us) : 0;
 }
 
 int

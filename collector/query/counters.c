@@ -7,6 +7,7 @@
  * count that the device does not have is NAN throughout.
  */
 #include "collector/query/query_private.h"
+#include "collector/window/sequence_tracker.h"
 
 #include <errno.h>
 #include <math.h>
@@ -40,6 +41,18 @@ struct totals {
 
 /* SQLite's largest number stands for unknown: EASE_COUNT_UNKNOWN is larger and is stored as
  * that. */
+double
+query_given_out_before(sqlite3_stmt *stmt, int column)
+{
+	struct sequence_tracker tracker;
+	const uint8_t *octets = sqlite3_column_blob(stmt, column);
+
+	if (!octets || sequence_tracker_load_trimmed(&tracker, octets,
+	    (size_t)sqlite3_column_bytes(stmt, column)) != 0)
+		return NAN;
+	return tracker.started ? (double)(tracker.contact - tracker.first) : 0;
+}
+
 double
 query_count(sqlite3_stmt *stmt, int column)
 {

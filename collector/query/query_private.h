@@ -141,6 +141,10 @@ void query_choose_sides(struct query *query);
 /* Takes a part of a pool that is not in what is asked for; what is left of a known one stays known. */
 void query_take_off(double *pool, double part);
 
+/* By an account's tracker, numbers that the boot gave out before the collector first heard of it; NAN where the account does
+ * not say, as one from a cluster. */
+double query_given_out_before(sqlite3_stmt *stmt, int column);
+
 /* A counter of a row; NAN if the device does not count it. */
 double query_count(sqlite3_stmt *stmt, int column);
 

@@ -237,7 +237,7 @@ say_fault(const struct audit_result *r, enum audit_fault fault, char *text)
 							   : "takes every Nth frame, N = %s", number);
 		break;
 	case AUDIT_POOL_NOT_COUNTED:
-		append_text(text, "its pool is samples x rate, no count");
+		append_text(text, "its pool is no count of its frames");
 		break;
 	case AUDIT_AGGREGATED:
 		append_text(text, "sound; its port counts packets of several frames, as offloads (GSO, TSO, GRO) make them: %.0f octets"

@@ -14,7 +14,7 @@ static int
 read_accounts(struct audit_reader *reader)
 {
 	struct query *query = reader->query;
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, boot, if_index, expected, received, dropped_apart FROM account"
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, boot, if_index, expected, received, dropped_apart, tracker FROM account"
 	    " WHERE last_us >= :from AND first_us < :to ORDER BY agent, boot, if_index");
 	int err = stmt ? 0 : -EIO;
 
@@ -30,7 +30,8 @@ read_accounts(struct audit_reader *reader)
 		}
 		reader->accounts[reader->n_accounts++] = (struct audit_account){sqlite3_column_int64(stmt, 0),
 		    sqlite3_column_int64(stmt, 1), (uint64_t)sqlite3_column_int64(stmt, 2),
-		    sqlite3_column_double(stmt, 3), sqlite3_column_double(stmt, 4), sqlite3_column_double(stmt, 5)};
+		    sqlite3_column_double(stmt, 3) - fmax(0, query_given_out_before(stmt, 6)), /* 0, if that is NAN */
+		    sqlite3_column_double(stmt, 4), sqlite3_column_double(stmt, 5)};
 		err = 0;
 	}
 	sqlite3_finalize(stmt);
@@ -294,12 +295,37 @@ forget_means(struct audit_sample *samples, size_t n)
 		samples[i].period = 0;
 }
 
+/* Some sample what they receive at one rate and what they send at another: then the direction with more samples is judged,
+ * and numbers, which both share, tell of it only what part arrived. */
+static bool
+keep_one_direction(struct audit_reader *reader)
+{
+	const struct audit_sample *newest[AUDIT_DIRECTIONS] = {NULL}, *before = NULL;
+	size_t of[AUDIT_DIRECTIONS] = {0}, changes = 0, changes_within = 0, kept = 0;
+
+	for (size_t i = 0; i < reader->n_samples; i++) {
+		const struct audit_sample *s = &reader->samples[i];
+
+		changes += before && before->mean != s->mean;
+		changes_within += newest[s->direction] && newest[s->direction]->mean != s->mean;
+		before = newest[s->direction] = s;
+		of[s->direction]++;
+	}
+	if (changes <= 10 * (changes_within + 1))
+		return false;
+	for (size_t i = 0; i < reader->n_samples; i++)
+		if (reader->samples[i].direction == (of[AUDIT_OUT] > of[AUDIT_IN] ? AUDIT_OUT : AUDIT_IN))
+			reader->samples[kept++] = reader->samples[i];
+	reader->n_samples = kept;
+	return true;
+}
+
 int
 audit_read(struct audit_reader *reader, const struct query_port *port, struct audit_input *input)
 {
 	const struct query_agent *agent = port->agent;
-	double expected = 0, received = 0, dropped = 0;
-	bool own = false, several = false, is_sflow = agent->boot >= QUERY_SFLOW_BOOTS;
+	double expected = 0, received = 0, dropped = 0, arrived = 1;
+	bool own = false, is_one, several = false, is_sflow = agent->boot >= QUERY_SFLOW_BOOTS;
 	int err = audit_read_counters(reader, port);
 	int64_t boot = -1;
 
@@ -312,8 +338,10 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 			err = read_boot(reader, port, account->boot);
 		boot = account->boot;
 		own |= account->if_index == port->if_index && account->expected > 0; /* not of counters alone */
-		if (account->if_index == port->if_index && account->received > 0)
+		if (account->if_index == port->if_index && account->received > 0) {
 			dropped = fmax(dropped, account->dropped_apart / account->received);
+			arrived = fmin(arrived, account->received / account->expected);
+		}
 		if (account->if_index & SOURCE_PORT_FURTHER) {
 			several |= (uint32_t)account->if_index == port->if_index;
 		} else if (source_port_has_numbers(account->if_index)) {
@@ -322,15 +350,16 @@ audit_read(struct audit_reader *reader, const struct query_port *port, struct au
 		}
 	}
 	forget_means(reader->samples, reader->n_samples);
-	for (size_t i = 0; port->numbers_odd && i < reader->n_samples; i++)
+	is_one = keep_one_direction(reader);
+	for (size_t i = 0; (port->numbers_odd || is_one) && i < reader->n_samples; i++)
 		reader->samples[i].pool = AUDIT_UNKNOWN;
 	*input = (struct audit_input){
 	    .samples = reader->samples, .n_samples = reader->n_samples,
 	    .counters = reader->counters, .n_counters = reader->n_counters,
-	    .shared_numbers = !own || port->numbers_odd,
+	    .shared_numbers = !own || port->numbers_odd || is_one,
 	    .several = several,
-	    .arrived = !own && expected > 0 ? fmin(1, received / expected) : 1,
-	    .has_pool = own && is_sflow && !port->numbers_odd,
+	    .arrived = !own && expected > 0 ? fmin(1, received / expected) : is_one ? arrived : 1,
+	    .has_pool = own && is_sflow && !port->numbers_odd && !is_one,
 	    .dropped = dropped,
 	    .stalled = leave_out_stalls(reader->counters, reader->n_counters),
 	    .has_clock = !is_sflow,

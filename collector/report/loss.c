@@ -10,7 +10,6 @@
 #include "collector/report/oddities.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
-#include "collector/window/sequence_tracker.h"
 #include "common/utf8.h"
 
 #include <errno.h>
@@ -235,20 +234,6 @@ loss_at_most(double value, double most)
 	return value > most ? most : value; /* NAN stays */
 }
 
-/* Numbers that the boot gave out before the collector first heard of it; NAN where the account does
- * not say, as one from a cluster. */
-static double
-given_out_before(sqlite3_stmt *stmt, int column)
-{
-	struct sequence_tracker tracker;
-	const uint8_t *octets = sqlite3_column_blob(stmt, column);
-
-	if (!octets || sequence_tracker_load_trimmed(&tracker, octets,
-	    (size_t)sqlite3_column_bytes(stmt, column)) != 0)
-		return NAN;
-	return tracker.started ? (double)(tracker.contact - tracker.first) : 0;
-}
-
 /* An account as it is shown. Of many only those that lost most are kept while reading. */
 struct shown {
 	const struct query_port *port;
@@ -338,7 +323,7 @@ loss_add_account(struct query *query, struct report_result *result, struct accou
 	double agent = loss_at_most(sqlite3_column_double(stmt, 5), lost);
 	double collector = loss_at_most(sqlite3_column_double(stmt, 11), lost - agent);
 	double elsewhere = lost - agent - collector;
-	double before = loss_at_most(given_out_before(stmt, 12), elsewhere);
+	double before = loss_at_most(query_given_out_before(stmt, 12), elsewhere);
 	struct shown item = {.port = port};
 
 	if (!port || !port->chosen)

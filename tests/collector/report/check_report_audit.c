@@ -7,6 +7,7 @@
 #include "collector/record.h"
 #include "collector/report/verdicts.h"
 #include "collector/source_port.h"
+#include "collector/window/sequence_tracker.h"
 #include "collector/store/tables.h"
 #include "collector/store/upkeep.h"
 #include "tests/collector/report/report_store.h"
@@ -255,7 +256,7 @@ START_TEST(dropped_samples_are_not_the_rate)
 	report_store_sql_text(&store, "UPDATE account SET dropped_apart = received / 9");
 	j = ask();
 	ck_assert_str_eq(text_of(j, 0, "faults"), "pool-not-counted");
-	ck_assert_ptr_nonnull(strstr(text_of(j, 0, "verdict"), "; it dropped 10% of its samples, by its word"));
+	ck_assert_ptr_nonnull(strstr(text_of(j, 0, "verdict"), "its pool is no count of its frames; it dropped 10% of its samples, by its word"));
 	ck_assert_str_eq(text_of(j, 0, "not_for"), "samples x rate, losses");
 	json_decref(j);
 }
@@ -342,6 +343,40 @@ START_TEST(a_port_without_samples_is_named)
 }
 END_TEST
 
+/* The account says that so many numbers were given out before the collector first heard of the boot. */
+static void
+expect_before_contact(unsigned numbers)
+{
+	uint8_t octets[SEQUENCE_TRACKER_SAVED_OCTETS];
+	char text[2 * sizeof(octets) + 1];
+	struct sequence_tracker t = {0};
+
+	sequence_tracker_sample(&t, numbers + 1);
+	sequence_tracker_save(&t, octets);
+	for (size_t i = 0; i < sizeof(octets); i++)
+		snprintf(text + 2 * i, 3, "%02x", octets[i]);
+	report_store_sql(&store, "UPDATE account SET expected = received + %u, tracker = x'%s'", numbers, text);
+}
+
+/* One in 50 of what it receives, and one in 400 of what it sends, in one line of numbers that began before. */
+START_TEST(each_direction_has_its_rate)
+{
+	const struct port p = {2, 5, SFLOW_BOOT, 1, false, true, NULL, 0};
+	json_t *j;
+
+	add(&p);
+	report_store_sql_text(&store, "UPDATE sample SET sequence = 1000000 + 2 * sequence");
+	report_store_sql_text(&store, "CREATE TEMP TABLE sent AS SELECT * FROM sample WHERE sequence % 16 = 0");
+	report_store_sql_text(&store, "UPDATE sent SET sequence = sequence + 1, direction = 2, skip = 399, mean_skip = 400");
+	report_store_sql_text(&store, "INSERT INTO sample SELECT * FROM sent");
+	expect_before_contact(1500);
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "verdict"), "sound");
+	ck_assert_double_eq_tol(number_of(j, 0, "of_counted.estimate"), 1, 0.05);
+	json_decref(j);
+}
+END_TEST
+
 /* As Open vSwitch: the numbers are of a source of class 2, of which a tenth was lost, and there is no pool. */
 START_TEST(numbers_of_a_source)
 {
@@ -361,6 +396,11 @@ START_TEST(numbers_of_a_source)
 	report_store_sql_text(&store, "UPDATE account SET expected = received");
 	j = ask();
 	ck_assert_str_eq(text_of(j, 0, "verdict"), "sound");
+	json_decref(j);
+	expect_before_contact(1500);
+	j = ask();
+	ck_assert_str_eq(text_of(j, 0, "verdict"), "sound");
+	ck_assert_double_eq(number_of(j, 0, "lost_percent"), 0);
 	json_decref(j);
 	report_store_sql_text(&store, "DELETE FROM sample");
 	j = ask();
@@ -852,6 +892,7 @@ main(void)
 	tcase_add_test(tc, rates_that_cannot_be_are_not_stated);
 	tcase_add_test(tc, who_has_a_part_or_numbers_that_leap_is_not_accused);
 	tcase_add_test(tc, a_port_without_samples_is_named);
+	tcase_add_test(tc, each_direction_has_its_rate);
 	tcase_add_test(tc, numbers_of_a_source);
 	tcase_add_test(tc, text_is_for_one_screen);
 	tcase_add_test(tc, lists_name_ports_that_an_audit_accused);
