@@ -726,6 +726,19 @@ flush_if_due(struct collector *c)
 		collector_flush(c);
 }
 
+/* The end of the outage before this start was by a clock that was wrong: it is told again. */
+static void
+tell_outage_again(struct collector *c, int64_t step_us)
+{
+	struct store_outage *o = &c->outage;
+
+	if (o->since_us == 0 || (o->until_us >= o->since_us && o->until_us <= clock_wall_us(c->clock)))
+		return;
+	o->until_us += (uint64_t)step_us;
+	o->counted = false; /* once */
+	c->had_outage = o->until_us > o->since_us;
+}
+
 /* Windows, sequence numbers and waits use the devices' clocks and the monotonic clock, so a step of
  * the system's clock affects only times of reception. */
 static void
@@ -738,6 +751,7 @@ notice_clock_step(struct collector *c)
 		return;
 	stat_add(&c->stats, COLLECTOR_STAT_CLOCK_STEPS, 1);
 	input_clock_set(c->input, step_us, clock_wall_us(c->clock));
+	tell_outage_again(c, step_us);
 	log_warn_limited(ROOM, "the system's clock was set %s by %.0f s",
 	    step_us > 0 ? "forward" : "back", (double)(step_us > 0 ? step_us : -step_us) / 1e6);
 }

@@ -26,6 +26,8 @@
  * the network, and for clocks of 100 ppm at both ends, one part in 5,000 of the uptime. */
 #define SAME_START_S  60
 #define DRIFT_DIVISOR 5000
+/* A boot that begins so much later than now tells of no start. *assumed* */
+#define AHEAD_S (30 * 86400.)
 /* If an agent samples the frames that it sends, they are part of its pool. Its first such sample
  * shows that it does; frames before that are remembered for so long. */
 #define SENT_WAIT_US 300000000ull
@@ -394,14 +396,17 @@ sflow_count_left(const struct sflow_state *s, uint64_t *agents, uint64_t *ports)
 
 /* ---- agents ---- */
 
-/* The second at which the agent started, if its uptime has not wrapped. */
+/* The second at which the agent started, if its uptime has not wrapped; 0 where our clock, in 1970, says before that. */
 static uint32_t
 start_of(const struct sflow_datagram *d, uint64_t received_us)
 {
-	return (uint32_t)((received_us - d->uptime_ms * 1000ull) / 1000000);
+	uint64_t uptime_us = d->uptime_ms * 1000ull;
+
+	return received_us > uptime_us ? (uint32_t)((received_us - uptime_us) / 1000000) : 0;
 }
 
-/* Uptime wraps after 2^32 ms, so a start is known only modulo that. */
+/* Uptime wraps after 2^32 ms, so a start is known only modulo that; and not at all where our clock was years ahead when the
+ * boot began: then it goes on. */
 static bool
 same_start(uint32_t boot, const struct sflow_datagram *d, uint64_t received_us)
 {
@@ -412,6 +417,8 @@ same_start(uint32_t boot, const struct sflow_datagram *d, uint64_t received_us)
 	double allowed_s = SAME_START_S + (now_s - boot) / DRIFT_DIVISOR;
 
 	off_s -= wraps * wrap_s;
+	if (boot > now_s + AHEAD_S)
+		return true;
 	return off_s >= -allowed_s && off_s <= allowed_s;
 }
 

@@ -157,11 +157,14 @@ add_outages_of_kind(struct report_result *result, sqlite3_stmt *stmt)
 }
 
 static int
-loss_add_outages(struct query *query, struct report_result *result)
+loss_add_outages(struct query *query, uint64_t now_us, struct report_result *result)
 {
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT kind, count(*), min(since_us),"
-	    " max(until_us) FROM outage WHERE until_us >= :from AND since_us < :to GROUP BY kind");
+	    " max(until_us) FROM outage WHERE until_us >= :from AND since_us < :to AND until_us <= ?3 + 86400000000 GROUP BY kind");
 	int err = stmt ? 0 : -EIO;
+
+	if (stmt) /* one that ends days later: reports.c */
+		sqlite3_bind_int64(stmt, 3, (sqlite3_int64)now_us);
 
 	while (err == 0 && (err = query_step(query, stmt)) == 1)
 		err = add_outages_of_kind(result, stmt);
@@ -190,7 +193,7 @@ add_gaps(struct query *query, struct report_result *result)
 }
 
 static int
-add_places(struct query *query, struct report_result *result)
+add_places(struct query *query, uint64_t now_us, struct report_result *result)
 {
 	double agent = 0, collector = 0, network = 0, before = 0, apart = 0;
 	int err = result_add_below(result, "places", place_columns, PLACE_COLUMNS);
@@ -225,7 +228,7 @@ add_places(struct query *query, struct report_result *result)
 		    (double)result->uncounted.lost_samples, "samples");
 	if (err == 0)
 		err = add_gaps(query, result);
-	return err == 0 ? loss_add_outages(query, result) : err;
+	return err == 0 ? loss_add_outages(query, now_us, result) : err;
 }
 
 static double
@@ -493,7 +496,7 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 	if (err == 0)
 		err = add_counters(query, result);
 	if (err == 0)
-		err = add_places(query, result);
+		err = add_places(query, now_us, result);
 	result->hidden |= drops_are_told(query) ? 0 : 1u << COLUMN_APART;
 	result->details = find_details(result);
 	result_hide_agent(result, query, COLUMN_AGENT);

@@ -64,7 +64,7 @@ report_find(const char *name)
 
 /* A store knows when its collector was away; of a cluster another one may have been there. */
 static int
-name_away(struct query *query, struct report_result *result)
+name_away(struct query *query, uint64_t now_us, struct report_result *result)
 {
 	sqlite3_stmt *stmt;
 	int err;
@@ -72,13 +72,14 @@ name_away(struct query *query, struct report_result *result)
 	if (query->store->is_remote || result->empty)
 		return 0;
 	/* A crash, the machine, a stop (enum store_outage_kind); of the result's range, as a history left the query at its last
-	 * step. */
+	 * step. One that ends days after now was told by a clock that has been set since (collector.c has told it again). */
 	stmt = query_prepare(query, "SELECT since_us, until_us FROM (SELECT * FROM outage WHERE until_us > ?1 AND since_us < ?2"
-	    " AND kind IN (1, 2, 5) ORDER BY id DESC LIMIT 5) ORDER BY id");
+	    " AND until_us <= ?3 + 86400000000 AND kind IN (1, 2, 5) ORDER BY id DESC LIMIT 5) ORDER BY id");
 	err = stmt ? 0 : -EIO;
 	if (stmt) {
 		sqlite3_bind_int64(stmt, 1, (sqlite3_int64)result->from_us);
 		sqlite3_bind_int64(stmt, 2, (sqlite3_int64)result->to_us);
+		sqlite3_bind_int64(stmt, 3, (sqlite3_int64)now_us);
 	}
 	while (err == 0 && (err = query_step(query, stmt)) == 1) {
 		struct note_values *away = note_item(result, NOTE_ID_AWAY);
@@ -98,7 +99,7 @@ report_run(const struct report *report, struct query *query, const struct report
 	int err = report->run(query, options, now_us, result);
 
 	if (err == 0)
-		err = name_away(query, result);
+		err = name_away(query, now_us, result);
 	if (err == 0 && options->filter)
 		note_text(note_of(result, NOTE_ID_FILTER), "filter", options->filter->text);
 	return err == 0 && !result_is_whole(result) ? -ENOMEM : err;

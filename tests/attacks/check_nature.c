@@ -377,6 +377,33 @@ START_TEST(starts_that_fail)
 }
 END_TEST
 
+/* The machine comes up again in 2106, or in 1970, and NTP sets its clock after a minute: it was down for two minutes. */
+START_TEST(an_outage_that_a_wrong_clock_ends)
+{
+	const uint64_t wrong_us = _i ? 4290000000ull * SECOND_US : 60 * SECOND_US;
+	uint64_t was_us, off_us;
+	sqlite3 *db;
+
+	open_rig("");
+	attack_rig_stop(&rig);
+	ck_assert_int_eq(sqlite3_open(rig.db, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, "UPDATE life SET running = 1", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	attack_rig_night(&rig, 120);
+	was_us = rig.clock.manual_wall_us;
+	off_us = wrong_us - was_us;
+	rig.clock.manual_wall_us += off_us;
+	attack_rig_start(&rig);
+	attack_rig_night(&rig, 60);
+	rig.clock.manual_wall_us -= off_us;
+	attack_rig_step(&rig, 20);
+	attack_rig_step(&rig, 20);
+	ck_assert_double_eq_tol(sql_number(rig.db, "SELECT until_us FROM outage ORDER BY id DESC LIMIT 1") / 1e6, (double)was_us / 1e6, 2);
+	attack_rig_close(&rig);
+	attack_rig_remove(&rig);
+}
+END_TEST
+
 /* A week, or two hours, of all of it: a bad cable, a host whose containers come and go, an agent that starts
  * anew each hour, a collector that is stopped each night. The others' history is whole, and the store within its
  * size. */
@@ -421,6 +448,7 @@ main(void)
 	tcase_add_test(all, a_bad_cable);
 	tcase_add_test(all, containers_that_come_and_go);
 	tcase_add_test(all, starts_that_fail);
+	tcase_add_loop_test(all, an_outage_that_a_wrong_clock_ends, 0, 2);
 	tcase_add_test(all, a_week_of_it);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);

@@ -99,6 +99,29 @@ START_TEST(test_boot_over_a_collector_restart)
 	rig_boot = START_S + 90000; /* our clock was set back: boots never do */
 	take(&f, 5000);
 	ck_assert_uint_eq(result.records[0].boot, START_S + 90001);
+	teardown();
+	setup();
+	rig_boot = 4290000000u; /* our clock was in 2106 when it was met: it does not begin anew with each start of ours */
+	take(&f, 5000);
+	ck_assert_uint_eq(result.records[0].boot, 4290000000u);
+}
+END_TEST
+
+/* The collector's machine has no clock, and is in 1970 until NTP sets it. */
+START_TEST(test_boot_while_we_are_in_1970)
+{
+	const struct decode_origin origin = {.sender = "192.0.2.99", .received_us = 60000000};
+	struct built_flow f = flow(1, 1);
+
+	built_begin(&b, AGENT, 0, 1, 900000000, 1);
+	built_add_flow(&b, &f);
+	ck_assert_int_eq(sflow_input_take(in, b.octets, b.n, &origin, &result), SFLOW_END);
+	ck_assert_uint_eq(result.records[0].boot, 1);
+	teardown();
+	setup();
+	rig_boot = START_S;
+	ck_assert_int_eq(sflow_input_take(in, b.octets, b.n, &origin, &result), SFLOW_END);
+	ck_assert_uint_eq(result.records[0].boot, START_S);
 }
 END_TEST
 
@@ -326,6 +349,7 @@ main(void)
 	tcase_add_test(tc, test_set_up_twice);
 	tcase_add_test(tc, test_uptime_wrap_is_no_restart);
 	tcase_add_test(tc, test_boot_over_a_collector_restart);
+	tcase_add_test(tc, test_boot_while_we_are_in_1970);
 	tcase_add_test(tc, test_source_restart);
 	tcase_add_loop_test(tc, test_numbers_that_no_line_has, 0, sizeof(numberings_of) / sizeof(numberings_of[0]));
 	tcase_add_test(tc, test_uptimes_that_cannot_be);

@@ -179,6 +179,8 @@ START_TEST(test_step_without_data_is_unknown)
 
 	report_store_sql(&store, "INSERT INTO outage VALUES(1, %llu, %llu, %d, NULL)", REPORT_STORE_T0 + MINUTE / 2,
 	    REPORT_STORE_T0 + MINUTE, STORE_OUTAGE_STOPPED);
+	/* until 2106: by a clock that was set since */
+	report_store_sql(&store, "INSERT INTO outage VALUES(2, %llu, 4290000000000000, %d, NULL)", REPORT_STORE_T0, STORE_OUTAGE_STOPPED);
 	history = report_store_json(&store, "history", &options);
 	ck_assert_uint_eq(json_array_size(report_json_at(history, "away")), 1); /* though the last step has none */
 	ck_assert_uint_eq(json_array_size(report_json_at(history, "rows")), MINUTES);
