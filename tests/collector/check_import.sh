@@ -207,8 +207,8 @@ headers_written() {
 	perl "$top/tests/e2e/sflow_capture.pl" "$keep/headers.pcap" '192.0.2.10 0 60 0+' '192.0.2.11 0 60 0+'
 	import "$keep/headers.pcap" "$rig/headers.db" >/dev/null
 	"$build/collector/easetop" samples --last all --format pcapng --store "sqlite:$rig/headers.db" >"$keep/headers.pcapng"
-	kept=$(timeout 60 tshark -n -r "$keep/headers.pcapng" -T fields -E separator=' ' -e frame.interface_name -e frame.len -e ip.src \
-	    -e frame.comment -e frame.packet_flags_direction 2>/dev/null | sort | uniq -c)
+	kept=$(timeout 60 tshark -n -r "$keep/headers.pcapng" -T fields -e frame.interface_name -e frame.len -e ip.src \
+	    -e frame.comment -e frame.packet_flags_direction 2>/dev/null | tr '\t' ' ' | sort | uniq -c) # newer ones mask other separators
 	expect 'pcapng: its packets are the samples that tshark finds' "$kept" "$(timeout 60 tshark -n -r "$keep/headers.pcap" -T fields \
 	    -E separator=' ' -e ip.src -e sflow_245.header.frame_length 2>/dev/null | sed -n 's/^\([^,]*\),\([^ ]*\) \(.*\)/\1 \3 \2/p' |
 	    awk '{ print $1, "if7", $2 - 4, $3, "1 in 100 0x00000001" }' | sort | uniq -c)"
