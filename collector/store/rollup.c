@@ -401,7 +401,7 @@ find_unsettled(struct rollup *r, uint64_t from_us, uint64_t to_us, struct place 
 
 /* Whether until_us is to be waited for: it is of a wall clock that may be wrong. */
 static bool
-rollup_leaps(struct rollup *r, const struct rollup_now *now, uint64_t until_us)
+minutes_leap(struct rollup *r, const struct rollup_now *now, uint64_t until_us)
 {
 	uint64_t done_us = r->levels[LEVEL_1_MIN].done_us;
 
@@ -425,7 +425,7 @@ settled_until(struct rollup *r, const struct rollup_now *now, uint64_t *until_us
 	if ((uint64_t)newest > now->wall_us)
 		newest = (int64_t)store_window_start(now->wall_us, STORE_WINDOW_US);
 	*until_us = r->levels[LEVEL_1_MIN].done_us;
-	if ((uint64_t)newest > *until_us + wait_us && !rollup_leaps(r, now, (uint64_t)newest - wait_us))
+	if ((uint64_t)newest > *until_us + wait_us && !minutes_leap(r, now, (uint64_t)newest - wait_us))
 		*until_us = (uint64_t)newest - wait_us;
 	return err < 0 ? err : 0;
 }
