@@ -627,8 +627,7 @@ reload_config(struct agent *agent)
 	char error[512];
 	unsigned n = 0;
 
-	if (agent->config_file == NULL ||
-	    agent_config_load(agent->config_file, &fresh, error, sizeof(error)) < 0) {
+	if (agent->config_file == NULL || agent_config_load(agent->config_file, &fresh, error, sizeof(error)) < 0) {
 		log_error("agent", "reload: %s; everything stays as it was", agent->config_file ? error : "no file");
 	} else {
 		options_reload(agent_options, agent->live_config, &fresh, log_option, &n);

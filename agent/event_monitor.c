@@ -165,8 +165,7 @@ event_monitor_port(struct event_monitor *m, const struct hal_port_event *event)
 {
 	size_t i = SORTED_POSITION_OF(m->ports, m->n_ports, if_index, event->if_index);
 
-	if (event->happening == HAL_PORT_CHANGED || i == m->n_ports ||
-	    m->ports[i].if_index != event->if_index)
+	if (event->happening == HAL_PORT_CHANGED || i == m->n_ports || m->ports[i].if_index != event->if_index)
 		return;
 	memmove(&m->ports[i], &m->ports[i + 1], (--m->n_ports - i) * sizeof(*m->ports));
 }
@@ -216,8 +215,7 @@ event_monitor_notify_sources(struct event_monitor *m)
 	for (size_t i = 0; i < n; i++) {
 		if (sources[i].time_us > newest_us)
 			newest_us = sources[i].time_us;
-		if (sources[i].time_us > m->sources_us && !has_doubled(&sources[i]) &&
-		    within_rate(m, now_us))
+		if (sources[i].time_us > m->sources_us && !has_doubled(&sources[i]) && within_rate(m, now_us))
 			packer_error_source(m->config.packer, &sources[i]);
 	}
 	m->sources_us = newest_us;

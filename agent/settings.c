@@ -524,8 +524,7 @@ settings_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase p
 	if (write(s->event_fd, &one, sizeof(one)) < 0)
 		rc = -errno;
 	while (rc == 0 && s->step == REQUEST_WAITS) {
-		if (pthread_cond_timedwait(&s->moved, &s->lock, &deadline) == ETIMEDOUT &&
-		    s->step == REQUEST_WAITS)
+		if (pthread_cond_timedwait(&s->moved, &s->lock, &deadline) == ETIMEDOUT && s->step == REQUEST_WAITS)
 			rc = -ETIMEDOUT;
 	}
 	/* Once the main loop has taken the request, only its end counts. */

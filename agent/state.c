@@ -718,8 +718,7 @@ state_take_totals(void *ctx, sqlite3_stmt *row)
 	size_t octets = (size_t)sqlite3_column_bytes(row, 2);
 	uint64_t totals[HAL_MAX_COUNTER_ROWS];
 
-	if (!port || !port->here || octets == 0 || octets > sizeof(totals) ||
-	    octets % sizeof(totals[0]) != 0)
+	if (!port || !port->here || octets == 0 || octets > sizeof(totals) || octets % sizeof(totals[0]) != 0)
 		return 0;
 	memcpy(totals, sqlite3_column_blob(row, 2), octets);
 	reading->restore(reading->ctx, port->if_index, totals, octets / sizeof(totals[0]),

@@ -591,8 +591,7 @@ add_engine_rows(struct collector *c, struct store_batch *batch)
 {
 	struct v3_engine_time heard;
 
-	while (store_batch_reserve(batch, STORE_ENGINES, 1) == 0 &&
-	    slow_path_next_engine(c->slow_path, &heard)) {
+	while (store_batch_reserve(batch, STORE_ENGINES, 1) == 0 && slow_path_next_engine(c->slow_path, &heard)) {
 		struct store_engine *row = store_batch_add(batch, STORE_ENGINES);
 
 		memcpy(row->engine_id, heard.engine_id, heard.n_engine_id);

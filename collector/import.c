@@ -196,8 +196,7 @@ import_read_frames(pcap_t *pcap, import_fn *fn, void *arg, const struct progress
 
 	while (r == 0 && (*more = pcap_next_ex(pcap, &h, &frame)) == 1) {
 		r = give_frame(pcap_datalink(pcap), h, frame, fn, arg, counts);
-		if (counts->frames % FRAMES_A_CHECK == 0 &&
-		    !progress_go_on(progress, "import", part_read(pcap)))
+		if (counts->frames % FRAMES_A_CHECK == 0 && !progress_go_on(progress, "import", part_read(pcap)))
 			return -ECANCELED;
 	}
 	return r;

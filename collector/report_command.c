@@ -154,8 +154,7 @@ watch_report(const struct report_command *command)
 		fprintf(stderr, "easetop: --watch needs a terminal: %s\n", strerror(-err));
 		return status;
 	}
-	while (draw_report(command, &screen, &status) == 0 &&
-	    screen_wait(&screen, (int)command->watch_s * 1000))
+	while (draw_report(command, &screen, &status) == 0 && screen_wait(&screen, (int)command->watch_s * 1000))
 		;
 	screen_close(&screen);
 	return status;

@@ -254,8 +254,7 @@ lru_table_note_heard(struct lru_table *t, uint32_t place, int64_t now_us)
 
 	assert(link->state != LRU_FREE);
 	if (link->state == LRU_LEAVING) {
-		if (!holds_less(t, t->owners[link->owner].held) &&
-		    t->n_free + t->n_leaving <= t->reserve)
+		if (!holds_less(t, t->owners[link->owner].held) && t->n_free + t->n_leaving <= t->reserve)
 			return false;
 		t->n_leaving--;
 	} else {

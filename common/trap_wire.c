@@ -357,8 +357,7 @@ trap_wire_get_resources(const void *octets, size_t len, struct ease_resources *r
 	s.ingress_drops = rbuf_be64(&r);
 	s.pauses_in = rbuf_be64(&r);
 	s.pauses_out = rbuf_be64(&r);
-	if (!known || !rbuf_done(&r) ||
-	    s.known & ~(EASE_HAS_LOW_POWER | EASE_HAS_BUFFERS | EASE_HAS_PAUSE))
+	if (!known || !rbuf_done(&r) || s.known & ~(EASE_HAS_LOW_POWER | EASE_HAS_BUFFERS | EASE_HAS_PAUSE))
 		return -EBADMSG;
 	*resources = s;
 	return 0;

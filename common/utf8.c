@@ -33,8 +33,7 @@ character_octets(const unsigned char *text)
 	if (s == end)
 		return 0;
 	for (size_t i = 1; i <= s->n_following; i++)
-		if (text[i] < (i == 1 ? s->second_low : 0x80) ||
-		    text[i] > (i == 1 ? s->second_high : 0xbf))
+		if (text[i] < (i == 1 ? s->second_low : 0x80) || text[i] > (i == 1 ? s->second_high : 0xbf))
 			return 0;
 	return s->n_following + 1u;
 }

@@ -170,8 +170,7 @@ q_bridge_ports_of(const struct mib_cell *cell, struct mib_value *value)
 	for (size_t i = 0; i < hal->n_vlan_ranges; i++) {
 		const struct hal_vlan_range *range = &hal->vlan_ranges[i];
 
-		if (range->first <= vlan && vlan <= range->last &&
-		    (cell->column->arg == EGRESS || range->untagged))
+		if (range->first <= vlan && vlan <= range->last && (cell->column->arg == EGRESS || range->untagged))
 			q_bridge_add_port(range->base_port, value);
 	}
 	return 0;

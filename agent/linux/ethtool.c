@@ -342,8 +342,7 @@ take_stat(uint32_t group, const struct nlattr *nest, struct hal_counters *figure
 
 	mnl_attr_for_each_nested(attr, nest)
 		for (size_t i = 0; i < sizeof(known_stats) / sizeof(known_stats[0]); i++) {
-			if (known_stats[i].group != group ||
-			    known_stats[i].number != mnl_attr_get_type(attr))
+			if (known_stats[i].group != group || known_stats[i].number != mnl_attr_get_type(attr))
 				continue;
 			if (attribute_u64(attr, &value) < 0)
 				return -EPROTO;
@@ -504,8 +503,7 @@ bits_have(const struct nlattr *bits, const char *feature)
 
 	mnl_attr_for_each_nested(bit, bits)
 		mnl_attr_for_each_nested(attr, bit)
-			if (mnl_attr_get_type(attr) == ETHTOOL_A_BITSET_BIT_NAME &&
-			    text_is(attr, feature))
+			if (mnl_attr_get_type(attr) == ETHTOOL_A_BITSET_BIT_NAME && text_is(attr, feature))
 				return true;
 	return false;
 }

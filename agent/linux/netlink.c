@@ -231,8 +231,7 @@ netlink_take_group(const struct nlattr *group, struct family *family)
 		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME &&
 		    mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) >= 0)
 			named = strcmp(mnl_attr_get_str(attr), family->group_name) == 0;
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID &&
-		    mnl_attr_validate(attr, MNL_TYPE_U32) >= 0)
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID && mnl_attr_validate(attr, MNL_TYPE_U32) >= 0)
 			id = mnl_attr_get_u32(attr);
 	}
 	if (named)
@@ -248,8 +247,7 @@ netlink_take_family(void *ctx, const struct nlmsghdr *message)
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct genlmsghdr))
 		return -EPROTO;
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID &&
-		    mnl_attr_validate(attr, MNL_TYPE_U16) >= 0)
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID && mnl_attr_validate(attr, MNL_TYPE_U16) >= 0)
 			family->type = mnl_attr_get_u16(attr);
 		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GROUPS && family->group_name)
 			mnl_attr_for_each_nested(group, attr)

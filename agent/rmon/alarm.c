@@ -446,8 +446,7 @@ static const struct running_alarm *
 find_running(const struct rmon *rmon, const struct alarm_kind *kind, const struct alarm_rule *rule)
 {
 	for (size_t i = 0; i < rmon->n_running_alarms; i++) {
-		if (rmon->running_alarms[i].kind == kind &&
-		    same_rule(&rmon->running_alarms[i].rule, rule))
+		if (rmon->running_alarms[i].kind == kind && same_rule(&rmon->running_alarms[i].rule, rule))
 			return &rmon->running_alarms[i];
 	}
 	return NULL;

@@ -217,8 +217,7 @@ start_history(struct rmon *rmon, struct rmon_control *row, uint64_t steady_us)
 	h->granted = granted;
 	h->if_index = source_port(&row->source);
 	h->next_sample = 1;
-	if (!h->ring || !list || granted == 0 ||
-	    history_read_totals(rmon, h->if_index, &h->base) < 0) {
+	if (!h->ring || !list || granted == 0 || history_read_totals(rmon, h->if_index, &h->base) < 0) {
 		free(h->ring);
 		free(h);
 		return -ENOSPC;

@@ -88,8 +88,7 @@ skip_of_speed(const struct sampling *s, uint32_t if_index)
 	struct hal_port info;
 	uint64_t skip;
 
-	if (!s->options.skip_by_speed || hal_port_info(s->hal, if_index, &info) < 0 ||
-	    info.speed_bps == 0)
+	if (!s->options.skip_by_speed || hal_port_info(s->hal, if_index, &info) < 0 || info.speed_bps == 0)
 		return 0;
 	skip = info.speed_bps / 1000000;
 	return skip < SAMPLING_SLOW_SKIP ? SAMPLING_SLOW_SKIP
@@ -635,8 +634,7 @@ sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *s
 	fill_snapshot(port, &counters, hal_now_us(s->hal), hal_discontinuity_us(s->hal, if_index), snapshot);
 	follow_rate(s, port, &counters);
 	/* Skips that were drawn at a much larger mean would keep samples away long after the rate has fallen. */
-	if (port->counter.n_loaded > 0 &&
-	    port->counter.loaded[0].mean / 2 >= port->mean_in_force)
+	if (port->counter.n_loaded > 0 && port->counter.loaded[0].mean / 2 >= port->mean_in_force)
 		hal_restart_sampling(s->hal, port->if_index);
 	return 0;
 }
@@ -875,8 +873,7 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 
 	if (port == NULL)
 		return -ENODEV;
-	if (sampling_check_port(config) < 0 ||
-	    (config->mean_skip > EASE_DRAWN_MEAN_MAX && !port->kept_elsewhere))
+	if (sampling_check_port(config) < 0 || (config->mean_skip > EASE_DRAWN_MEAN_MAX && !port->kept_elsewhere))
 		return -EINVAL;
 	before = *port;
 	port->config = *config;

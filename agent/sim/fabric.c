@@ -220,8 +220,7 @@ EVERY_FRAME uint64_t
 send_over_pci(struct fabric *f, struct galnet_route to, const struct c84302_frame *mac,
     const struct galnet_frame *frame, uint64_t at, unsigned *port)
 {
-	if (to.device >= f->n_chips ||
-	    galnet_model_receive_pci(f->chips[to.device], 1u << to.port, frame) == 0)
+	if (to.device >= f->n_chips || galnet_model_receive_pci(f->chips[to.device], 1u << to.port, frame) == 0)
 		return 0;
 	*port = f->first_port[to.device] + to.port;
 	return send_frame(f, *port, mac, at);

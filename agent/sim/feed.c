@@ -387,8 +387,7 @@ feed_sift_down(struct feed *feed, size_t i)
 	struct source *moved = feed->heap[i];
 
 	for (size_t child; (child = 2 * i + 1) < feed->n_heap; i = child) {
-		if (child + 1 < feed->n_heap &&
-		    comes_before(feed->heap[child + 1], feed->heap[child]))
+		if (child + 1 < feed->n_heap && comes_before(feed->heap[child + 1], feed->heap[child]))
 			child++;
 		if (!comes_before(feed->heap[child], moved))
 			break;
@@ -580,8 +579,7 @@ find_start(struct feed *feed, const struct feed_config *config)
 	for (size_t i = 0; i < feed->n_sources; i++) {
 		const struct source *s = &feed->sources[i];
 
-		if (s->has_first && !config->sources[i].moved &&
-		    (!first || s->first_us < first->first_us))
+		if (s->has_first && !config->sources[i].moved && (!first || s->first_us < first->first_us))
 			first = s;
 	}
 	for (size_t i = 0; i < feed->n_sources && !first; i++)

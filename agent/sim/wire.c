@@ -67,8 +67,7 @@ send_out_of_step(struct wires *l, struct wire_class *class, unsigned port, uint3
 	const struct wire *wire = &l->port[port];
 	uint64_t done = wire_send_alone(l, port, octets, now);
 
-	if (wire->free_ns == class->free_ns && wire->awake_until_ns <= now &&
-	    wire->paused_until_ns <= now)
+	if (wire->free_ns == class->free_ns && wire->awake_until_ns <= now && wire->paused_until_ns <= now)
 		class->in_step |= 1ull << port;
 	return done;
 }

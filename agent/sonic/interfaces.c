@@ -252,8 +252,7 @@ interface_number(const char *name, size_t octets, enum sonic_kind *kind, uint32_
 	for (unsigned i = 0; i < SONIC_N_KINDS; i++) {
 		size_t head = strlen(name_kinds[i].prefix), at = head;
 
-		if (octets <= head || octets > head + DIGITS_MAX ||
-		    memcmp(name, name_kinds[i].prefix, head) != 0)
+		if (octets <= head || octets > head + DIGITS_MAX || memcmp(name, name_kinds[i].prefix, head) != 0)
 			continue;
 		for (*number = 0; at < octets && name[at] >= '0' && name[at] <= '9'; at++)
 			*number = 10 * *number + (uint32_t)(name[at] - '0');

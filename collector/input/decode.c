@@ -142,8 +142,7 @@ take_identity(struct v2c_message *m, struct ease_record *who)
 	if (!decode_is_oid(&id.name, ease_agent_id, ARCS(ease_agent_id)) ||
 	    !decode_is_oid(&boot.name, ease_boot, ARCS(ease_boot)))
 		return DECODE_BAD_PARTS;
-	if (id.tag != BER_OCTET_STRING || id.value.size != EASE_AGENT_ID_LEN ||
-	    take_u32(&boot, &who->boot) < 0)
+	if (id.tag != BER_OCTET_STRING || id.value.size != EASE_AGENT_ID_LEN || take_u32(&boot, &who->boot) < 0)
 		return DECODE_BAD_VALUE;
 	memcpy(who->agent_id, id.value.data, EASE_AGENT_ID_LEN);
 	return DECODE_OK;

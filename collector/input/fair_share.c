@@ -148,8 +148,7 @@ smaller_capacity(const struct fair_share *s, uint64_t taken)
 static uint64_t
 next_capacity(const struct fair_share *s, uint64_t taken)
 {
-	if (s->fill >= FAIR_SHARE_PRESSED_PERCENT &&
-	    (s->fill >= s->last_fill || s->limit == UINT64_MAX))
+	if (s->fill >= FAIR_SHARE_PRESSED_PERCENT && (s->fill >= s->last_fill || s->limit == UINT64_MAX))
 		return smaller_capacity(s, taken);
 	return s->fill < FAIR_SHARE_CALM_PERCENT ? s->capacity * MORE_OF_8 / 8 : s->capacity;
 }

@@ -72,8 +72,7 @@ take_pdu(struct v2c_message *m, const netsnmp_pdu *pdu, struct wbuf *w)
 {
 	size_t start = w->len;
 
-	if ((pdu->command != SNMP_MSG_TRAP2 && pdu->command != SNMP_MSG_INFORM) ||
-	    !numbers_fit(pdu))
+	if ((pdu->command != SNMP_MSG_TRAP2 && pdu->command != SNMP_MSG_INFORM) || !numbers_fit(pdu))
 		return -EBADMSG;
 	netsnmp_put_varbinds(w, pdu);
 	m->pdu = (uint8_t)pdu->command;

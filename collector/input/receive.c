@@ -288,8 +288,7 @@ receiver_fill_percent(const struct receiver *r, size_t socket, const struct rece
 	uint32_t info[SK_MEMINFO_VARS];
 	socklen_t len = sizeof(info);
 
-	if (b->n < b->most ||
-	    getsockopt(r->sockets[socket].fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0)
+	if (b->n < b->most || getsockopt(r->sockets[socket].fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0)
 		return 0;
 	return (unsigned)(100ull * info[SK_MEMINFO_RMEM_ALLOC] / (info[SK_MEMINFO_RCVBUF] | 1u));
 }

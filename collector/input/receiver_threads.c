@@ -206,8 +206,7 @@ threads_hand_over(struct receiver_thread *m, struct received_block *b)
 	struct receiver_threads *c = m->owner;
 
 	spsc_put(&m->full, b);
-	if (atomic_exchange(&c->consumer_asleep, false) &&
-	    write(c->ready_fd, &one, sizeof(one)) < 0)
+	if (atomic_exchange(&c->consumer_asleep, false) && write(c->ready_fd, &one, sizeof(one)) < 0)
 		log_warn_limited(ROOM, "cannot wake the accounting thread: %s", strerror(errno));
 }
 

@@ -419,8 +419,7 @@ read_by_netsnmp(struct slow_path *s, const struct slow_queue_datagram *d, struct
 	struct wbuf w = wbuf_of(s->varbinds, sizeof(s->varbinds));
 	struct rbuf body;
 
-	if (v2c_open(m, &body, d->octets, d->n) < 0 || netsnmp_reader_read(m, &body, &w) < 0 ||
-	    !is_strict(m)) {
+	if (v2c_open(m, &body, d->octets, d->n) < 0 || netsnmp_reader_read(m, &body, &w) < 0 || !is_strict(m)) {
 		refuse_datagram(s, SLOW_PATH_STAT_REFUSED, decode_verdict_text(DECODE_BAD_CODING));
 		return false;
 	}

@@ -17,12 +17,10 @@ v2c_open(struct v2c_message *m, struct rbuf *body, const void *octets, size_t n)
 {
 	struct rbuf all = rbuf_of(octets, n);
 
-	if (ber_expect(&all, BER_SEQUENCE, body) < 0 || !rbuf_done(&all) ||
-	    v2c_take_integer(body, &m->version) < 0)
+	if (ber_expect(&all, BER_SEQUENCE, body) < 0 || !rbuf_done(&all) || v2c_take_integer(body, &m->version) < 0)
 		return -EBADMSG;
 	m->community = rbuf_of(octets, 0);
-	if (m->version == V2C_VERSION_2C &&
-	    ber_expect(body, BER_OCTET_STRING, &m->community) < 0)
+	if (m->version == V2C_VERSION_2C && ber_expect(body, BER_OCTET_STRING, &m->community) < 0)
 		return -EBADMSG;
 	return 0;
 }

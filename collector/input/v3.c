@@ -272,8 +272,7 @@ on_pdu(int operation, netsnmp_session *session, int request_id, netsnmp_pdu *pdu
 		return 1;
 	v->command = pdu->command;
 	v->message->request_id = (int32_t)pdu->reqid;
-	if ((v->command != SNMP_MSG_INFORM && v->command != SNMP_MSG_TRAP2) ||
-	    !encode_varbinds(pdu, v->message))
+	if ((v->command != SNMP_MSG_INFORM && v->command != SNMP_MSG_TRAP2) || !encode_varbinds(pdu, v->message))
 		v->command = SNMP_MSG_RESPONSE; /* any command that is neither */
 	if (v->command == SNMP_MSG_INFORM)
 		answer_inform(v, pdu);

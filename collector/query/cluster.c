@@ -50,8 +50,7 @@ put_only(FILE *sql, const struct query_want *want)
 	const struct dimension *d = want->dimension;
 	size_t n_only = want->options->n_only;
 
-	if (n_only == 0 || n_only > CLUSTER_KEYS_LISTED_MAX ||
-	    d->fold != FOLD_NOTHING || d->from_conversations)
+	if (n_only == 0 || n_only > CLUSTER_KEYS_LISTED_MAX || d->fold != FOLD_NOTHING || d->from_conversations)
 		return;
 	fprintf(sql, " AND (%s) IN (", d->key1 && d->key2 ? "key1, key2" : d->key1 ? "key1"
 									       : "key2");

@@ -559,8 +559,7 @@ query_end_at_edge(struct query *query)
 {
 	int err = 0;
 
-	if (query->edge_us == 0 || query->range.to_us != query->edge_us ||
-	    query->edge_us % STORE_WINDOW_US == 0)
+	if (query->edge_us == 0 || query->range.to_us != query->edge_us || query->edge_us % STORE_WINDOW_US == 0)
 		return 0;
 	if (!query->beyond_known)
 		err = find_beyond(query);

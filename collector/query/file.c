@@ -83,8 +83,7 @@ open_file(struct query *query)
 	if (err)
 		return err;
 	query->inode = stat(query->path, &st) == 0 ? st.st_ino : 0;
-	if (sqlite3_open_v2(query->path, &query->db,
-	    SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(query->path, &query->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return query_fail(query, -EIO, "%s: %s", query->path,
 		    query->db ? sqlite3_errmsg(query->db) : "no memory");
 	sqlite3_busy_timeout(query->db, BUSY_WAIT_MS);

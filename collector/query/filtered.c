@@ -156,8 +156,7 @@ refuse_port(struct query *query, const char *wanted)
 	for (size_t i = 0; i < query->n_ports; i++)
 		n_near += query->ports[i].agent->chosen && is_near(&query->ports[i], folded);
 	for (size_t i = 0; i < query->n_ports && n < PORTS_NAMED; i++)
-		if (query->ports[i].agent->chosen &&
-		    (n_near == 0 || is_near(&query->ports[i], folded)))
+		if (query->ports[i].agent->chosen && (n_near == 0 || is_near(&query->ports[i], folded)))
 			text_add(names, sizeof(names), "%s%s", n++ > 0 ? ", " : "", query->ports[i].name);
 	return query_fail(query, -ENOENT, "%s: no port with the name or ifIndex %s%s%s; easetop load"
 	    " lists all", query->path, wanted, n > 0 ? "; there is " : "", names);

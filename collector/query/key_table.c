@@ -171,8 +171,7 @@ key_table_wants(const struct key_table *t, const struct query_key *key)
 	if (!(t->asked[bit / 64] >> bit % 64 & 1))
 		return false;
 	for (size_t i = 0; i < t->options->n_only; i++)
-		if (only[i].n_octets == key->n_octets &&
-		    memcmp(only[i].key1, key->key1, 2 * QUERY_KEY_OCTETS) == 0)
+		if (only[i].n_octets == key->n_octets && memcmp(only[i].key1, key->key1, 2 * QUERY_KEY_OCTETS) == 0)
 			return true;
 	return false;
 }

@@ -476,8 +476,7 @@ mirror_open(struct query *query, const struct query_cluster *where)
 	int err;
 
 	query->mirror = m;
-	if (!m || asprintf(&query->path, "clickhouse:%s:%u", where->servers[0].host,
-	    where->servers[0].port) < 0)
+	if (!m || asprintf(&query->path, "clickhouse:%s:%u", where->servers[0].host, where->servers[0].port) < 0)
 		return query_fail(query, -ENOMEM, "no memory");
 	mirror_set_place(m, where);
 	err = cluster_http_open(&m->http, &config, query->error, sizeof(query->error));

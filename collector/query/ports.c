@@ -31,8 +31,7 @@ query_find_port(const struct query *query, int64_t agent, uint64_t if_index)
 
 		if (port->agent->id == agent && port->if_index == if_index)
 			return port;
-		if (port->agent->id < agent ||
-		    (port->agent->id == agent && port->if_index < if_index))
+		if (port->agent->id < agent || (port->agent->id == agent && port->if_index < if_index))
 			low = middle + 1;
 		else
 			high = middle;

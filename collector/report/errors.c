@@ -122,8 +122,7 @@ errors_add_sources(struct query *query, const struct report_options *options, st
 	    " agent, if_index, mac");
 	int err = stmt ? 0 : -EIO;
 
-	while (err == 0 && sources->n_rows < options->top &&
-	    (err = query_step(query, stmt)) == 1)
+	while (err == 0 && sources->n_rows < options->top && (err = query_step(query, stmt)) == 1)
 		err = errors_add_source(query, sources, stmt);
 	sqlite3_finalize(stmt);
 	return err;

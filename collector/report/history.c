@@ -326,8 +326,7 @@ key_text(const struct report_result *whole, size_t row)
 	for (size_t c = 1; c < whole->n_columns; c++) {
 		const struct report_value *value = report_cell(whole, row, c);
 
-		if (whole->columns[c].type == REPORT_TEXT && whole->columns[c].heading &&
-		    value->text)
+		if (whole->columns[c].type == REPORT_TEXT && whole->columns[c].heading && value->text)
 			return value->text;
 	}
 	return "?";

@@ -265,8 +265,7 @@ sink_item(struct accounts *accounts, size_t at)
 	for (;;) {
 		size_t child = 2 * at + 1;
 
-		if (child + 1 < accounts->n &&
-		    lost_less(&accounts->items[child + 1], &accounts->items[child]))
+		if (child + 1 < accounts->n && lost_less(&accounts->items[child + 1], &accounts->items[child]))
 			child++;
 		if (child >= accounts->n || !lost_less(&accounts->items[child], &item))
 			break;

@@ -687,8 +687,7 @@ wait_for_next(struct ship *s)
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += wait_s;
 	pthread_mutex_lock(&s->lock);
-	while (!atomic_load(&s->stopping) &&
-	    pthread_cond_timedwait(&s->wake, &s->lock, &until) != ETIMEDOUT)
+	while (!atomic_load(&s->stopping) && pthread_cond_timedwait(&s->wake, &s->lock, &until) != ETIMEDOUT)
 		continue;
 	pthread_mutex_unlock(&s->lock);
 }

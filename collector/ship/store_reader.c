@@ -429,8 +429,7 @@ widen_range(struct store_reader *s, sqlite3_stmt *stmt)
 	uint64_t low = (uint64_t)sqlite3_column_int64(stmt, 1);
 	uint64_t high = (uint64_t)sqlite3_column_int64(stmt, 2);
 
-	if (agent < 0 || (size_t)agent >= s->minute.n ||
-	    sqlite3_column_type(stmt, 1) == SQLITE_NULL)
+	if (agent < 0 || (size_t)agent >= s->minute.n || sqlite3_column_type(stmt, 1) == SQLITE_NULL)
 		return;
 	if (low < s->minute.low_us[agent])
 		s->minute.low_us[agent] = low;

@@ -120,8 +120,7 @@ work_until(struct upkeep *u, uint64_t until_us)
 		return end_progress(u);
 	if (u->progress.since_us == 0)
 		u->progress.since_us = u->progress.reported_us = now_us;
-	if (did == 1 && now_us - u->progress.reported_us >= REPORT_AFTER_US &&
-	    report_progress(u, now_us) < 0)
+	if (did == 1 && now_us - u->progress.reported_us >= REPORT_AFTER_US && report_progress(u, now_us) < 0)
 		return -EIO;
 	return did;
 }

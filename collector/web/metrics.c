@@ -267,8 +267,7 @@ column_named(const struct report_result *result, const char *field)
 {
 	size_t c = 0;
 
-	while (c < result->n_columns &&
-	    (!result->columns[c].field || strcmp(result->columns[c].field, field) != 0))
+	while (c < result->n_columns && (!result->columns[c].field || strcmp(result->columns[c].field, field) != 0))
 		c++;
 	return c;
 }

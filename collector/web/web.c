@@ -544,8 +544,7 @@ web_listen(const char *listen_at, char *error, size_t error_size)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 		if (at.address.ss_family == AF_INET6)
 			setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-		if (bind(fd, (struct sockaddr *)&at.address, at.len) == 0 &&
-		    listen(fd, SOMAXCONN) == 0)
+		if (bind(fd, (struct sockaddr *)&at.address, at.len) == 0 && listen(fd, SOMAXCONN) == 0)
 			return fd;
 	}
 	err = -errno;
@@ -629,8 +628,7 @@ limit_connections(struct web *web)
 	uint32_t all = SPARE_CONNECTIONS + OTHER_FILES;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-	    limit.rlim_cur >= web->config.connections + all)
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= web->config.connections + all)
 		return;
 	web->config.connections = limit.rlim_cur > all ? (uint32_t)limit.rlim_cur - all : 1;
 	log_warn(ROOM, "http_connections: only %u are possible with a limit of %llu open files",

@@ -502,8 +502,7 @@ keep_counters(struct port *p, const struct ease_record *r, struct store_batch *b
 	    .received_us = r->received_us,
 	    .snapshot = r->snapshot,
 	};
-	if (r->boot != p->stored_boot || time_us < p->stored_us ||
-	    time_us - p->stored_us >= COUNTERS_EVERY_US)
+	if (r->boot != p->stored_boot || time_us < p->stored_us || time_us - p->stored_us >= COUNTERS_EVERY_US)
 		accounting_flush_counters(p, batch);
 }
 

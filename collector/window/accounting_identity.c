@@ -89,8 +89,7 @@ accounting_note_heard(struct accounting *acc, struct agent *a, const struct ease
 		agent_note_boot(a, r->boot);
 		a->row.last_us = time_us; /* its clock may have started again at an earlier time */
 	}
-	if (r->boot == a->row.boot &&
-	    (time_us > a->row.last_us || a->row.last_us - time_us > CLOCK_SET_BACK_US))
+	if (r->boot == a->row.boot && (time_us > a->row.last_us || a->row.last_us - time_us > CLOCK_SET_BACK_US))
 		a->row.last_us = time_us;
 	if (r->source) /* else the address changes only together with the source */
 		inventory_set_address(&acc->inventory, a, r->sender);
@@ -330,8 +329,7 @@ expect_all_refused(struct accounting *acc, const struct agent *a, struct store_b
 	for (uint32_t i = 0; i < acc->inventory.port_places.end; i++) {
 		struct port *p = &acc->inventory.ports[i];
 
-		if (p->agent != a || p->refused_samples == 0 ||
-		    a->heard_us >= p->refused_since_us)
+		if (p->agent != a || p->refused_samples == 0 || a->heard_us >= p->refused_since_us)
 			continue;
 		accounting_add_numbers(acc, p, accounting_window_of(acc, p, acc->received_us),
 		    acc->received_us, (int64_t)p->refused_samples, 0, batch);

@@ -222,8 +222,7 @@ sequence_tracker_load(struct sequence_tracker *t, const uint8_t *octets, size_t 
 		n += sizeof(contact);
 	else
 		return -EBADMSG;
-	if (n != SEQUENCE_TRACKER_SAVED_OCTETS || !is_range(first, highest) ||
-	    !is_range(contact, highest))
+	if (n != SEQUENCE_TRACKER_SAVED_OCTETS || !is_range(first, highest) || !is_range(contact, highest))
 		return -EBADMSG;
 	t->started = first != 0;
 	t->first = first;

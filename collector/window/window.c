@@ -171,8 +171,7 @@ window_get(struct window_table *t, int64_t agent, uint64_t if_index, uint64_t ti
 	uint64_t start_us, hash;
 
 	/* Mostly it is that of the sample before. */
-	if (w && time_us - w->start_us < STORE_WINDOW_US && w->agent == agent &&
-	    w->if_index == if_index) {
+	if (w && time_us - w->start_us < STORE_WINDOW_US && w->agent == agent && w->if_index == if_index) {
 		w->last_mono_us = mono_us;
 		return w;
 	}

@@ -291,8 +291,7 @@ calendar_is_good(struct eee_calendar_model *m)
 	for (uint32_t slot = 0; slot < length; slot++) {
 		if (calendar[slot] == EEE_IDLE)
 			continue;
-		if (calendar[slot] >= m->n_entries ||
-		    slots_to_next(m, slot) <= m->config.latency_slots)
+		if (calendar[slot] >= m->n_entries || slots_to_next(m, slot) <= m->config.latency_slots)
 			return false;
 	}
 	return true;

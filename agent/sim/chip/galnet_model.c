@@ -510,8 +510,7 @@ route_group(struct galnet_model *m, unsigned port, const struct galnet_frame *f,
 	struct galnet_route nowhere = {.verdict = GALNET_DISCARD};
 
 	*to_cpu = bpdu_for_cpu(m, f);
-	if (is_reserved(f->destination) ||
-	    (f->destination == BROADCAST && m->no_broadcast >> port & 1))
+	if (is_reserved(f->destination) || (f->destination == BROADCAST && m->no_broadcast >> port & 1))
 		return nowhere;
 	*to_cpu = cpu_wants(m, GALNET_CONTROL_MULTICAST_TO_CPU) ||
 	    cpu_wants(m, GALNET_CONTROL_MULTICAST_ONLY_TO_CPU);
