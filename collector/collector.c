@@ -811,8 +811,10 @@ static int
 write_last(struct collector *c)
 {
 	enum store_outage_kind why;
-	int r = cut_and_submit(c, NULL);
+	int r;
 
+	accounting_count_held(c->accounting, c->batch, UINT64_MAX);
+	r = cut_and_submit(c, NULL);
 	if (r < 0)
 		log_error(ROOM, "cannot write the last batch: %s", strerror(-r));
 	if (store_drain(c->store) == 0 && store_renewals(c->store, &why) != c->renewals &&

@@ -488,6 +488,17 @@ add_given_out(struct accounting *acc, struct port *p, struct account *a,
 	return true;
 }
 
+static void
+set_newest_counters(struct port *p, const struct ease_record *r)
+{
+	p->newest_counters = (struct store_counter){
+	    .agent = p->agent->row.id,
+	    .boot = r->boot,
+	    .received_us = r->received_us,
+	    .snapshot = r->snapshot,
+	};
+}
+
 /* A busy port sends its counters with every notification. The store gets one row each
  * COUNTERS_EVERY_US and, at each flush, the newest: totals go on from it after a restart. */
 static void
@@ -495,13 +506,9 @@ keep_counters(struct port *p, const struct ease_record *r, struct store_batch *b
 {
 	uint64_t time_us = r->snapshot.time_us;
 
+	p->counters_held = false;
 	p->counters_unwritten = true;
-	p->newest_counters = (struct store_counter){
-	    .agent = p->agent->row.id,
-	    .boot = r->boot,
-	    .received_us = r->received_us,
-	    .snapshot = r->snapshot,
-	};
+	set_newest_counters(p, r);
 	if (r->boot != p->stored_boot || time_us < p->stored_us || time_us - p->stored_us >= COUNTERS_EVERY_US)
 		accounting_flush_counters(p, batch);
 }
@@ -526,6 +533,62 @@ misses_samples(const struct port *p, uint32_t boot, const struct ease_snapshot *
 	return due > SILENT_SAMPLES;
 }
 
+/* They are counted all the same where no others come. False: those before have no room in the batch. */
+static bool
+hold_counters(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
+{
+	accounting_flush_counters(p, batch);
+	if (p->counters_unwritten)
+		return false;
+	accounting_count(acc, ACCOUNTING_STAT_COUNTERS_HELD);
+	p->counters_held = acc->has_held = true;
+	set_newest_counters(p, r);
+	return true;
+}
+
+static void
+count_snapshot(struct accounting *acc, struct port *p, struct account *a, const struct ease_record *r, struct store_batch *batch)
+{
+	const struct ease_snapshot *s = &r->snapshot;
+
+	if (!r->loose_numbers && add_given_out(acc, p, a, s, batch))
+		sample_gaps_add_snapshot(&p->gaps, r->boot, a->slot->tracker.contact,
+		    sequence_tracker_extend(&a->slot->tracker, s->last_sequence), s, accounting_add_cut, &(struct accounting_cut_target){acc, p, batch});
+	/* One that comes again late may be stamped by its reception; the number that it names says that it is an old one. */
+	if (!r->loose_numbers && port_totals_go_back(&p->totals, r->boot, s) &&
+	    sequence_tracker_extend(&a->slot->tracker, s->last_sequence) < a->slot->tracker.highest)
+		accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS_OLD);
+	else if (accounting_add_totals(acc, p, r, batch))
+		keep_counters(p, r, batch);
+}
+
+static void
+count_held(struct accounting *acc, struct port *p, struct store_batch *batch)
+{
+	const struct store_counter *c = &p->newest_counters;
+	const struct ease_record r = {.kind = EASE_PART_SNAPSHOT, .boot = c->boot, .received_us = c->received_us,
+	    .snapshot = c->snapshot, .loose_numbers = !p->pools[0].is_counter && !p->pools[1].is_counter};
+	struct account *a = account_of(acc, p, &r, c->snapshot.time_us, batch);
+
+	if (a)
+		count_snapshot(acc, p, a, &r, batch);
+}
+
+void
+accounting_count_held(struct accounting *acc, struct store_batch *batch, uint64_t before_us)
+{
+	bool has_held = false;
+
+	for (uint32_t i = 0; acc->has_held && i < acc->inventory.port_places.end; i++) {
+		struct port *p = &acc->inventory.ports[i];
+
+		if (p->agent && p->counters_held && p->newest_counters.received_us < before_us)
+			count_held(acc, p, batch);
+		has_held |= p->counters_held;
+	}
+	acc->has_held = has_held;
+}
+
 static void
 accounting_add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
@@ -533,7 +596,6 @@ accounting_add_snapshot(struct accounting *acc, struct port *p, const struct eas
 	const struct ease_snapshot *s = &r->snapshot;
 	struct ease_record same;
 	struct account *a;
-	bool is_held;
 
 	/* A restarted agent may not know when its counters began anew, or that they did; before the newest ones it is of no
 	 * interest. So the number is one for the same counters, wherever it is looked at. */
@@ -549,6 +611,8 @@ accounting_add_snapshot(struct accounting *acc, struct port *p, const struct eas
 		return;
 	}
 	p->snapshot_in = acc->notification;
+	if (p->counters_held && r->boot != p->newest_counters.boot)
+		count_held(acc, p, batch);
 	a = account_of(acc, p, r, s->time_us, batch);
 	if (!a)
 		return;
@@ -556,18 +620,8 @@ accounting_add_snapshot(struct accounting *acc, struct port *p, const struct eas
 	raise_to(&a->agent_drops, s->drops);
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
-	is_held = misses_samples(p, r->boot, s);
-	if (!r->loose_numbers && !is_held && add_given_out(acc, p, a, s, batch))
-		sample_gaps_add_snapshot(&p->gaps, r->boot, a->slot->tracker.contact,
-		    sequence_tracker_extend(&a->slot->tracker, s->last_sequence), s, accounting_add_cut, &(struct accounting_cut_target){acc, p, batch});
-	/* One that comes again late may be stamped by its reception; the number that it names says that it is an old one. */
-	if (!r->loose_numbers && port_totals_go_back(&p->totals, r->boot, s) &&
-	    sequence_tracker_extend(&a->slot->tracker, s->last_sequence) < a->slot->tracker.highest)
-		accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS_OLD);
-	else if (is_held)
-		accounting_count(acc, ACCOUNTING_STAT_COUNTERS_HELD);
-	else if (accounting_add_totals(acc, p, r, batch))
-		keep_counters(p, r, batch);
+	if (!misses_samples(p, r->boot, s) || !hold_counters(acc, p, r, batch))
+		count_snapshot(acc, p, a, r, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS);
 }
 

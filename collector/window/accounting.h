@@ -201,6 +201,9 @@ bool accounting_add_event(
 /* Returns how many records and rows were refused so far because there was no room. */
 uint64_t accounting_lost(const struct accounting *acc);
 
+/* Counts the counters that arrived before that time and wait for samples: before the last flush all of them (UINT64_MAX). */
+void accounting_count_held(struct accounting *acc, struct store_batch *batch, uint64_t before_us);
+
 /* Moves the sums and the changed accounts into the batch and closes windows that are over. The
  * batches of earlier flushes must be written by then. Returns 0, or -ENOSPC if the batch has no room for all of it; then nothing is moved, and the next flush
  * tries again. */

@@ -15,6 +15,7 @@
 struct accounting {
 	const struct clock *clock;
 	uint64_t mono_us, received_us; /* when the current notification was read */
+	bool has_held; /* counters of a port may wait for samples */
 	uint64_t started_us;	       /* monotonic */
 	uint64_t forget_us;
 	struct agent_source_rules sources;

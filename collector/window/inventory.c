@@ -522,7 +522,7 @@ inventory_mark_all_dirty(struct inventory *r)
 			p->accounts[b].stored = false;
 			p->accounts[b].stored_crash_lost = 0;
 		}
-		p->counters_unwritten = p->newest_counters.snapshot.time_us != 0;
+		p->counters_unwritten = p->newest_counters.snapshot.time_us != 0 && !p->counters_held;
 		p->state_unwritten = p->has_state;
 	}
 }

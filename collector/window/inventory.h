@@ -110,6 +110,7 @@ struct port {
 	 * first of them came. */
 	uint64_t refused_samples, refused_since_us;
 	bool counters_unwritten;	      /* newest_counters are not in the store yet */
+	bool counters_held;		      /* nor are they in totals, as they wait for samples */
 	struct store_counter newest_counters; /* time 0: none arrived */
 	/* Of discarded packets what is in no batch yet: events that are only counted, packets that no event came
 	 * of, and events lost on the way; and when the newest came. */
