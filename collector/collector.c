@@ -669,6 +669,7 @@ cut_and_submit(struct collector *c, struct store_batch *next)
 	int r;
 
 	notice_renewal(c);
+	accounting_count_held(c->accounting, c->batch, false);
 	r = accounting_flush(c->accounting, c->batch);
 	if (r < 0)
 		return r;
@@ -813,7 +814,7 @@ write_last(struct collector *c)
 	enum store_outage_kind why;
 	int r;
 
-	accounting_count_held(c->accounting, c->batch, UINT64_MAX);
+	accounting_count_held(c->accounting, c->batch, true);
 	r = cut_and_submit(c, NULL);
 	if (r < 0)
 		log_error(ROOM, "cannot write the last batch: %s", strerror(-r));

@@ -35,8 +35,7 @@ struct v3_user *collector_v3_users(const struct collector_config *config);
 
 /* The SNMPv3 engine's file is beside the store, so that whoever moves one moves the other. */
 enum { COLLECTOR_PATH_OCTETS = 4096 };
-void collector_engine_file(const struct collector_config *config,
-    char file[static COLLECTOR_PATH_OCTETS]);
+void collector_engine_file(const struct collector_config *config, char file[static COLLECTOR_PATH_OCTETS]);
 
 struct store_retention collector_retention(const struct collector_config *config);
 

@@ -108,12 +108,10 @@ extern const struct option_row collector_options[];
 
 /* Reads the file into *config (zeroed by the caller); file NULL: the defaults. 0, or -errno with
  * "FILE:LINE: reason" or "FILE: reason" in error. collector_config_free in both cases. */
-int collector_config_read(const char *file, struct collector_config *config, char *error,
-    size_t error_size);
+int collector_config_read(const char *file, struct collector_config *config, char *error, size_t error_size);
 
 /* The same, and checks what several options together must fulfil. */
-int collector_config_load(const char *file, struct collector_config *config, char *error,
-    size_t error_size);
+int collector_config_load(const char *file, struct collector_config *config, char *error, size_t error_size);
 void collector_config_free(struct collector_config *config);
 
 /* Whether SNMP is received at all: not where there is neither a community nor a user, for sFlow alone. */

@@ -25,8 +25,7 @@ enum tap_stat_id {
 
 /* Creates the FIFO if it does not exist. clock is borrowed. Ignores SIGPIPE for the process. 0, or
  * -errno with the reason in error. */
-int tap_open(struct tap **out, const char *path, const struct clock *clock, char *error,
-    size_t error_size);
+int tap_open(struct tap **out, const char *path, const struct clock *clock, char *error, size_t error_size);
 void tap_close(struct tap *t);
 
 /* Buffers the samples among the records. t may be NULL. */

@@ -63,8 +63,7 @@ struct row_stream {
 	size_t n_rest, room;
 };
 
-void row_stream_init(struct row_stream *s, const enum cluster_type *types, size_t n_types,
-    row_fn *row, void *arg);
+void row_stream_init(struct row_stream *s, const enum cluster_type *types, size_t n_types, row_fn *row, void *arg);
 void row_stream_free(struct row_stream *s);
 
 /* Takes the next octets, cut anywhere. 0, -EBADMSG: not RowBinary of these types, -ENOMEM, or the

@@ -57,8 +57,7 @@ void address_names_of_address(struct address_names *names, size_t n_octets, cons
     char name[ADDRESS_NAME_ROOM]);
 void address_names_of_prefix(const struct address_names *names, size_t n_octets,
     const uint8_t *octets, unsigned bits, char name[ADDRESS_NAME_ROOM]);
-void address_names_of_vlan(const struct address_names *names, unsigned vlan,
-    char name[ADDRESS_NAME_ROOM]);
+void address_names_of_vlan(const struct address_names *names, unsigned vlan, char name[ADDRESS_NAME_ROOM]);
 
 /* Whether any address can be of such a group: there is a row with a prefix, or a database. */
 bool address_names_has_groups(const struct address_names *names, enum address_group group);

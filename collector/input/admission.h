@@ -24,8 +24,7 @@ enum admission_verdict {
 size_t admission_memory(void); /* octets of one */
 
 /* Both are borrowed; stats are those of enum input_stat_id. 0 or -ENOMEM. */
-int admission_new(struct admission **out, const struct input_config *config,
-    const struct stat_set *stats);
+int admission_new(struct admission **out, const struct input_config *config, const struct stat_set *stats);
 void admission_free(struct admission *a);
 
 /* Text of an address without its port, valid until the next call. */
@@ -35,8 +34,7 @@ const char *admission_sender(struct admission *a, const struct sockaddr *from);
 const char *admission_listener(struct admission *a, int fd);
 
 /* True if the allow-list holds the sender; origin describes it. */
-bool admission_allows(const struct admission *a, const struct sockaddr *from,
-    const struct decode_origin *origin);
+bool admission_allows(const struct admission *a, const struct sockaddr *from, const struct decode_origin *origin);
 
 /* Drops from a batch that was just read what its senders sent beyond their fair shares; counts and
  * logs that. Senders outside the allow-list have no share: admission_allows refuses them. */

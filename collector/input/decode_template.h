@@ -57,7 +57,6 @@ enum decode_verdict decode_templates_decode(struct decode_templates *templates,
 void decode_templates_forget(struct decode_templates *templates);
 
 /* True if there is a template that matches this message. */
-bool decode_templates_match(const struct decode_templates *templates, const void *octets,
-    size_t n);
+bool decode_templates_match(const struct decode_templates *templates, const void *octets, size_t n);
 
 #endif

@@ -20,8 +20,7 @@ struct input;
 enum { INPUT_POLLS_MAX = 2 * RECEIVE_SOCKETS_MAX };
 
 /* Opens the sockets. 0, or -errno with the reason in error. */
-int input_open(struct input **out, const struct input_config *config, char *error,
-    size_t error_size);
+int input_open(struct input **out, const struct input_config *config, char *error, size_t error_size);
 
 /* Starts the receiver threads, if the configuration wants any. 0 or -errno. */
 int input_start(struct input *in);

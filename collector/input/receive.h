@@ -58,8 +58,7 @@ uint64_t receiver_drops(struct receiver *r);
 int receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b);
 
 /* How full the socket's buffer is after that read, in percent; 0 if the read emptied it. */
-unsigned receiver_fill_percent(const struct receiver *r, size_t socket,
-    const struct receive_batch *b);
+unsigned receiver_fill_percent(const struct receiver *r, size_t socket, const struct receive_batch *b);
 
 /* Calls keep for each run of n datagrams of one sender. receive_each skips those for which it
  * returns false; the result is their number. */

@@ -96,8 +96,7 @@ struct sflow_accounting {
 struct sflow_input;
 
 /* 0 or -ENOMEM. */
-int sflow_input_new(struct sflow_input **out, uint64_t seed,
-    const struct sflow_accounting *accounting);
+int sflow_input_new(struct sflow_input **out, uint64_t seed, const struct sflow_accounting *accounting);
 void sflow_input_free(struct sflow_input *in);
 
 /* Decodes n octets into result (kind is not set); records borrow from octets and from in. */

@@ -72,8 +72,7 @@ struct slow_path_config {
 };
 
 /* 0, or -errno with the reason in error. */
-int slow_path_open(struct slow_path **out, const struct slow_path_config *config, char *error,
-    size_t error_size);
+int slow_path_open(struct slow_path **out, const struct slow_path_config *config, char *error, size_t error_size);
 void slow_path_close(struct slow_path *s);
 
 /* True if there are SNMPv3 users. Any thread may call it. */
@@ -88,8 +87,7 @@ int slow_path_change_users(struct slow_path *s, const struct v3_user *before, si
     const struct v3_user *users, size_t n, const char *engine_file, char *error, size_t error_size);
 
 /* Queues a datagram that came by socket fd (-1: by none). Never waits. */
-void slow_path_put(struct slow_path *s, const struct sockaddr *from, int fd, const void *octets,
-    size_t n);
+void slow_path_put(struct slow_path *s, const struct sockaddr *from, int fd, const void *octets, size_t n);
 
 /* Handles all datagrams in the queue. */
 void slow_path_run(struct slow_path *s);

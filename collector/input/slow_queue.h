@@ -30,8 +30,7 @@ void slow_queue_free(struct slow_queue *q);
 
 /* Copies the datagram. -ENOBUFS: the queue is full, or the datagram is longer than a slot; -EDQUOT:
  * its sender has as many in the queue as it may. */
-int slow_queue_put(struct slow_queue *q, const struct sockaddr *from, int fd, const void *octets,
-    size_t n);
+int slow_queue_put(struct slow_queue *q, const struct sockaddr *from, int fd, const void *octets, size_t n);
 
 /* The oldest datagram, valid until slow_queue_done; NULL if there is none. */
 const struct slow_queue_datagram *slow_queue_first(const struct slow_queue *q);

@@ -34,8 +34,7 @@ struct usm_reports {
 void usm_reports_init(struct usm_reports *r, uint64_t seed, uint64_t now_us);
 
 /* n octets were received from that address. */
-void usm_reports_heard(struct usm_reports *r, const struct sockaddr *from, size_t n,
-    uint64_t now_us);
+void usm_reports_heard(struct usm_reports *r, const struct sockaddr *from, size_t n, uint64_t now_us);
 
 /* True if a Report of n octets may be sent there; then it is counted. */
 bool usm_reports_allow(struct usm_reports *r, const struct sockaddr *to, size_t n, uint64_t now_us);

@@ -373,8 +373,7 @@ int query_totals_by_step(struct query *query, uint64_t step_us, query_totals_fn 
 
 /* Says which rows the statement that is prepared next reads of tables ordered by time, if not all
  * of the range: only these are fetched from a cluster. */
-void query_set_fetch_range(struct query *query, enum query_rows rows, uint64_t from_us,
-    uint64_t to_us);
+void query_set_fetch_range(struct query *query, enum query_rows rows, uint64_t from_us, uint64_t to_us);
 
 /* Prepares a statement and binds :from and :to where it has them; NULL after setting the error. */
 sqlite3_stmt *query_prepare(struct query *query, const char *sql);

@@ -159,8 +159,7 @@ struct query_want {
 };
 
 /* The keys of a list from windows: both halves, or one where one suffices. */
-struct query_want query_want_keys(const struct report_options *options,
-    const struct dimension *dimension);
+struct query_want query_want_keys(const struct report_options *options, const struct dimension *dimension);
 
 /* 0 if there is nothing to divide by. */
 static inline double
@@ -186,13 +185,11 @@ struct query_run {
 unsigned query_kind_at(const struct query_want *want, enum store_level_index level);
 
 /* Finds the windows of the range. 0 or -ENOMEM; *runs is to be freed. */
-int query_find_runs(struct query *query, const struct query_want *want, struct query_run **runs,
-    size_t *n);
+int query_find_runs(struct query *query, const struct query_want *want, struct query_run **runs, size_t *n);
 
 /* The port of a key, searched from the port `at` of the entry before on, since packs and ports have
  * one order; at: NULL at the start of a body. NULL: not a port of the query. */
-struct query_port *query_port_of(const struct query *query, const struct pack_key *key,
-    struct query_port *at);
+struct query_port *query_port_of(const struct query *query, const struct pack_key *key, struct query_port *at);
 
 /* True if no sums have the keys, or what the filter looks at (dimension_for). */
 bool query_needs_samples(const struct dimension *dimension);

@@ -10,8 +10,7 @@
 #include <stdio.h>
 
 /* Each writes a whole result. 0, -ENOMEM, or -EIO if out failed. */
-typedef int render_fn(FILE *out, const struct report_result *result,
-    const struct render_options *options);
+typedef int render_fn(FILE *out, const struct report_result *result, const struct render_options *options);
 render_fn render_text, render_json, render_csv;
 
 /* The rows of a matrix as a grid of addresses: part of render_text. */

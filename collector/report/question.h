@@ -39,8 +39,7 @@ extern const struct question_option question_options[]; /* ended by a row withou
 const struct question_option *question_find_option(const char *name);
 
 /* Sets an option and notes that it was given. 0, or -EINVAL: question_refusal says why. */
-int question_set(struct question *question, const struct question_option *option,
-    const char *value);
+int question_set(struct question *question, const struct question_option *option, const char *value);
 
 const char *question_refusal(const struct question *question, const struct question_option *option);
 

@@ -63,8 +63,7 @@ uint64_t ship_memory(void);
 
 /* Starts the thread. 0, or -errno with the reason in error; a cluster that does not answer is
  * not an error: it is tried again. */
-int ship_open(struct ship **out, const struct ship_config *config, char *error,
-    size_t error_size);
+int ship_open(struct ship **out, const struct ship_config *config, char *error, size_t error_size);
 
 /* Takes effect with the next upkeep. */
 void ship_set_keep(struct ship *ship, const struct ship_keep *keep);

@@ -35,8 +35,7 @@ enum {
 	SHIP_BATCH_ROW_MAX = 64 << 10, /* the last row may exceed it by this much */
 };
 
-void ship_batch_init(struct ship_batch *s, struct cluster_http *http,
-    const struct cluster_place *place);
+void ship_batch_init(struct ship_batch *s, struct cluster_http *http, const struct cluster_place *place);
 void ship_batch_free(struct ship_batch *s);
 
 /* Drops unsent rows; the following rows have the next revision. */

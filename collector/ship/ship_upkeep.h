@@ -32,8 +32,7 @@ struct ship_upkeep {
 };
 
 /* 0 or -ENOMEM. */
-int ship_upkeep_init(struct ship_upkeep *k, struct cluster_http *http,
-    const struct cluster_place *place);
+int ship_upkeep_init(struct ship_upkeep *k, struct cluster_http *http, const struct cluster_place *place);
 void ship_upkeep_free(struct ship_upkeep *k);
 
 /* Creates or migrates the tables of each server that answers. *restarted: one of them has been

@@ -24,8 +24,7 @@ int statement_rows(struct cluster_http *http, int server, const struct sql *sql,
     row_fn *row, void *arg);
 
 /* The columns of the single row; zeros if there is no row. */
-int statement_numbers(struct cluster_http *http, int server, const struct sql *sql, int64_t *numbers,
-    size_t n);
+int statement_numbers(struct cluster_http *http, int server, const struct sql *sql, int64_t *numbers, size_t n);
 
 /* The same with another question, for rows that are its body. */
 int statement_ask(struct cluster_http *http, const struct sql *sql, struct cluster_question *q);

@@ -66,8 +66,7 @@ int store_reader_number(struct store_reader *s, const char *sql, int64_t *value)
 int store_reader_load_agents(struct store_reader *s);
 
 /* Adds the parts after *id to units, as many as there is room for, and sets *id to the last one. */
-int store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id,
-    uint64_t now_us);
+int store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id, uint64_t now_us);
 
 /* Computes the fingerprint of a unit without sending it: equal sums have equal fingerprints. */
 int store_reader_fingerprint(struct store_reader *s, const struct unit *unit, uint64_t *fingerprint);

@@ -42,8 +42,7 @@ void units_free(struct units *units);
 void units_forget(struct units *units);
 
 /* Adds a part with that id. False: there is no room. */
-bool units_see(struct units *units, uint64_t start_us, uint32_t shard, int64_t id,
-    uint64_t now_us);
+bool units_see(struct units *units, uint64_t start_us, uint32_t shard, int64_t id, uint64_t now_us);
 
 /* Sorts by start, then shard. Other calls change the order. */
 void units_sort(struct units *units);

@@ -14,8 +14,7 @@ int agent_sources_read(const char *path, struct store_agent_source **rows, size_
 /* Calls row for each agent with a source. 0, or -errno with the reason in error. */
 typedef void agent_sources_row(void *arg, const uint8_t agent_id[EASE_AGENT_ID_LEN],
     const struct store_agent_source *source);
-int agent_sources_each(const char *path, agent_sources_row *row, void *arg, char *error,
-    size_t error_size);
+int agent_sources_each(const char *path, agent_sources_row *row, void *arg, char *error, size_t error_size);
 
 /* Deletes the source of an agent. 0, or -errno with the reason in error: -ENOENT if the store has
  * no source for that agent. */

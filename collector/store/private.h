@@ -91,8 +91,7 @@ bool store_is_damaged(const struct store *store);
 int store_set_aside(struct store *store, char *error, size_t error_size);
 
 /* Starts a new store where the file is gone, and counts that (store_renewals). Returns as above. */
-int store_begin_anew(struct store *store, enum store_outage_kind why, char *error,
-    size_t error_size);
+int store_begin_anew(struct store *store, enum store_outage_kind why, char *error, size_t error_size);
 
 /* Whether the open file is still the one at store->path. */
 enum store_file_state {

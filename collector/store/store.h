@@ -85,8 +85,7 @@ struct store_loader {
 	void (*engine)(void *slow_path_arg, const struct store_engine *row);
 	void (*event)(void *slow_path_arg, uint64_t identity, uint64_t received_us);
 };
-int store_load(struct store *store, const struct store_loader *loader, char *error,
-    size_t error_size);
+int store_load(struct store *store, const struct store_loader *loader, char *error, size_t error_size);
 
 /* Before store_start: alarms of two days that the collector before this one left standing, which nobody follows any more,
  * get an event that they are over. 0 or -EIO. */
@@ -95,10 +94,8 @@ int store_end_alarms(struct store *store, uint64_t now_us);
 /* Read the same of one agent, and of one of its ports (agent: its number), while the store runs: by a
  * connection of the caller's thread, which must be the one that fills batches. Nothing is waited for but the
  * disk. Rows of a batch that is not written yet are not seen. Return 0, also if there is nothing, or -EIO. */
-int store_recall_agent(
-    struct store *store, const uint8_t *agent_id, const struct store_loader *loader);
-int store_recall_port(
-    struct store *store, int64_t agent, uint64_t if_index, const struct store_loader *loader);
+int store_recall_agent(struct store *store, const uint8_t *agent_id, const struct store_loader *loader);
+int store_recall_port(struct store *store, int64_t agent, uint64_t if_index, const struct store_loader *loader);
 
 /* Deletes what the store knows of the one agent that has this id (16 hexadecimal digits) or address: all but
  * sums, which reports then leave out. Only before store_start. Returns 0, or -errno with the reason in error:

@@ -17,7 +17,6 @@ int unsettled_new(struct unsettled **out, const struct store_room room[STORE_N_T
 void unsettled_free(struct unsettled *unsettled);
 
 /* Writes all rows of the four tables. Returns 0 or -EIO. */
-int unsettled_write(
-    struct unsettled *unsettled, struct parts *parts, const struct store_batch *batch);
+int unsettled_write(struct unsettled *unsettled, struct parts *parts, const struct store_batch *batch);
 
 #endif

@@ -91,8 +91,7 @@ struct query *api_begin_moment(struct api *api, unsigned worker, uint64_t *wall_
 void api_close_moment(struct api *api, unsigned worker, uint64_t wall_us, struct query *query, int err);
 
 /* Sets the reply for the error of a query. */
-void api_failed(struct api *api, const struct query *query, int err,
-    struct reply *reply);
+void api_failed(struct api *api, const struct query *query, int err, struct reply *reply);
 
 /* Sets the body to what write() writes. 0 or what write() returned. */
 int api_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const void *arg);

@@ -8,8 +8,7 @@
 #include "collector/web/api.h"
 
 /* For jobs_config.run; arg is the struct api. */
-void endpoint_answer(void *arg, unsigned worker, const struct request *request,
-    struct reply *reply);
+void endpoint_answer(void *arg, unsigned worker, const struct request *request, struct reply *reply);
 
 /* status.c, metrics.c */
 void endpoint_status(struct api *api, struct reply *reply);

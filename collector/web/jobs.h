@@ -64,8 +64,7 @@ enum jobs_state {
 };
 
 /* Takes the request (by malloc) over. Unless refused, the job is the caller's until released. */
-enum jobs_state jobs_ask(struct jobs *jobs, struct request *request, struct job_waiter *waiter,
-    struct job **job);
+enum jobs_state jobs_ask(struct jobs *jobs, struct request *request, struct job_waiter *waiter, struct job **job);
 
 /* The reply of a job that is ready; valid until it is released. */
 const struct reply *job_reply(const struct job *job);

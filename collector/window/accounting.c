@@ -30,6 +30,8 @@ enum {
 
 /* When so many samples are due and none has come for so long, those that were taken are missing. *assumed* */
 enum { SILENT_US = 1250000, SILENT_SAMPLES = 12 };
+/* Counters that wait for these are counted when for so long neither they nor other counters have come. *assumed* */
+#define HELD_US STORE_WINDOW_US
 
 static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_SAMPLES] = {"accounting.samples", "samples used"},
@@ -575,14 +577,14 @@ count_held(struct accounting *acc, struct port *p, struct store_batch *batch)
 }
 
 void
-accounting_count_held(struct accounting *acc, struct store_batch *batch, uint64_t before_us)
+accounting_count_held(struct accounting *acc, struct store_batch *batch, bool all)
 {
 	bool has_held = false;
 
 	for (uint32_t i = 0; acc->has_held && i < acc->inventory.port_places.end; i++) {
 		struct port *p = &acc->inventory.ports[i];
 
-		if (p->agent && p->counters_held && p->newest_counters.received_us < before_us)
+		if (p->agent && p->counters_held && (all || p->newest_counters.received_us + HELD_US < acc->received_us))
 			count_held(acc, p, batch);
 		has_held |= p->counters_held;
 	}

@@ -96,8 +96,7 @@ extern const struct accounting_limits accounting_default_limits;
 
 /* Sets the number of rows that a batch needs in each table that the accounting fills, including
  * the tables of windows. */
-void accounting_room(
-    const struct accounting_limits *limits, struct store_room room[STORE_N_TABLES]);
+void accounting_room(const struct accounting_limits *limits, struct store_room room[STORE_N_TABLES]);
 
 /* Returns the octets that the accounting takes at most, including its rows in batches, but without
  * windows and keys (see window_memory). */
@@ -175,8 +174,7 @@ enum agent_identity_verdict accounting_judge(struct accounting *acc, const struc
 
 /* Binds agents to these sources only, as the store has them; n is their number. An agent without
  * one is bound to the next source that is heard for it. */
-void accounting_bind_sources(
-    struct accounting *acc, const struct store_agent_source *sources, size_t n);
+void accounting_bind_sources(struct accounting *acc, const struct store_agent_source *sources, size_t n);
 
 /* Returns the store's number of an agent that is in memory; 0: it is not. */
 int64_t accounting_agent_number(const struct accounting *acc, const uint8_t *agent_id);
@@ -195,14 +193,13 @@ void accounting_add_records(
 
 /* Adds an event; struct ease_event says to which agent it belongs. Returns false if there was no
  * room for its row or its agent. */
-bool accounting_add_event(
-    struct accounting *acc, struct store_batch *batch, const struct ease_event *event);
+bool accounting_add_event(struct accounting *acc, struct store_batch *batch, const struct ease_event *event);
 
 /* Returns how many records and rows were refused so far because there was no room. */
 uint64_t accounting_lost(const struct accounting *acc);
 
-/* Counts the counters that arrived before that time and wait for samples: before the last flush all of them (UINT64_MAX). */
-void accounting_count_held(struct accounting *acc, struct store_batch *batch, uint64_t before_us);
+/* Before a flush: counts the counters that have waited a minute for samples; all: before the last one, those that wait. */
+void accounting_count_held(struct accounting *acc, struct store_batch *batch, bool all);
 
 /* Moves the sums and the changed accounts into the batch and closes windows that are over. The
  * batches of earlier flushes must be written by then. Returns 0, or -ENOSPC if the batch has no room for all of it; then nothing is moved, and the next flush

@@ -14,8 +14,6 @@
  * was added to it for WINDOW_IDLE_US by the collector's clock. */
 #define WINDOW_GRACE_US (1ull * STORE_WINDOW_US)
 #define WINDOW_IDLE_US	(3ull * STORE_WINDOW_US)
-/* Counters that wait for samples are counted when for so long neither these nor other counters have come. *assumed* */
-#define HELD_US STORE_WINDOW_US
 
 /* A batch has room for the samples of almost a fifth of a second at the rate the collector is built for
  * (400,000 a second), as many as leave room for keys in the least memory. It is handed over when half of the rows are used, so the other half has room
@@ -258,7 +256,6 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 	/* Those who were chosen with the flush before are in its batch, so they may leave now. */
 	accounting_flush_waiting(acc, batch);
 	inventory_sweep(&acc->inventory);
-	accounting_count_held(acc, batch, acc->received_us - HELD_US);
 	/* Room for all of it is reserved first: a flush is whole or none. */
 	r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->port_places.end);
 	if (r == 0)

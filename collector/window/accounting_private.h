@@ -133,8 +133,7 @@ bool accounting_follow_boot(struct accounting *acc, struct agent *a, const struc
 
 /* Count a record in the agent's name as refused, because of its source or boot. The first returns whether it may be the
  * agent's own all the same. */
-bool accounting_refuse_source(
-    struct accounting *acc, struct agent *a, const struct ease_record *r);
+bool accounting_refuse_source(struct accounting *acc, struct agent *a, const struct ease_record *r);
 void accounting_refuse_boot(struct accounting *acc, struct agent *a, const struct ease_record *r);
 
 /* Counts a refused sample of that port as expected, if nothing else of the agent comes. */

@@ -94,7 +94,6 @@ enum agent_identity_verdict agent_identity_judge(const struct agent_identity *id
 void agent_identity_bind(struct agent_identity *identity, const struct ease_record *r);
 
 /* Notes that a record in the agent's name was refused. */
-void agent_identity_refuse(struct agent_identity *identity, const struct ease_record *r,
-    enum store_refusal reason);
+void agent_identity_refuse(struct agent_identity *identity, const struct ease_record *r, enum store_refusal reason);
 
 #endif

@@ -49,8 +49,7 @@ struct cut_part {
 
 /* Takes the frames of a gap. Sets *before to what of them lies before the newest counters; returns
  * false if nothing does. */
-bool cut_totals_add(
-    struct cut_totals *c, const struct sample_gaps_cut *cut, struct cut_part *before);
+bool cut_totals_add(struct cut_totals *c, const struct sample_gaps_cut *cut, struct cut_part *before);
 
 /* Takes the frames that passed while the skip counter was empty, from counters that are about to be
  * counted. */

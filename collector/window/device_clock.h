@@ -61,7 +61,6 @@ struct device_clock_arrival {
 void device_clock_resume(struct device_clock *c, int64_t offset_us, uint64_t newest_us);
 
 /* Returns what is to be added to the times of a notification whose newest time is time_us. */
-int64_t device_clock_judge(
-    struct device_clock *c, const struct device_clock_arrival *at, uint64_t time_us);
+int64_t device_clock_judge(struct device_clock *c, const struct device_clock_arrival *at, uint64_t time_us);
 
 #endif

@@ -161,8 +161,7 @@ uint64_t inventory_memory(uint32_t max_agents, uint32_t max_ports);
 
 /* Allocates memory for all agents and ports of the limits. The seed goes into the hashes. Returns 0
  * or -ENOMEM. */
-int inventory_init(
-    struct inventory *r, uint32_t max_agents, uint32_t max_ports, uint64_t seed);
+int inventory_init(struct inventory *r, uint32_t max_agents, uint32_t max_ports, uint64_t seed);
 void inventory_free(struct inventory *r);
 
 /* Notes that records of a boot count, which may be the newest one now. */
@@ -196,8 +195,7 @@ struct port *inventory_find_port(struct inventory *r, const struct agent *a, uin
 
 /* The same; a port that is not known is read from the store, or added. Returns 0, -EDQUOT if there is no
  * place for it, or -EIO if the store cannot be read now. */
-int inventory_port(
-    struct inventory *r, struct agent *a, uint64_t if_index, uint64_t mono_us, struct port **p);
+int inventory_port(struct inventory *r, struct agent *a, uint64_t if_index, uint64_t mono_us, struct port **p);
 
 /* What has been silent for so long is not there any more: counters come each 20 s, of sFlow each 5 minutes at
  * most. It may leave the memory, and the store may have forgotten it (store/source_limits.h). *assumed* */
@@ -242,8 +240,7 @@ void inventory_add_lost(struct port *p, uint64_t samples);
 void inventory_mark_all_dirty(struct inventory *r);
 
 /* Fills the account's row for the store. */
-void inventory_account_row(
-    const struct port *p, const struct account *a, struct store_account *row);
+void inventory_account_row(const struct port *p, const struct account *a, struct store_account *row);
 
 /* Returns the callbacks by which store_load reads the inventory back: as many of those heard last as leave
  * room for newcomers. */

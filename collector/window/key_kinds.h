@@ -40,8 +40,7 @@ struct flow_key {
 	uint8_t src_ip[FRAME_IP_LEN], dst_ip[FRAME_IP_LEN];
 	uint32_t mean_skip;
 };
-_Static_assert(
-    sizeof(struct flow_key) == 64, "a flow's key has gaps, or is more than a cache line");
+_Static_assert(sizeof(struct flow_key) == 64, "a flow's key has gaps, or is more than a cache line");
 
 void flow_key_of(const struct frame_keys *frame, uint32_t window, uint8_t direction,
     uint32_t mean_skip, struct flow_key *key);

@@ -95,7 +95,6 @@ void port_totals_set_base(
 
 /* Returns the part of a difference over [from_us, until_us) that belongs to the time before at_us,
  * rounded down; so the parts of all ranges that follow each other add up to the difference. */
-uint64_t port_totals_share(
-    uint64_t difference, uint64_t from_us, uint64_t until_us, uint64_t at_us);
+uint64_t port_totals_share(uint64_t difference, uint64_t from_us, uint64_t until_us, uint64_t at_us);
 
 #endif

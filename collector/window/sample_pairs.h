@@ -62,7 +62,6 @@ void sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct
     uint32_t place, uint32_t first, const struct ease_sample *s);
 
 /* Fills pairs[i] for samples[i], n <= SAMPLE_PAIRS_MAX. */
-void sample_pairs_sum(
-    const struct paired_sample *samples, size_t n, struct sample_pair_sums *pairs);
+void sample_pairs_sum(const struct paired_sample *samples, size_t n, struct sample_pair_sums *pairs);
 
 #endif

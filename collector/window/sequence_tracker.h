@@ -121,12 +121,10 @@ bool sequence_tracker_catch_up(
     struct sequence_tracker *t, const struct sequence_tracker *seen, struct crash_lost *lost);
 
 /* Removes from lost the number that the tracker has just used. */
-void sequence_tracker_came_again(
-    const struct sequence_tracker *t, struct crash_lost *lost, uint32_t number);
+void sequence_tracker_came_again(const struct sequence_tracker *t, struct crash_lost *lost, uint32_t number);
 
 /* Writes the octets for the store: everything but the counts, which have their own columns. */
-void sequence_tracker_save(
-    const struct sequence_tracker *t, uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS]);
+void sequence_tracker_save(const struct sequence_tracker *t, uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS]);
 
 /* How many of them are left without the zeros at the end, and how they are read back: most ports have few numbers. */
 size_t sequence_tracker_trimmed(const uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS]);

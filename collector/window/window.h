@@ -84,14 +84,11 @@ struct window_sample {
  * n <= SAMPLE_PAIRS_MAX (sample_pairs.h); their windows may differ. direction is enum
  * ease_direction. */
 void window_add_samples(struct window_table *t, const struct window_sample *samples, size_t n);
-void window_add_pool(struct window_table *t, struct window *w, uint8_t direction, uint64_t pkts,
-    uint64_t octets);
-void window_add_numbers(struct window_table *t, struct window *w, int64_t expected,
-    uint64_t received);
+void window_add_pool(struct window_table *t, struct window *w, uint8_t direction, uint64_t pkts, uint64_t octets);
+void window_add_numbers(struct window_table *t, struct window *w, int64_t expected, uint64_t received);
 /* What passed while samples were lost, and the numbers of these (sample_gaps.h); negative values take
  * back. */
-void window_add_cut(struct window_table *t, struct window *w, uint8_t direction, int64_t pkts,
-    int64_t octets);
+void window_add_cut(struct window_table *t, struct window *w, uint8_t direction, int64_t pkts, int64_t octets);
 void window_add_cut_numbers(struct window_table *t, struct window *w, int64_t numbers);
 
 /* Adds one sample to the sums. */

@@ -459,7 +459,7 @@ collect(struct collector *c, const struct network *net, const struct pile *pile)
 		if (err == 0 && i % DELIVERIES_A_CUT == DELIVERIES_A_CUT - 1)
 			err = cut(c);
 	}
-	accounting_count_held(c->accounting, &c->batch, UINT64_MAX);
+	accounting_count_held(c->accounting, &c->batch, true);
 	if (err == 0)
 		err = cut(c);
 	if (err == 0)
