@@ -524,8 +524,9 @@ misses_samples(const struct port *p, uint32_t boot, const struct ease_snapshot *
 	const uint64_t pkts[] = {s->pool_in_pkts, s->pool_out_pkts};
 	double due = 0;
 
-	if (sampled_us == 0 || boot != p->totals.boot || s->time_us < sampled_us + SILENT_US ||
-	    s->time_us <= since_us || s->time_us - (sampled_us < since_us ? sampled_us : since_us) > PORT_POOLS_BREAK_US)
+	if (sampled_us == 0 || boot != p->totals.boot || s->discontinuity_us != p->totals.discontinuity_us ||
+	    s->time_us < sampled_us + SILENT_US || s->time_us <= since_us ||
+	    s->time_us - (sampled_us < since_us ? sampled_us : since_us) > PORT_POOLS_BREAK_US)
 		return false;
 	for (int d = 0; d < 2; d++)
 		if (p->pools[d].weight > 0 && pkts[d] != EASE_COUNT_UNKNOWN && pkts[d] > p->totals.values[2 * d])
@@ -574,6 +575,8 @@ count_held(struct accounting *acc, struct port *p, struct store_batch *batch)
 
 	if (a)
 		count_snapshot(acc, p, a, &r, batch);
+	else
+		p->counters_held = false;
 }
 
 void
