@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ enum {
 
 /* When so many samples are due and none has come for so long, those that were taken are missing. *assumed* */
 enum { SILENT_US = 1250000, SILENT_SAMPLES = 12 };
+#define SILENT_DEVIATIONS 2.5
 /* Counters that wait for these are counted when for so long neither they nor other counters have come. *assumed* */
 #define HELD_US STORE_WINDOW_US
 
@@ -515,25 +517,35 @@ keep_counters(struct port *p, const struct ease_record *r, struct store_batch *b
 		accounting_flush_counters(p, batch);
 }
 
+/* Samples that are due of a direction for frames counted since the newest counters, beside those that came: by their pool, or by
+ * what they stand for, and then only so many as chance does not make. */
+static double
+samples_due(const struct port_pools *p, uint64_t before_pkts, uint64_t pkts)
+{
+	double came, due;
+
+	if (p->n == 0 || !(p->weight > 0) || pkts == EASE_COUNT_UNKNOWN || before_pkts == EASE_COUNT_UNKNOWN)
+		return 0;
+	if (p->is_counter && p->is_counted)
+		return ((double)(int64_t)(pkts - p->base_pool) - p->at[p->n - 1].pool) / p->weight;
+	came = (p->at[p->n - 1].pkts - p->at[0].pkts) / p->weight;
+	due = (double)(int64_t)(pkts - before_pkts) / p->weight - came;
+	return due > SILENT_DEVIATIONS * sqrt(came) ? due : 0;
+}
+
 /* Whether samples are missing since the newest one. Those that come next say how many are, and so how much of what was
  * counted since the counters before passed while none came; these counters cannot. Where none comes at all, nobody says. */
 static bool
 misses_samples(const struct port *p, uint32_t boot, const struct ease_snapshot *s)
 {
 	uint64_t sampled_us = sample_gaps_newest_us(&p->gaps), since_us = p->totals.time_us;
-	const uint64_t pkts[] = {s->pool_in_pkts, s->pool_out_pkts};
-	double due = 0;
 
 	if (sampled_us == 0 || boot != p->totals.boot || s->discontinuity_us != p->totals.discontinuity_us ||
 	    s->time_us < sampled_us + SILENT_US || s->time_us <= since_us ||
 	    s->time_us - (sampled_us < since_us ? sampled_us : since_us) > PORT_POOLS_BREAK_US)
 		return false;
-	for (int d = 0; d < 2; d++)
-		if (p->pools[d].weight > 0 && pkts[d] != EASE_COUNT_UNKNOWN && pkts[d] > p->totals.values[2 * d])
-			due += (double)(pkts[d] - p->totals.values[2 * d]) / p->pools[d].weight;
-	if (sampled_us > since_us)
-		due *= (double)(s->time_us - sampled_us) / (double)(s->time_us - since_us);
-	return due > SILENT_SAMPLES;
+	return samples_due(&p->pools[0], p->totals.values[PORT_TOTALS_IN_PKTS], s->pool_in_pkts) > SILENT_SAMPLES ||
+	    samples_due(&p->pools[1], p->totals.values[PORT_TOTALS_OUT_PKTS], s->pool_out_pkts) > SILENT_SAMPLES;
 }
 
 /* They are counted all the same where no others come. False: those before have no room in the batch. */
