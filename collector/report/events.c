@@ -123,9 +123,10 @@ static const struct source {
 	    name_start},
 };
 
-/* 1 if the event was asked for and added, 0 if not, or -ENOMEM. */
+/* 1 if the event was asked for and is added, where there are not n_rows yet, or counted; 0 if not; or -ENOMEM. */
 static int
-events_add_event(const struct query *query, const struct source *source, sqlite3_stmt *stmt, struct report_result *result)
+events_add_event(const struct query *query, const struct source *source, sqlite3_stmt *stmt, size_t n_rows,
+    struct report_result *result, size_t *n_left_out)
 {
 	const struct query_agent *agent = query_find_agent(query,
 	    sqlite3_column_int64(stmt, SQL_AGENT));
@@ -137,6 +138,10 @@ events_add_event(const struct query *query, const struct source *source, sqlite3
 
 	if (!agent || !agent->chosen || (port ? !port->chosen : query->filter && query->filter->fields & FILTER_BIT(FILTER_IF)))
 		return 0;
+	if (result->n_rows >= n_rows) {
+		++*n_left_out;
+		return 1;
+	}
 	row = result_add_row(result);
 	if (!row)
 		return -ENOMEM;
@@ -168,17 +173,15 @@ events_add_source(struct query *query, const struct report_options *options, con
 {
 	const struct query_range *range = &query->range;
 	sqlite3_stmt *stmt;
-	size_t first = result->n_rows;
+	size_t n_rows = result->n_rows + options->top;
 	int err, more;
 
 	query_set_fetch_range(query, QUERY_ALL_ROWS,
 	    range->from_us > MOVE_MEMORY_US ? range->from_us - MOVE_MEMORY_US : 0, range->to_us);
 	stmt = query_prepare(query, source->sql);
 	err = stmt ? 0 : -EIO;
-	while (err >= 0 && (more = query_step(query, stmt)) != 0) {
-		err = more < 0 ? more : events_add_event(query, source, stmt, result);
-		*n_left_out += result_cut(result, first + options->top);
-	}
+	while (err >= 0 && (more = query_step(query, stmt)) != 0)
+		err = more < 0 ? more : events_add_event(query, source, stmt, n_rows, result, n_left_out);
 	sqlite3_finalize(stmt);
 	return err < 0 ? err : 0;
 }

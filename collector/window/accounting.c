@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +30,6 @@ enum {
 
 /* When so many samples are due and none has come for so long, those that were taken are missing. *assumed* */
 enum { SILENT_US = 1250000, SILENT_SAMPLES = 12 };
-#define SILENT_DEVIATIONS 2.5
 /* Counters that wait for these are counted when for so long neither they nor other counters have come. *assumed* */
 #define HELD_US STORE_WINDOW_US
 
@@ -517,22 +515,6 @@ keep_counters(struct port *p, const struct ease_record *r, struct store_batch *b
 		accounting_flush_counters(p, batch);
 }
 
-/* Samples that are due of a direction for frames counted since the newest counters, beside those that came: by their pool, or by
- * what they stand for, and then only so many as chance does not make. */
-static double
-samples_due(const struct port_pools *p, uint64_t before_pkts, uint64_t pkts)
-{
-	double came, due;
-
-	if (p->n == 0 || !(p->weight > 0) || pkts == EASE_COUNT_UNKNOWN || before_pkts == EASE_COUNT_UNKNOWN)
-		return 0;
-	if (p->is_counter && p->is_counted)
-		return ((double)(int64_t)(pkts - p->base_pool) - p->at[p->n - 1].pool) / p->weight;
-	came = (p->at[p->n - 1].pkts - p->at[0].pkts) / p->weight;
-	due = (double)(int64_t)(pkts - before_pkts) / p->weight - came;
-	return due > SILENT_DEVIATIONS * sqrt(came) ? due : 0;
-}
-
 /* Whether samples are missing since the newest one. Those that come next say how many are, and so how much of what was
  * counted since the counters before passed while none came; these counters cannot. Where none comes at all, nobody says. */
 static bool
@@ -544,8 +526,8 @@ misses_samples(const struct port *p, uint32_t boot, const struct ease_snapshot *
 	    s->time_us < sampled_us + SILENT_US || s->time_us <= since_us ||
 	    s->time_us - (sampled_us < since_us ? sampled_us : since_us) > PORT_POOLS_BREAK_US)
 		return false;
-	return samples_due(&p->pools[0], p->totals.values[PORT_TOTALS_IN_PKTS], s->pool_in_pkts) > SILENT_SAMPLES ||
-	    samples_due(&p->pools[1], p->totals.values[PORT_TOTALS_OUT_PKTS], s->pool_out_pkts) > SILENT_SAMPLES;
+	return port_pools_due(&p->pools[0], p->totals.values[PORT_TOTALS_IN_PKTS], s->pool_in_pkts) > SILENT_SAMPLES ||
+	    port_pools_due(&p->pools[1], p->totals.values[PORT_TOTALS_OUT_PKTS], s->pool_out_pkts) > SILENT_SAMPLES;
 }
 
 /* They are counted all the same where no others come. False: those before have no room in the batch. */

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* More samples than this are missing by chance in one of 160 intervals. *assumed* */
+#define CHANCE_DEVIATIONS 2.5
+
 void
 port_pools_begin_anew(struct port_pools *p, uint64_t time_us, uint64_t pool)
 {
@@ -253,4 +256,18 @@ port_pools_part(const struct port_pools *p, struct port_pools_end from, struct p
 	return (struct port_pools_part){port_pools_part_of(value_between(part, a.pkts, b.pkts), all.pkts),
 	    port_pools_part_of(value_between(part, a.octets, b.octets), all.octets),
 	    value_between(part, a.came_pkts, b.came_pkts) / all.pkts, value_between(part, a.came_octets, b.came_octets) / all.pkts};
+}
+
+double
+port_pools_due(const struct port_pools *p, uint64_t before_pkts, uint64_t pkts)
+{
+	double came, due;
+
+	if (p->n == 0 || !(p->weight > 0) || pkts == EASE_COUNT_UNKNOWN || before_pkts == EASE_COUNT_UNKNOWN)
+		return 0;
+	if (p->is_counter && p->is_counted)
+		return ((double)(int64_t)(pkts - p->base_pool) - p->at[p->n - 1].pool) / p->weight;
+	came = (p->at[p->n - 1].pkts - p->at[0].pkts) / p->weight;
+	due = (double)(int64_t)(pkts - before_pkts) / p->weight - came;
+	return due > CHANCE_DEVIATIONS * sqrt(came) ? due : 0;
 }

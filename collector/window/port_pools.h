@@ -93,6 +93,10 @@ struct port_pools_part {
 struct port_pools_part port_pools_part(const struct port_pools *p, struct port_pools_end from,
     struct port_pools_end to, uint64_t at_us);
 
+/* Samples that are due for what snapshots counted since the newest one that was used, beside those that came: by their pool,
+ * or by what they stand for, and then only so many as chance does not make. */
+double port_pools_due(const struct port_pools *p, uint64_t before_pkts, uint64_t pkts);
+
 /* Forgets the sums from before a snapshot. */
 void port_pools_begin_at(struct port_pools *p, uint64_t time_us);
 
