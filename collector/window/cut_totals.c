@@ -94,10 +94,11 @@ unseen_pkts(int side, const struct port_totals_part *parts, size_t n)
 }
 
 /* Divides what is cut among the parts as their frames are, or those of them that passed while no sample came: pkts in all.
- * Rounded so that it adds up. */
-static void
+ * Rounded so that it adds up; what a part has no room for is of the next ones. Returns what none has room for. is_share:
+ * nothing of it is given back at a mean length, so that it is as long as what none saw. */
+static double
 divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n, double pkts, bool is_unseen,
-    struct cut_part *cuts)
+    bool is_share, struct cut_part *cuts)
 {
 	double sum = 0;
 	int64_t done = 0;
@@ -105,16 +106,20 @@ divide_cut(double cut, int side, const struct port_totals_part *parts, size_t n,
 	assert(pkts > 0);
 	for (size_t i = 0; i < n; i++) {
 		double own = is_unseen ? unseen_of(&parts[i], pkts_of[side]) : (double)parts[i].values[pkts_of[side]];
-		double octets = is_unseen ? unseen_of(&parts[i], octets_of[side]) : (double)parts[i].values[octets_of[side]];
+		double octets = (double)parts[i].values[octets_of[side]], each = octets / (double)parts[i].values[pkts_of[side]];
 		int64_t until;
 
 		sum += own;
-		until = (int64_t)(cut * sum / pkts);
+		until = (int64_t)fmin(cut * sum / pkts, (double)done + (double)parts[i].values[pkts_of[side]]);
 		cuts[i].pkts[side] = until - done;
-		if (own > 0)
-			cuts[i].octets[side] = (int64_t)(octets * (double)cuts[i].pkts[side] / own);
+		if (is_share && own > 0)
+			each = unseen_of(&parts[i], octets_of[side]) / own;
+		if (cuts[i].pkts[side] > 0)
+			cuts[i].octets[side] = (int64_t)fmin(each * (double)cuts[i].pkts[side], octets);
+		assert(cuts[i].pkts[side] <= (int64_t)parts[i].values[pkts_of[side]]);
 		done = until;
 	}
+	return cut - (double)done;
 }
 
 static void
@@ -143,9 +148,9 @@ count_side(struct cut_totals *c, int side, const struct port_totals_part *parts,
     struct cut_part *cuts)
 {
 	double pkts = c->pkts[side], unseen = unseen_pkts(side, parts, n), of_gaps, cut;
-	bool is_unseen;
+	bool is_unseen, is_share = c->waiting_share_us[side] > 0;
 
-	if (c->waiting_share_us[side] > 0)
+	if (is_share)
 		c->waiting_pkts[side] += unseen >= 1 ? unseen : pkts_of_share(c, side, c->waiting_share_us[side]);
 	c->waiting_share_us[side] = 0;
 	of_gaps = fmin(c->waiting_pkts[side], pkts);
@@ -158,7 +163,8 @@ count_side(struct cut_totals *c, int side, const struct port_totals_part *parts,
 	c->waiting_pkts[side] -= of_gaps;
 	c->since_stalled += (float)(cut - of_gaps);
 	is_unseen = cut - of_gaps < 1 && cut < 2 * unseen; /* else other frames are among them, too */
-	divide_cut(cut, side, parts, n, is_unseen ? unseen : pkts, is_unseen, cuts);
+	c->waiting_pkts[side] += divide_cut(cut, side, parts, n, is_unseen ? unseen : pkts, is_unseen,
+	    is_share && is_unseen, cuts);
 	return stalled - (cut - of_gaps);
 }
 
